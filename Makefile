@@ -1,0 +1,46 @@
+# Every target sets up what it needs; `make demo` and `make test` are all that a new machine takes.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+DEMO := app/demo/vault
+DEMO_INDEX := build/demo-index
+# Golden sets to evaluate on: folders with vault.tar.gz and queries.jsonl; absent ones are said.
+EVAL_DATA ?= ../shared/data
+export PYTHONUTF8 := 1
+
+.PHONY: setup demo test check bench eval docs clean
+
+setup: .venv/.installed
+
+# PyTorch comes first and exactly pinned, so that nothing after it picks another build.
+.venv/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "notehop needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: setup
+	$(BIN)/notehop index $(DEMO) --index-dir $(DEMO_INDEX)
+	$(BIN)/notehop ask "$$(cat app/demo/question.txt)" --vault $(DEMO) --index-dir $(DEMO_INDEX)
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup
+	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o timeout=3600 -s -q
+
+eval: setup
+	$(BIN)/python -m app.evaluation --data $(EVAL_DATA)
+
+# The parts of the README that are made from the product itself.
+docs: setup
+	$(BIN)/python -m docs.generate
+
+clean:
+	rm -rf .venv build dist results *.egg-info

@@ -1,0 +1,51 @@
+"""The one tree of errors. A message says where, what, and what to do."""
+
+from __future__ import annotations
+
+
+class NotehopError(Exception):
+    """A broken promise that a user can act on; shown as one message, never as a traceback."""
+
+
+class UsageError(NotehopError):
+    """What was asked for makes no sense: a wrong setting, path, query or argument (exit code 2)."""
+
+
+class SettingsError(UsageError):
+    """A setting that does not exist or has a wrong value."""
+
+
+class VaultError(UsageError):
+    """The vault is missing, is no folder, or cannot be read."""
+
+
+class QueryError(UsageError):
+    """A query that cannot be run: empty, too long, or with an unknown option."""
+
+
+class IndexFailure(NotehopError):
+    """Something is wrong with the index (exit code 1)."""
+
+
+class IndexMissing(IndexFailure):
+    """No index was built for this vault yet."""
+
+
+class IndexMismatch(IndexFailure):
+    """The index was built with other settings than those in force."""
+
+
+class IndexLocked(IndexFailure):
+    """Another process owns the index folder."""
+
+
+class IndexDamaged(IndexFailure):
+    """The index cannot be read and must be rebuilt."""
+
+
+class IndexUnwritable(IndexFailure):
+    """The index folder cannot be written: permissions, a read-only or a full disk."""
+
+
+class ModelError(NotehopError):
+    """An embedding or language model is missing, is not what it claims to be, or failed."""

@@ -1,0 +1,205 @@
+"""The layers of the settings, merged with a record of where each value was set.
+
+Touches: vault-read (``notehop.toml`` in the vault's folder), environment, the user's configuration
+folder.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import platformdirs
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import EnvSettingsSource
+from pydantic_settings.exceptions import SettingsError as EnvError
+
+from config.errors import SettingsError
+from config.settings import Settings
+
+DEFAULTS = Path(__file__).with_name("default.toml")
+FILE_NAME = "notehop.toml"
+
+ENV_PREFIX = "notehop_"
+
+USER_ONLY = ("embedding.allow_download", "server.host")
+"""Keys that a vault's own file may not set: a vault can come from someone else."""
+
+Layer = tuple[str, dict[str, Any]]
+
+
+def user_config_file() -> Path:
+    """The user's own settings file; it need not exist."""
+    return platformdirs.user_config_path("notehop") / FILE_NAME
+
+
+def load_settings(
+    *,
+    vault: Path | None = None,
+    config_file: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Merge the layers: defaults < user's file < vault's file < environment < ``overrides``.
+
+    :param vault: folder whose ``notehop.toml`` is read, if it is there.
+    :param config_file: read in place of the user's file; it must exist.
+    :param overrides: dotted keys, ``{"retrieval.top_k": 8}``; None values are left out.
+    :raises SettingsError: naming the key, the value, what is allowed and where it was set.
+    """
+    layers: list[Layer] = [("config/default.toml", _read_toml(DEFAULTS))]
+    if config_file is not None:
+        if not config_file.is_file():
+            raise SettingsError(f"{config_file}: no such settings file; check --config")
+        layers.append((str(config_file), _read_toml(config_file)))
+    else:
+        layers += _optional_file(user_config_file())
+    if vault is not None:
+        for origin, values in _optional_file(vault / FILE_NAME):
+            _refuse_user_only(origin, values)
+            layers.append((origin, values))
+    layers += _environment()
+    layers.append(("argument", _nested(overrides or {})))
+    return _validated(layers)
+
+
+def apply_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
+    """Return ``settings`` with dotted keys replaced.
+
+    :raises SettingsError: as :func:`load_settings`.
+    """
+    return _validated(
+        [("settings", settings.model_dump()), ("argument", _nested(overrides))],
+    )
+
+
+def _optional_file(path: Path) -> list[Layer]:
+    return [(str(path), _read_toml(path))] if path.is_file() else []
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise SettingsError(f"{path}: not valid TOML: {exc}; correct the file") from exc
+    except OSError as exc:
+        raise SettingsError(f"{path}: cannot be read: {exc.strerror}") from exc
+
+
+def _environment() -> list[Layer]:
+    return [
+        (f"environment variable {name}", _variable(name, os.environ[name]))
+        for name in sorted(os.environ)
+        if name.lower().startswith(ENV_PREFIX)
+    ]
+
+
+def _variable(name: str, value: str) -> dict[str, Any]:
+    sections = Settings.model_fields
+    section, separator, _ = name.lower().removeprefix(ENV_PREFIX).partition("__")
+    if section not in sections or not separator:
+        raise SettingsError(
+            f"environment variable {name} = {value!r} names no setting; "
+            f"write NOTEHOP_SECTION__KEY with a section of: {', '.join(sections)}"
+        )
+    source = EnvSettingsSource(Settings)
+    source.env_vars = {name.lower(): value}
+    try:
+        return dict(source())
+    except EnvError as exc:
+        raise SettingsError(
+            f"environment variable {name} = {value!r}: must be JSON, for example "
+            """'["Archive/**"]'"""
+        ) from exc
+
+
+def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for key, value in dotted.items():
+        if value is None:
+            continue
+        *parents, leaf = key.split(".")
+        node = tree
+        for parent in parents:
+            node = node.setdefault(parent, {})
+        node[leaf] = value
+    return tree
+
+
+def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
+    for key, value in _flat(values):
+        if key in USER_ONLY:
+            raise SettingsError(
+                f"{origin}: {key} = {value!r} cannot be set by a vault; "
+                f"set it in {user_config_file()} or by an environment variable"
+            )
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _merge(into: dict[str, Any], layer: Mapping[str, Any]) -> None:
+    for name, value in layer.items():
+        if isinstance(value, Mapping) and isinstance(into.get(name), dict):
+            _merge(into[name], value)
+        else:
+            into[name] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _validated(layers: list[Layer]) -> Settings:
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, values in layers:
+        _merge(merged, values)
+        origins.update((key, origin) for key, _ in _flat(values))
+    try:
+        return Settings(**merged)
+    except ValidationError as exc:
+        problems = [_explain(dict(error), origins) for error in exc.errors()]
+        raise SettingsError("\n".join(problems)) from exc
+
+
+def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
+    location = [str(part) for part in error["loc"] if not str(part).startswith("function-")]
+    key = ".".join(location)
+    while key not in origins and "." in key and not any(k.startswith(key + ".") for k in origins):
+        key = key.rsplit(".", 1)[0]
+    origin = origins.get(key) or next(
+        (o for k, o in origins.items() if k.startswith(key + ".") and "default" not in o),
+        "settings",
+    )
+    if error["type"] == "extra_forbidden":
+        *parents, leaf = location
+        known = sorted(_keys_at(parents))
+        close = difflib.get_close_matches(leaf, known, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        place = f"[{'.'.join(parents)}]" if parents else "the top level"
+        return (
+            f"{origin}: unknown setting {key} = {error['input']!r}; "
+            f"{hint}keys of {place}: {', '.join(known)}"
+        )
+    rule = error["msg"].replace("Input should be", "must be")
+    if error["type"].startswith("model_"):
+        rule = f"must be a table with keys of: {', '.join(_keys_at(location))}"
+    return f"{origin}: {key} = {error['input']!r}: {rule}"
+
+
+def _keys_at(parents: list[str]) -> list[str]:
+    model: type[BaseModel] = Settings
+    for parent in parents:
+        field = model.model_fields.get(parent)
+        annotation = field.annotation if field else None
+        if get_origin(annotation) is not None:
+            annotation = get_args(annotation)[0]
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return []
+        model = annotation
+    return list(model.model_fields)

@@ -1,0 +1,167 @@
+"""The settings: one typed tree, its layers, and where each value came from.
+
+The only reader of environment variables and TOML files. Touches: vault-read (``notehop.toml``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+
+def _none_if(sentinel: object) -> BeforeValidator:
+    return BeforeValidator(lambda value: None if value == sentinel else value)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class VaultSettings(_Section):
+    """Which files are notes."""
+
+    path: Annotated[Path | None, _none_if("")]
+    exclude: tuple[str, ...]
+    comment_links: bool
+    max_note_bytes: int = Field(ge=1)
+
+
+class IndexSettings(_Section):
+    """Where the index lives."""
+
+    dir: Annotated[Path | None, _none_if("")]
+
+
+class EmbeddingSettings(_Section):
+    """Which model embeds, and how."""
+
+    model: str = Field(min_length=1)
+    dimensions: Annotated[Annotated[int, Field(ge=1)] | None, _none_if(0), _none_if("0")]
+    query_prompt: Annotated[str | None, _none_if("auto")]
+    passage_prompt: Annotated[str | None, _none_if("auto")]
+    device: Literal["auto", "cpu", "cuda", "mps"]
+    precision: Literal["auto", "float32", "bfloat16"]
+    batch_size: int = Field(ge=1, le=4096)
+    threads: int = Field(ge=0, le=1024)
+    allow_download: bool
+
+
+class ChunkingSettings(_Section):
+    """How notes are cut."""
+
+    max_tokens: int = Field(ge=0)
+    min_tokens: int = Field(ge=0)
+
+
+class FieldBoosts(_Section):
+    """Weight of each field in the lexical ranking."""
+
+    title: float = Field(ge=0)
+    aliases: float = Field(ge=0)
+    tags: float = Field(ge=0)
+    page_type: float = Field(ge=0)
+    h1: float = Field(ge=0)
+    h2: float = Field(ge=0)
+    h3: float = Field(ge=0)
+    content: float = Field(ge=0)
+
+
+class LexicalSettings(_Section):
+    """The BM25 ranking."""
+
+    k1: float = Field(ge=0)
+    b: float = Field(ge=0, le=1)
+    language: Literal["auto", "en", "de", "fr", "es", "ru", "it", "pt", "nl", "sv"]
+    boosts: FieldBoosts
+
+
+class SignalWeights(_Section):
+    """Weight of each signal in the fusion; 0 leaves it out."""
+
+    semantic: float = Field(ge=0)
+    lexical: float = Field(ge=0)
+
+
+class RetrievalSettings(_Section):
+    """The candidates and their fusion."""
+
+    top_k: int = Field(ge=1, le=100)
+    candidates: int = Field(ge=1, le=1000)
+    rrf_k: int = Field(ge=1)
+    expansion: Literal["off", "conservative", "balanced", "aggressive"]
+    alias_expansion: bool
+    exact_rows: int = Field(ge=0)
+    max_query_chars: int = Field(ge=1)
+    weights: SignalWeights
+
+
+class ConnectedSettings(_Section):
+    """The notes one link away."""
+
+    max: int = Field(ge=0, le=20)
+    order: Literal["context", "rank"]
+    direction: Literal["forward", "backward", "both"]
+    scope: Literal["note", "chunk"]
+    gate: float = Field(ge=0)
+    context_chunks: int = Field(ge=1, le=100)
+    rrf_k: int = Field(ge=1)
+
+
+class AnswerSettings(_Section):
+    """The answer without a language model."""
+
+    max_sentences: int = Field(ge=1, le=50)
+
+
+class ServerSettings(_Section):
+    """The HTTP server."""
+
+    host: str = Field(min_length=1)
+    port: int = Field(ge=0, le=65535)
+
+
+class Settings(BaseSettings):
+    """All settings, frozen; made by :func:`config.load_settings`, which knows the layers."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid",
+        frozen=True,
+        env_prefix="NOTEHOP_",
+        env_nested_delimiter="__",
+        case_sensitive=False,
+    )
+
+    vault: VaultSettings
+    index: IndexSettings
+    embedding: EmbeddingSettings
+    chunking: ChunkingSettings
+    lexical: LexicalSettings
+    retrieval: RetrievalSettings
+    connected: ConnectedSettings
+    answer: AnswerSettings
+    server: ServerSettings
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what is handed in: :mod:`config.layers` merges the layers and keeps their origin."""
+        return (init_settings,)
+
+    def with_overrides(self, overrides: Mapping[str, Any]) -> Settings:
+        """Return a copy with dotted keys replaced (``{"connected.max": 0}``), checked again.
+
+        :raises SettingsError: naming the key, the value and what is allowed.
+        """
+        from config.layers import apply_overrides
+
+        return apply_overrides(self, overrides)

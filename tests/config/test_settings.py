@@ -1,0 +1,152 @@
+"""The layers of the settings, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from config import load_settings
+from config.errors import SettingsError
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "config"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    (folder / "notehop").mkdir(parents=True)
+    return folder / "notehop"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    return folder
+
+
+def test_defaults_are_the_documented_file() -> None:
+    settings = load_settings()
+    assert settings.embedding.model == "all-MiniLM-L6-v2"
+    assert settings.embedding.dimensions is None
+    assert settings.embedding.query_prompt is None
+    assert settings.connected.max == 3
+    assert settings.vault.path is None
+
+
+def test_each_layer_wins_over_the_one_before(
+    home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "notehop.toml").write_text(
+        "[connected]\nmax = 1\ngate = 0.1\nrrf_k = 11\norder='rank'\n"
+    )
+    (vault / "notehop.toml").write_text("[connected]\nmax = 2\ngate = 0.2\nrrf_k = 12\n")
+    monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "4")
+    monkeypatch.setenv("NOTEHOP_CONNECTED__GATE", "0.4")
+    connected = load_settings(vault=vault, overrides={"connected.max": 5}).connected
+    assert (connected.max, connected.gate, connected.rrf_k, connected.order) == (5, 0.4, 12, "rank")
+
+
+def test_a_list_comes_from_the_environment_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTEHOP_VAULT__EXCLUDE", '["Archive/**"]')
+    assert load_settings().vault.exclude == ("Archive/**",)
+
+
+def test_none_in_an_override_leaves_the_setting() -> None:
+    assert load_settings(overrides={"connected.max": None}).connected.max == 3
+
+
+def test_an_empty_prompt_is_not_auto() -> None:
+    assert load_settings(overrides={"embedding.query_prompt": ""}).embedding.query_prompt == ""
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        pytest.param(
+            {"embedding.modle": "x"},
+            r"argument: unknown setting embedding\.modle = 'x'; did you mean model\?.*batch_size",
+            id="unknown-key-with-near-miss",
+        ),
+        pytest.param(
+            {"foo.x": 1}, r"unknown setting foo.*connected, embedding", id="unknown-section"
+        ),
+        pytest.param(
+            {"retrieval.weights.x": 1}, r"keys of \[retrieval\.weights\]: lexical", id="nested"
+        ),
+        pytest.param(
+            {"connected.order": "best"},
+            r"argument: connected\.order = 'best': must be 'context' or 'rank'",
+            id="allowed-values",
+        ),
+        pytest.param(
+            {"connected.max": -1}, r"max = -1: must be greater than or equal to 0", id="range"
+        ),
+        pytest.param(
+            {"connected": 3}, r"connected = 3: must be a table with keys of: max", id="table"
+        ),
+        pytest.param({"connected.gate": float("nan")}, r"gate = nan: must be a finite", id="nan"),
+    ],
+)
+def test_a_wrong_setting_is_named(overrides: dict[str, object], said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(overrides=overrides)
+    assert re.search(said, str(caught.value))
+
+
+def test_the_file_of_a_wrong_value_is_named(vault: Path) -> None:
+    (vault / "notehop.toml").write_text("[server]\nport = 70000\n")
+    with pytest.raises(SettingsError, match=r"vault/notehop\.toml: server\.port = 70000: must be"):
+        load_settings(vault=vault)
+
+
+def test_broken_toml_names_file_and_place(vault: Path) -> None:
+    (vault / "notehop.toml").write_text("[server\n")
+    with pytest.raises(SettingsError, match=r"notehop\.toml: not valid TOML: .*line 1"):
+        load_settings(vault=vault)
+
+
+@pytest.mark.parametrize(
+    "text", ["[embedding]\nallow_download = true\n", "[server]\nhost = '0.0.0.0'\n"]
+)
+def test_a_vault_may_not_open_doors(vault: Path, text: str) -> None:
+    (vault / "notehop.toml").write_text(text)
+    with pytest.raises(SettingsError, match="cannot be set by a vault"):
+        load_settings(vault=vault)
+
+
+def test_a_missing_named_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="no such settings file"):
+        load_settings(config_file=tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("NOTEHOP_FOO", "1", r"NOTEHOP_FOO = '1' names no setting.*vault, index"),
+        ("NOTEHOP_CONNECTED_MAX", "1", r"names no setting; write NOTEHOP_SECTION__KEY"),
+        (
+            "NOTEHOP_CONNECTED__MAX",
+            "many",
+            r"variable NOTEHOP_CONNECTED__MAX: connected\.max = 'many'",
+        ),
+        ("NOTEHOP_VAULT__EXCLUDE", "Archive", r"NOTEHOP_VAULT__EXCLUDE = 'Archive': must be JSON"),
+        ("NOTEHOP_SERVER__PROT", "1", r"unknown setting server\.prot = '1'; did you mean port"),
+    ],
+)
+def test_a_wrong_variable_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert re.search(said, str(caught.value))
+
+
+def test_a_copy_with_overrides_is_checked() -> None:
+    settings = load_settings()
+    assert settings.with_overrides({"connected.max": 0}).connected.max == 0
+    assert settings.connected.max == 3
+    with pytest.raises(SettingsError, match=r"connected\.max"):
+        settings.with_overrides({"connected.max": -2})
