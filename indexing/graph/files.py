@@ -1,0 +1,211 @@
+"""The index of all files of a vault by which links are resolved."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TypeVar
+
+from indexing.graph.names import fold, is_note
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class VaultFile:
+    """One file. ``key`` is its folded path; two files of a case-sensitive disk may share one."""
+
+    path: str
+    key: str
+    excluded: bool = False
+
+
+class Pool:
+    """The files whose paths end alike, in the two orders that ranking needs.
+
+    ``nearest`` is by length of the path in characters, then by path; that the app counts
+    characters, not folders, shows where ``a-long-folder/N.md`` meets ``a/b/N.md``.
+    """
+
+    __slots__ = ("_by_key", "_keys", "nearest")
+
+    def __init__(self, files: Iterable[VaultFile]) -> None:
+        self.nearest: list[VaultFile] = sorted(files, key=_length_then_path)
+        self._by_key = sorted(self.nearest, key=attrgetter("key", "path"))
+        self._keys = [file.key for file in self._by_key]
+
+    def under(self, folder: str) -> list[VaultFile]:
+        """The files below a folder (folded, ending in ``/``), nearest first."""
+        first = bisect_left(self._keys, folder)
+        last = bisect_left(self._keys, folder[:-1] + "0", first)  # "0" is the character after "/"
+        return sorted(self._by_key[first:last], key=_length_then_path)
+
+
+class VaultFiles:
+    """All files of a vault, notes and attachments, under every name a link can give them.
+
+    Files that are kept out of the index are here like any other, flagged as excluded, so that a
+    link to one is known for what it is. A change costs what it touches, not the vault.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str],
+        excluded: Iterable[str] = (),
+        aliases: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Index a vault.
+
+        :param paths: paths from the vault's root with ``/``, of any type; repeats do no harm.
+        :param excluded: those that are not indexed; they need not be in ``paths`` too.
+        :param aliases: path of a note -> its aliases.
+        :raises ValueError: if ``aliases`` names a file that is in neither list.
+        """
+        self._files: dict[str, VaultFile] = {}
+        self._at: dict[str, list[VaultFile]] = {}
+        self._ending: dict[str, list[VaultFile]] = {}
+        self._pools: dict[str, Pool] = {}
+        self._aliases: dict[str, tuple[str, ...]] = {}
+        self._carriers: dict[str, list[str]] = {}
+        kept_out = frozenset(excluded)
+        for path in paths:
+            if path not in kept_out:
+                self.add(path)
+        for path in sorted(kept_out):
+            self.add(path, excluded=True)
+        for path, names in (aliases or {}).items():
+            self.set_aliases(path, names)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._files
+
+    def __iter__(self) -> Iterator[str]:
+        """All paths, sorted."""
+        return iter(sorted(self._files))
+
+    def is_excluded(self, path: str) -> bool:
+        """Whether a file is there and flagged as excluded."""
+        file = self._files.get(path)
+        return file is not None and file.excluded
+
+    def aliases_of(self, path: str) -> tuple[str, ...]:
+        """The aliases of a note as given; empty if it has none or is not there."""
+        return self._aliases.get(path, ())
+
+    def add(self, path: str, *, excluded: bool = False, aliases: Sequence[str] = ()) -> None:
+        """Add a file, or replace what is known of it."""
+        if path in self._files:
+            self.remove(path)
+        file = VaultFile(path, fold(path), excluded)
+        self._files[path] = file
+        self._at.setdefault(file.key, []).append(file)
+        for ending in _endings(file.key):
+            self._ending.setdefault(ending, []).append(file)
+            self._pools.pop(ending, None)
+        if aliases:
+            self.set_aliases(path, aliases)
+
+    def remove(self, path: str) -> None:
+        """Forget a file and its aliases; nothing happens if it is not there."""
+        file = self._files.get(path)
+        if file is None:
+            return
+        self.set_aliases(path, ())
+        del self._files[path]
+        _take(self._at, file.key, file)
+        for ending in _endings(file.key):
+            _take(self._ending, ending, file)
+            self._pools.pop(ending, None)
+
+    def rename(self, old: str, new: str) -> None:
+        """Move a file with its aliases and its flag.
+
+        :raises ValueError: if there is no file ``old``.
+        """
+        file = self._known(old)
+        aliases = self.aliases_of(old)
+        self.remove(old)
+        self.add(new, excluded=file.excluded, aliases=aliases)
+
+    def set_aliases(self, path: str, aliases: Sequence[str]) -> None:
+        """Replace the aliases of a note; blank ones are dropped, repeated ones count once.
+
+        :raises ValueError: if the file is not there, or is given aliases and is not a note.
+        """
+        self._known(path)
+        if aliases and not is_note(path):
+            raise ValueError(f"{path}: only notes have aliases")
+        for key in _alias_keys(self._aliases.pop(path, ())):
+            _take(self._carriers, key, path)
+        if aliases:
+            self._aliases[path] = tuple(aliases)
+        for key in _alias_keys(aliases):
+            insort(self._carriers.setdefault(key, []), path)
+
+    def at(self, key: str) -> Sequence[VaultFile]:
+        """The files at exactly this folded path: none, one, or one a spelling."""
+        return self._at.get(key, ())
+
+    def ending(self, key: str) -> Sequence[VaultFile]:
+        """The files whose path ends with this folded one after a ``/``, in no order."""
+        return self._ending.get(key, ())
+
+    def pool(self, key: str) -> Pool:
+        """The files of :meth:`ending` that compete: those not excluded, or all if all are."""
+        pool = self._pools.get(key)
+        if pool is None:
+            pool = self._pools[key] = Pool(competing(self.ending(key)))
+        return pool
+
+    def carriers(self, alias: str) -> list[str]:
+        """The notes that carry an alias and are not excluded, by path."""
+        return [path for path in self._carriers.get(alias_key(alias), ()) if self._in(path)]
+
+    def _in(self, path: str) -> bool:
+        return not self._files[path].excluded
+
+    def _known(self, path: str) -> VaultFile:
+        if path not in self._files:
+            raise ValueError(f"{path}: not a file of this vault; add it first")
+        return self._files[path]
+
+
+def competing(files: Sequence[VaultFile]) -> Sequence[VaultFile]:
+    """The files that are not excluded, or all of them if every one is."""
+    if len(files) == 1:
+        return files
+    return [file for file in files if not file.excluded] or files
+
+
+def alias_key(alias: str) -> str:
+    """The key under which an alias and a link that names it are the same."""
+    return fold(alias).strip()
+
+
+def _alias_keys(aliases: Iterable[str]) -> list[str]:
+    return sorted({key for alias in aliases if (key := alias_key(alias))})
+
+
+def _length_then_path(file: VaultFile) -> tuple[int, str]:
+    return len(file.key), file.path
+
+
+def _endings(key: str) -> list[str]:
+    """``a/b/c.md`` -> ``b/c.md``, ``c.md``."""
+    found = []
+    while (slash := key.find("/")) >= 0:
+        key = key[slash + 1 :]
+        found.append(key)
+    return found
+
+
+def _take(index: dict[str, list[V]], key: str, value: V) -> None:
+    values = index[key]
+    values.remove(value)
+    if not values:
+        del index[key]

@@ -1,0 +1,157 @@
+"""What a note is once it has been read: the nouns every other part speaks in.
+
+Offsets are character offsets into ``Note.text`` (half-open). Lines are counted from 1 and spans of
+lines include both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class LinkKind(StrEnum):
+    """What a link does in the note that holds it."""
+
+    LINK = "link"
+    EMBED = "embed"
+    PROPERTY = "property"
+
+
+class LinkSyntax(StrEnum):
+    """How a link is written."""
+
+    WIKILINK = "wikilink"
+    MARKDOWN = "markdown"
+    REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as it is written; what it leads to is a :class:`~indexing.graph.model.ResolvedLink`.
+
+    ``target`` is the path part, percent-decoded for Markdown links, without fragment and display
+    text; empty for a link into the same note. ``fragment`` is what follows the first ``#``
+    (``Heading``, ``A#B``, ``^block``, ``page=3``), without it. ``display`` is the text as the
+    writer gave it, None if none was given. ``sentence`` is the sentence, list item, table row or
+    heading around the link as plain text, links replaced by their display text, at most 500
+    characters of it; empty for a property and inside a comment.
+    ``property`` is the front-matter key path (``a.b.0``) of a property link; its ``start`` and
+    ``end`` are those of the value when the link is not found in it as read (YAML escapes).
+    """
+
+    kind: LinkKind
+    syntax: LinkSyntax
+    raw: str
+    target: str
+    fragment: str | None
+    display: str | None
+    line: int
+    start: int
+    end: int
+    sentence: str
+    property: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of the note itself (the app knows none inside quotes and lists).
+
+    ``text`` is what follows the marks, as written, as the app gives it; ``plain`` is the same with
+    links replaced by their display text and comments dropped: what is shown and embedded.
+    """
+
+    text: str
+    level: int
+    line: int
+    start: int
+    end: int
+    plain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block that carries an id (without ``^``, as written; compared without case)."""
+
+    id: str
+    first_line: int
+    last_line: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """An inline tag, without ``#``, as written."""
+
+    name: str
+    line: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of a note that starts at its beginning or at a heading of rank 1 or 2.
+
+    ``heading_path`` holds the plain texts of the H1 and H2 above and including this one, outermost
+    first; empty before the first heading. ``level`` is the heading's rank, 0 before the first.
+    ``start`` is at the heading's line, or at ``Note.body_start``; ``end`` is at the next section,
+    so that the sections of a note tile its body.
+    """
+
+    heading_path: tuple[str, ...]
+    level: int
+    first_line: int
+    last_line: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace ``text[start:end]`` by ``replacement`` to get the plain text of a note."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One Markdown file, parsed.
+
+    ``text`` is decoded, without byte-order mark, its line ends all ``\\n``. ``body_start`` is the
+    start of the first line that is not blank after the front matter (the end of the text if none).
+    ``path`` is relative to the vault with ``/``; ``name`` is the file name without ``.md``;
+    ``title`` is the front matter's ``title`` if it is a text, else ``name``. ``tags`` holds front
+    matter and inline tags without ``#``, in order, each once (compared without case).
+    ``created`` and ``modified`` are the front matter's dates in seconds since the epoch, None if
+    absent; a date without a zone is read as UTC, so that a note reads the same everywhere.
+    ``front_matter`` is JSON-able: dates stay texts, as written.
+    ``excluded`` is the reason the owner gave to keep the note out (``private: true``), else None.
+    ``edits`` are sorted and do not overlap. ``warnings`` say where, what and what to do.
+    """
+
+    path: str
+    name: str
+    title: str
+    text: str
+    body_start: int
+    content_hash: str
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    page_type: str | None = None
+    created: float | None = None
+    modified: float | None = None
+    front_matter: Mapping[str, Any] = field(default_factory=dict)
+    headings: tuple[Heading, ...] = ()
+    sections: tuple[Section, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    links: tuple[Link, ...] = ()
+    inline_tags: tuple[Tag, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    excluded: str | None = None
+    warnings: tuple[str, ...] = ()
