@@ -1,0 +1,104 @@
+"""What the text of a link says: its path, its fragment, its display text, and its words. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote
+
+
+class LinkText(NamedTuple):
+    """The parts of a link; see :class:`indexing.vault.model.Link` for each."""
+
+    target: str
+    fragment: str | None
+    display: str | None
+
+
+def read_wikilink(inner: str) -> LinkText | None:
+    """Read what stands between ``[[`` and ``]]``; None if it is no link.
+
+    The first ``|`` parts path and display text, with the backslash that a table needs before it
+    dropped; a ``|`` with nothing before it parts nothing, and the link leads nowhere, as in the
+    app.
+    """
+    inner = inner.strip()
+    bar = inner.find("|")
+    display = None
+    if bar > 0:
+        display = inner[bar + 1 :].strip().replace("\\|", "|") or None
+        inner = inner[:bar].removesuffix("\\")
+    target, fragment = _split(inner)
+    if not target and fragment is None:
+        return None
+    if target.startswith("[") or not _closes_what_it_opens(target):
+        return None  # no name: the link is further in, or nowhere
+    return LinkText(target, fragment, display)
+
+
+def _closes_what_it_opens(target: str) -> bool:
+    if "]" not in target:
+        return True
+    depth = 0
+    for character in target:
+        depth += (character == "[") - (character == "]")
+        if depth < 0:
+            return False
+    return True
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def read_destination(destination: str, display: str | None) -> LinkText | None:
+    """Read the destination of a Markdown link; None if it is empty or a URL.
+
+    ``%20`` and its like are decoded after the fragment was split off, so that a file name may hold
+    an encoded ``#``.
+    """
+    if _SCHEME.match(destination) or destination.startswith("//"):
+        return None
+    path, mark, fragment = destination.partition("#")
+    target = unquote(path).strip()
+    fragment = unquote(fragment).strip()
+    if not target and not fragment:
+        return None
+    return LinkText(target, fragment if mark and fragment else None, display)
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    target, _, fragment = text.partition("#")
+    return target.strip(), fragment.strip() or None
+
+
+_SIZE = re.compile(r"(?:^|\|)\s*\d+(?:\s*x\s*\d+)?\s*$")
+
+
+def without_size(display: str) -> str:
+    """Drop the size that an embed's display text may end with (``alt|640x480``, ``300``)."""
+    return _SIZE.sub("", display).strip()
+
+
+def words(link: LinkText, *, embed: bool = False) -> str:
+    """What a reader sees of a link: its display text, else ``Note > Heading`` as the app shows it.
+
+    Of a path the last segment, without ``.md``; block ids and the parameters of an attachment
+    (``page=3``) are no words. The size of an embed is none either. May be empty.
+    """
+    display = link.display or ""
+    if embed:
+        display = without_size(display)
+    if display:
+        return display
+    name = link.target.rstrip("/").rpartition("/")[2]
+    if name.lower().endswith(".md"):
+        name = name[:-3]
+    elif _ATTACHMENT.search(name):
+        return name
+    parts = [part.strip() for part in (link.fragment or "").split("#")]
+    return " > ".join([name] * bool(name) + [p for p in parts if p and not p.startswith("^")])
+
+
+_ATTACHMENT = re.compile(
+    r"\.(?:pdf|png|jpe?g|gif|svg|webp|avif|bmp|mp[34]|m4a|mov|mkv|ogg|ogv|wav|webm|flac|3gp)$", re.I
+)

@@ -1,0 +1,133 @@
+"""What the properties of a front matter mean: names, tags, type, dates, and the owner's "keep out".
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from indexing.vault.dates import seconds_of
+from indexing.vault.front_matter import FrontMatter
+
+TAG_CHARACTERS = r"[^\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
+"""What the app takes for a character of a tag."""
+
+_TAG = re.compile(rf"{TAG_CHARACTERS}+")
+_CREATED = ("created", "date", "created at", "date created", "creation date", "created on")
+_MODIFIED = ("modified", "updated", "last modified", "date modified", "modified at", "updated at")
+_MODIFIED_MORE = ("last updated", "date updated", "modification date", "lastmod", "modified on")
+_TYPES = ("type", "page type", "pagetype", "note type", "notetype")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a note says of itself; see :class:`indexing.vault.model.Note` for each."""
+
+    title: str | None
+    aliases: tuple[str, ...]
+    tags: tuple[str, ...]
+    page_type: str | None
+    created: float | None
+    modified: float | None
+    excluded: str | None
+    warnings: tuple[str, ...]
+
+
+def meaning(path: str, front_matter: FrontMatter) -> Meaning:
+    """Interpret a front matter. Keys compare without case; ``-``, ``_`` and blanks are equal."""
+    values: dict[str, Any] = {}
+    tag_lines: list[tuple[Any, int]] = []
+    for key, value in front_matter.values.items():
+        name = " ".join(re.split(r"[-_\s]+", key.casefold()))
+        values.setdefault(name, value)
+        if name in ("tags", "tag"):
+            tag_lines.append((value, front_matter.line_of(key)))
+    tags, warnings = _tags(path, tag_lines)
+    return Meaning(
+        title=_word(values.get("title")),
+        aliases=_aliases([values.get("aliases"), values.get("alias")]),
+        tags=tags,
+        page_type=_first(_word(_plain(values.get(key))) for key in _TYPES),
+        created=_first(seconds_of(values.get(key)) for key in _CREATED),
+        modified=_first(seconds_of(values.get(key)) for key in _MODIFIED + _MODIFIED_MORE),
+        excluded=_excluded(values, front_matter.broken),
+        warnings=warnings,
+    )
+
+
+def is_tag(name: str) -> bool:
+    """A tag has one character or more that is no digit, and none of those that end a tag."""
+    return bool(_TAG.fullmatch(name)) and not name.isdigit() and name.strip("/") != ""
+
+
+def _first(found: Any) -> Any:
+    return next((item for item in found if item is not None), None)
+
+
+def _word(value: Any) -> str | None:
+    """A scalar as text; None for anything empty or nested."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return " ".join(str(value).split()) or None
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """The first of a list; the words of a link: a type is often a link to the type's note."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, str) and (link := re.fullmatch(r"\s*\[\[(.+)\]\]\s*", value)):
+        target, _, display = link[1].partition("|")
+        return display.strip() or target.partition("#")[0].rpartition("/")[2]
+    return value
+
+
+def _aliases(entries: list[Any]) -> tuple[str, ...]:
+    names: dict[str, str] = {}
+    for entry in entries:
+        items = entry if isinstance(entry, list) else [entry]
+        for item in items:
+            # A comma separates only where no list was written: in a list it is part of the name.
+            parts = item.split(",") if isinstance(item, str) and item is entry else [item]
+            for part in parts:
+                if (name := _word(part)) is not None:
+                    names.setdefault(name.casefold(), name)
+    return tuple(names.values())
+
+
+def _tags(path: str, entries: list[tuple[Any, int]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tags of the values of ``tags`` and ``tag``, and a warning for each that is none."""
+    names: dict[str, str] = {}
+    warnings: list[str] = []
+    for entry, line in entries:
+        for item in entry if isinstance(entry, list) else [entry]:
+            word = _word(item)
+            if word is None:
+                continue
+            name = word.removeprefix("#").rstrip("/")
+            if is_tag(name):
+                names.setdefault(name.casefold(), name)
+            else:
+                warnings.append(
+                    f"{path}:{line}: {word[:80]!r} is no tag, and the app ignores it too; "
+                    "write tags as a list of words without blanks or commas"
+                )
+    return tuple(names.values()), tuple(warnings)
+
+
+_BROKEN_KEY = re.compile(r"^\s*[\"']?(private|notehop)[\"']?\s*:\s*[\"']?(\w+)", re.I | re.M)
+
+
+def _excluded(values: Mapping[str, Any], broken: str | None) -> str | None:
+    """Why the owner keeps the note out. A front matter that cannot be read still protects it."""
+    said = {key: str(values[key]).casefold() for key in ("private", "notehop") if key in values}
+    for key, word in _BROKEN_KEY.findall(broken or ""):
+        said.setdefault(key.casefold(), word.casefold())
+    if said.get("private") in ("true", "yes", "on", "1"):
+        return "private: true in its front matter"
+    if said.get("notehop") in ("false", "no", "off", "0"):
+        return "notehop: false in its front matter"
+    return None

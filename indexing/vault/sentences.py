@@ -1,0 +1,45 @@
+"""Where sentences end. Pure."""
+
+from __future__ import annotations
+
+from sentencex import get_sentence_boundaries
+
+_WINDOW = 4_000  # characters; the segmenter's time is quadratic in quotes that do not pair
+
+
+def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
+    """Return the spans of the sentences of a text; together they are the text, blanks included.
+
+    A sentence of more than 4,000 characters may be cut.
+
+    :param language: ISO 639-1 code; what the segmenter does not know is read as English, whose
+        rules also know the full stops of other scripts.
+    :returns: half-open spans in order; empty for an empty text.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in _ends(text, language):
+        if spans and text[start:end].isspace():  # what stands between paragraphs
+            spans[-1] = spans[-1][0], end
+        else:
+            spans.append((start, end))
+        start = end
+    return spans
+
+
+def _ends(text: str, language: str) -> list[int]:
+    """Offsets at which sentences end, in order; the last is the end of the text."""
+    ends: list[int] = []
+    start = 0
+    while start < len(text):
+        window = text[start : start + _WINDOW]
+        found = {boundary["end_index"] for boundary in get_sentence_boundaries(language, window)}
+        inside = sorted(end for end in found if 0 < end < len(window))
+        last = start + _WINDOW >= len(text)
+        # The last sentence of a window may go on behind it: read it again from its beginning,
+        # unless that would be most of the window.
+        if last or not inside or inside[-1] < _WINDOW // 2:
+            inside.append(len(window))
+        ends += [start + end for end in inside]
+        start = ends[-1]
+    return ends

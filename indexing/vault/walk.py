@@ -1,0 +1,177 @@
+"""Which files a vault holds: names, sizes and times, without reading any note.
+
+Touches: vault-read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from config.errors import VaultError
+from indexing.vault.exclusion import Exclusion, exclusion
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of the vault; ``path`` is relative to it, with ``/``, spelled as on disk.
+
+    ``size`` is in bytes, ``mtime_ns`` in nanoseconds since the epoch. ``excluded`` is the reason
+    the file is kept out of the index, else None; links to it are reported as excluded.
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+    kind: Literal["note", "attachment"]
+    excluded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a walk found. Both are sorted by path.
+
+    ``problems`` holds (path, reason) of all that could not be listed or was not followed; bytes of
+    a name that are no UTF-8 stand as ``\\xNN`` in it.
+    """
+
+    files: tuple[FileEntry, ...]
+    problems: tuple[tuple[str, str], ...]
+
+
+def walk(root: Path, *, exclude: Sequence[str] = (), ignore_filters: Sequence[str] = ()) -> Walk:
+    """List every file of a vault, attachments too, since links lead to them.
+
+    Files and folders whose name starts with a dot (``.obsidian``, ``.trash``, ``.git``) are no part
+    of a vault and are passed over. Symbolic links to files inside the vault are files like others;
+    links to folders, and links that leave the vault, are not followed: what a folder link inside
+    the vault shows is listed where it really is, and no loop can arise.
+
+    :param exclude: globs, see :func:`indexing.vault.exclusion.exclusion`.
+    :param ignore_filters: see :func:`read_ignore_filters`.
+    :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
+    """
+    if not root.exists():
+        raise VaultError(f"{root}: there is no such folder; name the folder that holds your notes")
+    if not root.is_dir():
+        raise VaultError(f"{root}: not a folder; name the folder that holds your notes")
+    search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters))
+    search.run()
+    return Walk(
+        tuple(sorted(search.files, key=lambda file: file.path)), tuple(sorted(search.problems))
+    )
+
+
+def read_ignore_filters(root: Path) -> list[str]:
+    """Return ``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; empty if there are none.
+
+    :raises VaultError: if the file is there and cannot be read: what its owner wants kept out of
+        sight would be indexed.
+    """
+    path = root / ".obsidian" / "app.json"
+    try:
+        settings = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError, RecursionError) as exc:
+        raise VaultError(
+            f"{path}: cannot be read ({exc}), so the files that it excludes are not known; "
+            "correct it or move it away"
+        ) from exc
+    filters = settings.get("userIgnoreFilters") if isinstance(settings, dict) else None
+    return [text for text in filters or [] if isinstance(text, str) and text]
+
+
+@dataclass(slots=True)
+class _Search:
+    root: str
+    exclusion: Exclusion
+    files: list[FileEntry] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+
+    def run(self) -> None:
+        folders = [""]
+        while folders:
+            for entry, path in self._entries(folders.pop()):
+                try:
+                    if entry.is_symlink():
+                        self._symlink(entry, path)
+                    elif entry.is_dir():
+                        folders.append(path)
+                    else:
+                        self._file(path, entry.stat())
+                except FileNotFoundError:
+                    continue  # gone since the folder was listed
+                except OSError as exc:
+                    self.problems.append((path, _reason(exc)))
+
+    def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], str]]:
+        """The visible entries of a folder whose names are text, with their paths."""
+        try:
+            with os.scandir(Path(self.root, folder)) as found:
+                entries = list(found)
+        except FileNotFoundError:
+            return
+        except OSError as exc:
+            if not folder:
+                raise VaultError(f"{self.root}: cannot be listed: {_reason(exc)}") from exc
+            self.problems.append((folder, _reason(exc)))
+            return
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if _is_text(entry.name):
+                yield entry, path
+            else:
+                self.problems.append((_shown(path), "its name is not valid UTF-8; rename it"))
+
+    def _symlink(self, entry: os.DirEntry[str], path: str) -> None:
+        target = os.path.realpath(entry.path)
+        if os.path.commonpath((self.root, target)) != self.root:
+            self.problems.append((path, f"symbolic link that leaves the vault: {_shown(target)}"))
+            return
+        inside = os.path.relpath(target, self.root)
+        if Path(target).is_dir():
+            self.problems.append(
+                (path, f"symbolic link to the folder {_shown(inside)} of this vault; not followed")
+            )
+        elif not Path(target).exists():
+            self.problems.append((path, "symbolic link that leads nowhere"))
+        else:
+            self._file(path, entry.stat(), self.exclusion(inside.replace(os.sep, "/")))
+
+    def _file(self, path: str, status: os.stat_result, excluded: str | None = None) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            self.problems.append((path, "not a regular file"))
+            return
+        self.files.append(
+            FileEntry(
+                path=path,
+                size=status.st_size,
+                mtime_ns=status.st_mtime_ns,
+                kind="note" if path.lower().endswith(".md") else "attachment",
+                excluded=self.exclusion(path) or excluded,
+            )
+        )
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _reason(exc: OSError) -> str:
+    return f"{exc.strerror or exc}"

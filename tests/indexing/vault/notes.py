@@ -1,0 +1,28 @@
+"""Short ways to parse a text and to say what was found, for the tests of this folder."""
+
+from __future__ import annotations
+
+from indexing.vault.model import Link, Note
+from indexing.vault.parse import parse_note
+from indexing.vault.plain import plain_text
+
+
+def note_of(text: str, *, comment_links: bool = False) -> Note:
+    return parse_note("folder/Here.md", text.encode(), comment_links=comment_links)
+
+
+def body_links(text: str) -> list[Link]:
+    return [link for link in note_of(text).links if link.kind.value != "property"]
+
+
+def raws(text: str) -> list[str]:
+    return [link.raw for link in note_of(text).links]
+
+
+def plain(text: str) -> str:
+    note = note_of(text)
+    return plain_text(note, note.body_start, len(note.text))
+
+
+def sentences(text: str) -> list[str]:
+    return [link.sentence for link in note_of(text).links]

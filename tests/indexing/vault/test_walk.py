@@ -1,0 +1,178 @@
+"""Which files of a vault are found, and what becomes of those that are odd."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from config.errors import VaultError
+from indexing.vault.walk import Walk, read_ignore_filters, walk
+
+
+def make(root: Path, *paths: str) -> Path:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(b"text")
+    return root
+
+
+def paths(found: Walk) -> list[str]:
+    return [file.path for file in found.files]
+
+
+def test_notes_and_attachments_sorted_by_path(tmp_path: Path) -> None:
+    make(tmp_path, "b.md", "a/c.MD", "a/b/d.md", "a.png", "x.canvas", "Z.md", "no extension")
+    found = walk(tmp_path)
+    assert [(file.path, file.kind) for file in found.files] == [
+        ("Z.md", "note"),
+        ("a.png", "attachment"),
+        ("a/b/d.md", "note"),
+        ("a/c.MD", "note"),
+        ("b.md", "note"),
+        ("no extension", "attachment"),
+        ("x.canvas", "attachment"),
+    ]
+    assert found.problems == ()
+    first = found.files[0]
+    stat = (tmp_path / "Z.md").stat()
+    assert (first.size, first.mtime_ns, first.excluded) == (4, stat.st_mtime_ns, None)
+
+
+def test_what_starts_with_a_dot_is_no_part_of_the_vault(tmp_path: Path) -> None:
+    make(tmp_path, ".obsidian/app.json", ".trash/old.md", ".git/x.md", "a/.hidden/x.md", "a/.x.md")
+    assert walk(tmp_path) == Walk((), ())
+
+
+def test_odd_names(tmp_path: Path) -> None:
+    names = ["new\nline.md", "🌊.md", "cafe\u0301.md", "100%.md", "a#b.md", "back\\slash.md"]
+    make(tmp_path, *names)
+    assert paths(walk(tmp_path)) == sorted(names)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_name_that_is_no_utf8_is_named(tmp_path: Path) -> None:
+    make(tmp_path, "good.md")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.md")).write_bytes(b"x")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/folder\xfe")).mkdir()
+    found = walk(tmp_path)
+    assert paths(found) == ["good.md"]
+    assert found.problems == (
+        ("bad\\xff.md", "its name is not valid UTF-8; rename it"),
+        ("folder\\xfe", "its name is not valid UTF-8; rename it"),
+    )
+
+
+def test_symbolic_links(tmp_path: Path) -> None:
+    outside = make(tmp_path / "outside", "secret.md")
+    root = make(tmp_path / "vault", "a/note.md", "b/other.md", ".hidden/h.md")
+    (root / "a/loop").symlink_to(root)
+    (root / "a/up").symlink_to("..")
+    (root / "a/self").symlink_to("self")
+    (root / "b/a").symlink_to(root / "a")
+    (root / "file.md").symlink_to(root / "b/other.md")
+    (root / "gone.md").symlink_to(root / "nothing.md")
+    (root / "out").symlink_to(outside)
+    (root / "out.md").symlink_to(outside / "secret.md")
+    found = walk(root)
+    assert paths(found) == ["a/note.md", "b/other.md", "file.md"]
+    assert {path: reason.split(":")[0] for path, reason in found.problems} == {
+        "a/loop": "symbolic link to the folder . of this vault; not followed",
+        "a/self": "symbolic link that leads nowhere",
+        "a/up": "symbolic link to the folder . of this vault; not followed",
+        "b/a": "symbolic link to the folder a of this vault; not followed",
+        "gone.md": "symbolic link that leads nowhere",
+        "out": "symbolic link that leaves the vault",
+        "out.md": "symbolic link that leaves the vault",
+    }
+
+
+def test_a_link_to_an_excluded_note_is_excluded_too(tmp_path: Path) -> None:
+    root = make(tmp_path, "private/secret.md")
+    (root / "open.md").symlink_to(root / "private/secret.md")
+    assert {f.path: f.excluded is not None for f in walk(root, exclude=["private"]).files} == {
+        "open.md": True,
+        "private/secret.md": True,
+    }
+
+
+def test_the_vault_itself_may_be_a_link(tmp_path: Path) -> None:
+    make(tmp_path / "real", "a/n.md")
+    (tmp_path / "vault").symlink_to(tmp_path / "real")
+    assert paths(walk(tmp_path / "vault")) == ["a/n.md"]
+
+
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    assert walk(tmp_path) == Walk((), (("pipe.md", "not a regular file"),))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_folder_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    make(tmp_path, "a/n.md", "b.md")
+    (tmp_path / "a").chmod(0)
+    try:
+        found = walk(tmp_path)
+    finally:
+        (tmp_path / "a").chmod(0o700)
+    assert paths(found) == ["b.md"]
+    assert found.problems == (("a", "Permission denied"),)
+
+
+def test_a_path_too_long_for_the_system_is_a_problem(tmp_path: Path) -> None:
+    make(tmp_path, "b.md")
+    there = Path.cwd()
+    try:
+        os.chdir(tmp_path)
+        for _ in range(25):  # made step by step: as one path the system would refuse it
+            Path("d" * 200).mkdir()
+            os.chdir("d" * 200)
+    finally:
+        os.chdir(there)
+    found = walk(tmp_path)
+    assert paths(found) == ["b.md"]
+    assert [reason for _, reason in found.problems] == ["File name too long"]
+
+
+def test_no_vault(tmp_path: Path) -> None:
+    with pytest.raises(VaultError, match="there is no such folder"):
+        walk(tmp_path / "missing")
+    make(tmp_path, "file.md")
+    with pytest.raises(VaultError, match="not a folder"):
+        walk(tmp_path / "file.md")
+
+
+def test_exclusion_names_its_reason(tmp_path: Path) -> None:
+    make(tmp_path, "Templates/t.md", "Archive/a.md", "n.md")
+    found = walk(tmp_path, exclude=["Templates"], ignore_filters=["Archive/"])
+    assert {file.path: file.excluded for file in found.files} == {
+        "Archive/a.md": "excluded in the app's settings: Archive/",
+        "Templates/t.md": "excluded by the setting vault.exclude: Templates",
+        "n.md": None,
+    }
+
+
+def test_ignore_filters_of_the_app(tmp_path: Path) -> None:
+    assert read_ignore_filters(tmp_path) == []
+    settings = tmp_path / ".obsidian/app.json"
+    settings.parent.mkdir()
+    for content, expected in (
+        ({}, []),
+        ([], []),
+        ({"userIgnoreFilters": None}, []),
+        ({"userIgnoreFilters": ["Archive/", "/\\.draft/", 3, ""]}, ["Archive/", "/\\.draft/"]),
+    ):
+        settings.write_text(json.dumps(content))
+        assert read_ignore_filters(tmp_path) == expected
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000], ids=["cut", "bytes", "deep"])
+def test_app_settings_that_cannot_be_read_are_an_error(tmp_path: Path, content: bytes) -> None:
+    settings = tmp_path / ".obsidian/app.json"
+    settings.parent.mkdir()
+    settings.write_bytes(content)
+    with pytest.raises(VaultError, match=r"app\.json: cannot be read"):
+        read_ignore_filters(tmp_path)
