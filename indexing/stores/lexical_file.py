@@ -1,0 +1,140 @@
+"""Owns the file of the lexical index: one file, written whole, checked whole when read.
+
+Touches: index.
+
+    magic (8 bytes), length of the header (8, little-endian), header (JSON), arrays at multiples of
+    64 bytes from the end of the header, CRC-32 of all that (4)
+
+The header names generation, fingerprint and the place of each array. One file and not one an array,
+so that a rename replaces all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from config.errors import IndexDamaged, IndexUnwritable
+from indexing.stores.postings import Postings
+
+NAME = "postings.bin"
+_MAGIC = b"nhlexic1"
+_ALIGNED = 64
+_DTYPES = {
+    "slots": "<i4",
+    "slot_fields": "<u1",
+    "starts": "<i8",
+    "docs": "<i4",
+    "counts": "<u2",
+    "lengths": "<i4",
+    "frequencies": "<i4",
+    "bounds": "<i8",
+    "held": "<i4",
+}
+_TEXTS = ("ids", "terms")
+
+
+def write_postings(folder: Path, postings: Postings, generation: int, fingerprint: str) -> None:
+    """Replace the file in ``folder``, which is made if need be.
+
+    A crash at any point leaves the old file or the new one, and at most a ``.new`` beside it that
+    the next write takes over.
+
+    :raises IndexUnwritable: if the disk is full or refuses; the old file stays.
+    """
+    target = folder / NAME
+    fresh = folder / f"{NAME}.new"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        checksum = 0
+        with fresh.open("wb") as file:
+            for piece in _pieces(postings, generation, fingerprint):
+                file.write(piece)
+                checksum = zlib.crc32(piece, checksum)
+            file.write(checksum.to_bytes(4, "little"))
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(target)
+        _sync_folder(folder)
+    except OSError as exc:
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise IndexUnwritable(
+            f"{target}: the lexical index cannot be written ({exc.strerror or exc}); "
+            "free space or allow writing there, then run: notehop index"
+        ) from exc
+
+
+def read_postings(folder: Path) -> tuple[Postings, int, str]:
+    """Read the file in ``folder`` into memory, about 2 kB a chunk.
+
+    It is read, not mapped: every byte is checked anyhow, and a mapped file could not be replaced
+    on Windows nor be cut short on a network drive without ending the process.
+
+    :returns: postings (arrays read-only), generation, fingerprint.
+    :raises IndexDamaged: if the file is missing, cannot be read, or is not what was written.
+    """
+    target = folder / NAME
+    try:
+        data = target.read_bytes()
+    except OSError as exc:
+        raise _damaged(target, exc.strerror or str(exc)) from exc
+    if data[:8] != _MAGIC or zlib.crc32(memoryview(data)[:-4]) != int.from_bytes(
+        data[-4:], "little"
+    ):
+        raise _damaged(target, "its checksum or its format is wrong")
+    end = 16 + int.from_bytes(data[8:16], "little")
+    header = json.loads(data[16:end])
+    fields: dict[str, Any] = {
+        name: np.frombuffer(data, dtype, int(np.prod(shape)), end + offset).reshape(shape)
+        for name, (dtype, shape, offset) in header["arrays"].items()
+    }
+    fields |= {name: json.loads(fields[name].tobytes()) for name in _TEXTS}
+    return Postings(**fields), header["generation"], header["fingerprint"]
+
+
+def _pieces(postings: Postings, generation: int, fingerprint: str) -> Iterator[bytes]:
+    arrays: dict[str, npt.NDArray[Any]] = {
+        name: np.ascontiguousarray(getattr(postings, name), dtype)
+        for name, dtype in _DTYPES.items()
+    }
+    for name in _TEXTS:
+        # ASCII, so that any string comes back as it was.
+        text = json.dumps(getattr(postings, name), separators=(",", ":")).encode("ascii")
+        arrays[name] = np.frombuffer(text, dtype="<u1")
+    places: dict[str, tuple[str, tuple[int, ...], int]] = {}
+    offset = 0
+    for name, values in arrays.items():
+        places[name] = (values.dtype.str, values.shape, offset)
+        offset += -(-values.nbytes // _ALIGNED) * _ALIGNED
+    header = json.dumps(
+        {"arrays": places, "fingerprint": fingerprint, "generation": generation}, sort_keys=True
+    ).encode("ascii")
+    header += b" " * (-(16 + len(header)) % _ALIGNED)
+    yield _MAGIC + len(header).to_bytes(8, "little") + header
+    for values in arrays.values():
+        raw = values.tobytes()
+        yield raw + bytes(-len(raw) % _ALIGNED)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename last through a power cut; Windows does so by itself and opens no folders."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _damaged(target: Path, reason: str) -> IndexDamaged:
+    return IndexDamaged(f"{target}: the lexical index cannot be read: {reason}; run: notehop index")

@@ -1,0 +1,151 @@
+"""Owns the index in motion: finished postings, a tail of newer documents, and what was removed."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.stores.model import ChunkId, FieldTokens
+from indexing.stores.postings import Postings, Rows, assemble, concatenate, count_tokens
+from indexing.tokens import FIELDS
+
+
+class LivePostings:
+    """Postings that take and lose documents; its numbers of documents and terms only grow.
+
+    Statistics (documents, lengths, document frequencies) are those of the living documents, exact
+    after every change. Not safe for threads: :class:`~indexing.stores.lexical.LexicalIndex` locks.
+    """
+
+    def __init__(self, base: Postings) -> None:
+        self.base = base
+        self.ids = list(base.ids)
+        self.doc_of: dict[ChunkId, int] = {id_: doc for doc, id_ in enumerate(base.ids)}
+        self.numbers: defaultdict[str, int] = defaultdict(None)
+        self.numbers.update((term, number) for number, term in enumerate(base.terms))
+        # A term that is new gets the next number when it is looked up by [].
+        self.numbers.default_factory = self.numbers.__len__
+        self._alive = np.ones(len(base.ids), dtype=np.bool_)
+        self._lengths = base.lengths
+        self._frequencies = base.frequencies.copy()
+        self._tokens: list[int] = base.lengths.sum(axis=1, dtype=np.int64).tolist()
+        self._holders: list[int] = np.count_nonzero(base.lengths, axis=1).tolist()
+        self._tail: dict[int, array[int]] = {}
+        self._tail_rows: list[Rows] = []
+        self._tail_terms: dict[int, npt.NDArray[np.int32]] = {}
+
+    @property
+    def changes(self) -> int:
+        """Documents added to, and removed from, the base since it was made."""
+        added = len(self.ids) - len(self.base.ids)
+        return added + (len(self.ids) - len(self.doc_of))
+
+    def count(self, documents: Sequence[FieldTokens]) -> Rows:
+        """Count the tokens of documents that are to be added next; readers see nothing of it."""
+        return count_tokens(documents, self.numbers, len(self.ids))
+
+    def remove(self, id_: ChunkId) -> None:
+        """Take a living document away; an id that there is none of is passed over."""
+        doc = self.doc_of.pop(id_, None)
+        if doc is None:
+            return
+        self._alive[doc] = False
+        self._frequencies[self._terms_of(doc)] -= 1
+        self._account(self._lengths[:, doc : doc + 1], -1)
+
+    def add(self, ids: Sequence[ChunkId], rows: Rows) -> None:
+        """Add documents whose ids are not living; ``rows`` is what :meth:`count` made of them."""
+        first, size = len(self.ids), len(self.ids) + len(ids)
+        self.doc_of.update((id_, first + at) for at, id_ in enumerate(ids))
+        self.ids += ids
+        self._alive = _grown(self._alive, size)
+        self._alive[first:size] = True
+        self._lengths = _grown(self._lengths, size)
+        self._lengths[:, first:size] = rows.lengths
+        self._account(rows.lengths, 1)
+        self._tail_rows.append(rows)
+        keys = rows.term.astype(np.int64) * len(FIELDS) + rows.field
+        for key, doc, count in zip(
+            keys.tolist(), rows.doc.tolist(), rows.count.tolist(), strict=True
+        ):
+            self._tail.setdefault(key, array("i")).extend((doc, count))
+        self._frequencies = _grown(self._frequencies, len(self.numbers))
+        for doc in range(first, size):
+            terms = np.unique(rows.term[rows.doc == doc])
+            self._tail_terms[doc] = terms
+            self._frequencies[terms] += 1
+
+    def merged(self, gone: Collection[ChunkId], ids: Sequence[ChunkId], rows: Rows) -> Postings:
+        """The postings after removing ``gone`` and adding ``ids``, which this one does not do."""
+        keep = np.concatenate((self._alive[: len(self.ids)], np.ones(len(ids), dtype=np.bool_)))
+        keep[[self.doc_of[id_] for id_ in gone if id_ in self.doc_of]] = False
+        return assemble(
+            concatenate((self.base.rows(), *self._tail_rows, rows)),
+            (*self.ids, *ids),
+            tuple(self.numbers),
+            keep,
+        )
+
+    def frequency(self, term: str) -> int:
+        """How many living documents hold ``term`` in any field."""
+        number = self.numbers.get(term)
+        if number is None or number >= len(self._frequencies):
+            return 0
+        return int(self._frequencies[number])
+
+    def postings(self, term: str) -> Iterator[tuple[int, npt.NDArray[Any], npt.NDArray[Any]]]:
+        """(field, documents, counts) of a term, by field, the base before the tail.
+
+        Those removed are among them; :meth:`drop_removed` takes them out of the sums.
+        """
+        number = self.numbers[term]
+        base = self.base
+        if number < len(base.terms):
+            for slot in range(base.slots[number], base.slots[number + 1]):
+                held = slice(base.starts[slot], base.starts[slot + 1])
+                yield int(base.slot_fields[slot]), base.docs[held], base.counts[held]
+        for field in range(len(FIELDS)):
+            found = self._tail.get(number * len(FIELDS) + field)
+            if found is not None:
+                pairs = np.array(found)
+                yield field, pairs[::2], pairs[1::2]
+
+    def drop_removed(self, scores: npt.NDArray[np.float64]) -> None:
+        """Set the scores of documents that were removed to 0."""
+        if len(self.doc_of) < len(self.ids):
+            scores[~self._alive[: len(self.ids)]] = 0
+
+    def relative_lengths(self, field: int) -> npt.NDArray[np.float64]:
+        """(documents,) tokens in a field, over the average of the documents that have any there.
+
+        As in Lucene's BM25Similarity: over all documents, a field that few have (aliases) would
+        have an average near 0, and every note with an alias would count as far too long.
+        """
+        average = self._tokens[field] / max(self._holders[field], 1)
+        return self._lengths[field, : len(self.ids)] / (average or 1.0)
+
+    def _terms_of(self, doc: int) -> npt.NDArray[np.int32]:
+        if doc in self._tail_terms:
+            return self._tail_terms[doc]
+        return self.base.held[self.base.bounds[doc] : self.base.bounds[doc + 1]]
+
+    def _account(self, lengths: npt.NDArray[np.int32], sign: int) -> None:
+        tokens = lengths.sum(axis=1, dtype=np.int64).tolist()
+        holders = np.count_nonzero(lengths, axis=1).tolist()
+        for field in range(len(FIELDS)):
+            self._tokens[field] += sign * tokens[field]
+            self._holders[field] += sign * holders[field]
+
+
+def _grown(values: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    """``values`` with room for ``size`` on the last axis: doubled, so that growing costs little."""
+    if values.shape[-1] >= size and values.flags.writeable:
+        return values
+    wider = np.zeros((*values.shape[:-1], max(size, 2 * values.shape[-1])), dtype=values.dtype)
+    wider[..., : values.shape[-1]] = values
+    return wider

@@ -1,0 +1,148 @@
+"""Rows of the catalog: what the index knows, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+ChunkId = str
+"""32 hexadecimal digits; equal id means equal embedded text, so an equal vector."""
+
+FieldTokens = Mapping[str, tuple[str, ...]]
+"""Field name (see :data:`indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
+
+
+class NoteStatus(StrEnum):
+    """What became of a file of the vault."""
+
+    INDEXED = "indexed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """One chunk. ``lines`` are counted from 1, both ends included; ``text`` is what is shown.
+
+    ``embedded_hash`` is the hash of the text the model saw (title and heading path included).
+    """
+
+    id: ChunkId
+    path: str
+    ordinal: int
+    heading_path: tuple[str, ...]
+    first_line: int
+    last_line: int
+    text: str
+    embedded_hash: str
+    tokens: FieldTokens
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """One link of a note and where it leads.
+
+    ``chunk_id`` is the chunk that holds the link (None for a property). ``raw_target`` is the path
+    part as written. ``sentence`` is shown; ``sentence_id`` names the vector of ``Title: sentence``
+    in the collection ``links`` (None where there is no sentence). ``status`` and ``via`` hold the
+    values of :class:`indexing.graph.model.Status` and :class:`~indexing.graph.model.Via`.
+    ``target_chunk_id`` is the chunk that the fragment names, or the target's first; None unless the
+    target is an indexed note. ``ordinal`` counts the links of a note in text order.
+    """
+
+    path: str
+    ordinal: int
+    chunk_id: ChunkId | None
+    line: int
+    kind: str
+    syntax: str
+    raw: str
+    raw_target: str
+    fragment: str | None
+    display: str | None
+    sentence: str
+    sentence_id: str | None
+    property: str | None
+    status: str
+    via: str | None
+    target_path: str | None
+    target_chunk_id: ChunkId | None
+    fragment_found: bool | None
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """One file of the vault that is, or could have been, a note.
+
+    Times are seconds since the epoch. ``reason`` says why a note is skipped or failed.
+    ``mtime_ns`` and ``size`` are what the scan saw; ``content_hash`` is empty when it was not read.
+    ``outline`` holds (level, text, line) of each heading and ``blocks`` (id, first line, last
+    line), so that fragments resolve without the text; ``headings`` end at the next of the same or
+    a higher rank, ``line_count`` closes the last. Dates and other values that JSON lacks come back
+    from the catalog as text in ``front_matter``.
+    """
+
+    path: str
+    title: str
+    status: NoteStatus
+    reason: str | None = None
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    page_type: str | None = None
+    front_matter: Mapping[str, Any] = field(default_factory=dict)
+    created: float | None = None
+    modified: float = 0.0
+    size: int = 0
+    mtime_ns: int = 0
+    content_hash: str = ""
+    outline: tuple[tuple[int, str, int], ...] = ()
+    blocks: tuple[tuple[str, int, int], ...] = ()
+    line_count: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRecord:
+    """A note with all it holds: what one write replaces."""
+
+    note: NoteRow
+    chunks: tuple[ChunkRow, ...] = ()
+    links: tuple[LinkRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one transaction writes: it raises the generation by one, or leaves all as it was.
+
+    ``upsert`` replaces everything under each note's path; ``delete`` removes notes with their
+    chunks and links; ``touch`` maps a path to a new (size, mtime_ns) where the content is
+    unchanged; ``relink`` replaces links (by path and ordinal) of notes that are not in ``upsert``.
+    ``meta`` entries (JSON-able) are merged.
+    """
+
+    upsert: tuple[NoteRecord, ...] = ()
+    delete: tuple[str, ...] = ()
+    touch: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    relink: tuple[LinkRow, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.upsert or self.delete or self.touch or self.relink or self.meta)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkKey:
+    """What tells the chunks of an index apart.
+
+    ``generation`` is the one that added the chunk or last changed its tokens.
+    """
+
+    id: ChunkId
+    path: str
+    ordinal: int
+    embedded_hash: str
+    generation: int

@@ -1,0 +1,123 @@
+"""Owns which language a text is in: by small words, letters and endings, or by script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+from indexing.tokens.fold import fold
+from indexing.tokens.function_words import FUNCTION_WORDS, NEIGHBOURS
+
+LANGUAGES = (*sorted(FUNCTION_WORDS), "ja", "ko", "und", "zh")
+"""Codes that a tokenizer takes: nine stemmed languages, Japanese, Korean, Chinese, and ``und``
+(undetermined, ISO 639-2: some other language, for which words are left as they are)."""
+
+_READ_EACH = 2_000
+_READ_ALL = 1_000_000
+"""Characters read of one text and of all: enough to be sure, 0.2 s at most."""
+
+# Letters and endings, looked for in each word.
+_EVIDENCE: Mapping[str, str] = {
+    "en": r"th|wh|ght$|.{3}(?:ing|tion|ness|ly|ed)$",
+    "de": r"ß|[äöü]|sch|.{3}(?:ung|ungen|heit|keit|lich|ieren|chen)$",
+    "fr": r"[çèêëîïôûœ]|eau|.{3}(?:ment|eux|euse|ique|tion|aire|ées?)$",
+    "es": r"[ñ]|.{2}(?:ción|ciones|dad|mente|ado|ada|miento|ar|os|as)$",
+    "it": r"[ìò]|zz|gli|.{3}(?:zione|zioni|mente|are|ato|ità|aggio)$",
+    "pt": r"[ãõ]|nh|lh|.{2}(?:ção|ções|dade|mente|ado|ada|agem|os|as)$",
+    "nl": r"ij|aa|oo|sch|.{3}(?:lijk|lijke|heid|ing|en)$",
+    "sv": r"[åäö]|sk|.{3}(?:ning|het|arna|erna|ande|ade|tion)$",
+    "ru": r"[ыэё]|.{2}(?:ий|ой|ая|ое|ого|ему|ние|ния|ть|тся|ться|ов|ами|ах)$",
+    "da": r"[æø]|.{3}(?:hed|erne|ede|ning)$",
+    "no": r"[æø]|.{3}(?:het|ene|ing)$",
+    "pl": r"[ąęłńśźż]|sz|cz|rz",
+    "cs": r"[ěřůčšž]",
+    "fi": r"ää|yy|kk|.{3}(?:ssa|ssä|lla|llä|sta|stä)$",
+    "tr": r"[ığş]",
+    "hu": r"[őű]|sz|gy",
+    "ro": r"[șțşţă]",
+    "ca": r"·|ny$|.{3}(?:ció|itat)$",
+    "uk": r"[іїєґ]",
+    "bg": r"ъ|.{3}(?:ът|ият|ата|ето)$",
+}
+_EVIDENCE_WEIGHT = 0.5
+"""Against 1 for a small word that one language alone has: many share letters and endings."""
+_SURE = 20
+"""Words from which on finding no known language means that it is none of them."""
+_ENOUGH = 0.13
+"""Points a word below which no known language is at work: technical prose of the nine has 0.25 to
+0.39, Welsh, Estonian, Latin, Vietnamese and Indonesian at most 0.11."""
+
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_APOSTROPHE = re.compile(r"['’]")
+_KANA = re.compile(r"[\u3041-\u30ff]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+
+
+def _points() -> dict[str, dict[str, float]]:
+    owners: dict[str, list[str]] = {}
+    for code, words in (*FUNCTION_WORDS.items(), *NEIGHBOURS.items()):
+        for word in sorted(words):
+            owners.setdefault(word, []).append(code)
+    return {word: dict.fromkeys(codes, len(codes) ** -0.5) for word, codes in owners.items()}
+
+
+_POINTS = _points()
+_PATTERNS = {code: re.compile(pattern) for code, pattern in _EVIDENCE.items()}
+
+
+def detect_language(texts: Iterable[str], default: str = "en") -> str:
+    """The language most of ``texts`` are in: a code of :data:`LANGUAGES`.
+
+    The beginning of each text is read, until a million characters are; more texts are not asked
+    for. Of sentences of 10 to 18 words of man pages 98 in 100 are named rightly, of 6 to 9 words
+    93, of a few words 75 (many of them hold English commands); of whole vaults all.
+
+    :param default: the answer where there is nothing to go by: no text, or names and numbers only.
+    :returns: ``und`` where there are words enough, but of none of the known languages.
+    """
+    words: Counter[str] = Counter()
+    han = kana = hangul = 0
+    left = _READ_ALL
+    for text in texts:
+        part = unicodedata.normalize("NFKC", text[: min(_READ_EACH, left)])
+        left -= len(part)
+        words.update(_LETTERS.findall(part.casefold()))
+        if not part.isascii():
+            han += len(_HAN.findall(part))
+            kana += len(_KANA.findall(part))
+            hangul += len(_HANGUL.findall(part))
+        if left <= 0:
+            break
+    spaced = _spaced(words)
+    # Two characters make about a word.
+    if han + kana + hangul > 2 * sum(spaced.values()):
+        if hangul > han + kana:
+            return "ko"
+        return "ja" if kana > 0.1 * han else "zh"
+    return _by_words(spaced, default)
+
+
+def _spaced(words: Counter[str]) -> dict[str, int]:
+    """The words of scripts that put spaces between them, Korean left out."""
+    return {word: times for word, times in words.items() if word < "\u1100"}
+
+
+def _by_words(words: Mapping[str, int], default: str) -> str:
+    total = sum(words.values())
+    scores: defaultdict[str, float] = defaultdict(float)
+    for word, times in words.items():
+        for part in _APOSTROPHE.split(word):
+            for code, points in _POINTS.get(fold(part), {}).items():
+                scores[code] += times * points
+        for code, pattern in _PATTERNS.items():
+            if pattern.search(word):
+                scores[code] += times * _EVIDENCE_WEIGHT
+    if not scores:
+        return "und" if total >= _SURE else default
+    best = min(scores, key=lambda code: (-scores[code], code))
+    if scores[best] < _ENOUGH * total:
+        return "und" if total >= _SURE else default
+    return best if best in FUNCTION_WORDS else "und"

@@ -1,0 +1,156 @@
+"""Owns the grammar of words: which stretches of a text are one surface, and what one is made of."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from indexing.tokens.fold import fold
+
+MAX_LENGTH = 64
+"""Characters of one token. The longest dictionary words have about 80; what is longer is a blob
+(base64, a hash, a URL's slug), which is cut and never taken apart by case."""
+
+# Scripts written without spaces between words: Chinese, Japanese, Korean (spaced, but its words
+# carry particles), Thai, Lao, Burmese, Khmer.
+_UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1100-\u11ff\u1780-\u17d3"
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Marks and invisible signs inside a word that `\w` does not know; Indic vowel signs among them.
+_MARKS = (
+    "\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"
+    "\u0900-\u0963\u0971-\u0df3\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200d\u2060"
+    "\u20d0-\u20ff\ufe20-\ufe2f\ufeff"
+)
+_EMOJI = (
+    "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa"
+    "\U0001f400-\U0001faff"
+)
+_APOSTROPHES = "'\u2018\u2019\u02bc\u2032"
+_HYPHENS = "\\-\u2010\u2011"
+_JOINTS = rf"[{_HYPHENS}._&{_APOSTROPHES}]"
+
+
+def _word(letters: str) -> str:
+    """The pattern of a surface: letters with single joints, `.` before, `++` or `#` after."""
+    return (
+        rf"(?:(?<![\w.])\.(?=[^\W\d_]))?{letters}(?:{_JOINTS}{letters})*+"
+        r"(?:\+\+|(?<=\b[^\W\d_])\#(?![\w\#]))?"
+    )
+
+
+_ASCII = re.compile(_word(r"\w++"), re.ASCII)
+_UNICODE = re.compile(
+    "|".join(
+        (
+            rf"[{_UNSPACED}]++",
+            _word(rf"[^\W{_UNSPACED}]++(?:[{_MARKS}]++[^\W{_UNSPACED}]*+)*+"),
+            "[\U0001f1e6-\U0001f1ff]{2}",
+            rf"[{_EMOJI}]",
+        )
+    )
+)
+_UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
+_TIDY = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u02bc\u2032", "'") | dict.fromkeys("\u2010\u2011", "-")
+)
+# English contractions: what is dropped with its apostrophe (the note's -> note, we'll -> we) and
+# what loses the apostrophe alone (don't -> dont, as it is often typed).
+_DROPPED_ENDING = re.compile(r"'(?:s|re|ll|ve|m|d)$", re.IGNORECASE)
+_JOINED_ENDING = re.compile(r"(?<=n)'(?=t$)", re.IGNORECASE)
+_JOINT = re.compile(r"[-._&']+")
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """What one surface is made of, case-folded and without diacritics.
+
+    ``kept`` stays as it is (`foo_bar`, `2026.4.10`, `c++`, emoji, pairs of characters); ``words``
+    are for the stemmer: the surface where it is one word, else its parts and, of two parts or of
+    initials, all written as one (`e-mail` is found by `email`, `U.S.A.` by `USA`). Neither repeats
+    itself, but pairs do. ``characters`` are those of an unspaced run of two or more.
+    """
+
+    kept: tuple[str, ...]
+    words: tuple[str, ...]
+    characters: tuple[str, ...] = ()
+
+
+def surfaces(text: str) -> list[str]:
+    """The surfaces of ``text`` in order, in NFKC, case as written; empty for text without any."""
+    if text.isascii():
+        return _ASCII.findall(text)
+    return _UNICODE.findall(unicodedata.normalize("NFKC", text))
+
+
+def pieces(surface: str) -> Pieces:
+    """Take one surface apart (see :class:`Pieces`); empty for underscores and lone marks."""
+    if _UNSPACED_START.match(surface):
+        return _run(surface)
+    # Without its accents, so that case and endings are seen as they are without them.
+    written = fold(surface.translate(_TIDY))
+    body = _JOINED_ENDING.sub(
+        "", _DROPPED_ENDING.sub("", written.lstrip(".").rstrip("+#").strip("_"))
+    )
+    segments = [segment[:MAX_LENGTH] for segment in _JOINT.split(body) if segment]
+    if len(body) > MAX_LENGTH:
+        return Pieces((), _folded(segments))
+    kept: list[str] = []
+    if written[:1] == "." or written[-1:] in "+#":
+        kept.append(written)
+    if len(segments) > 1 and not set(_JOINT.findall(body)) <= {"'"}:
+        kept.append(body)
+    words = list(segments)
+    if _is_spelt_as_one(segments):
+        words.append("".join(segments))
+    for segment in segments:
+        words += _humps(segment)
+    return Pieces(_folded(kept), _folded(words))
+
+
+def _folded(words: list[str]) -> tuple[str, ...]:
+    # Case-folding takes some letters apart again; fold() works on whole ones.
+    folded = (fold(unicodedata.normalize("NFC", word.casefold())) for word in words)
+    return tuple(dict.fromkeys(word for word in folded if word))
+
+
+def _run(run: str) -> Pieces:
+    if len(run) == 1:
+        return Pieces((run,), ())
+    return Pieces(tuple(run[at : at + 2] for at in range(len(run) - 1)), (), tuple(run))
+
+
+def _is_spelt_as_one(segments: list[str]) -> bool:
+    if len(segments) == 2:
+        return not (segments[0].isdigit() and segments[1].isdigit())
+    return len(segments) > 2 and all(len(one) == 1 and one.isalpha() for one in segments)
+
+
+def _humps(segment: str) -> list[str]:
+    """The parts of `fooBar`, `HTMLParser`, `utf8`; empty where there is one, or it is a hash."""
+    if segment.isalpha() and (segment.isupper() or segment[1:] == segment[1:].lower()):
+        return []
+    if len(segment) > 2 and segment[-1] == "s" and segment[:-1].isupper():
+        return [segment[:-1]]
+    parts: list[str] = []
+    start = 0
+    for at in range(1, len(segment)):
+        if _is_boundary(segment, at):
+            parts.append(segment[start:at])
+            start = at
+    parts.append(segment[start:])
+    is_hash = sum(part[0].isdigit() for part in parts) > 2
+    return parts if len(parts) > 1 and not is_hash else []
+
+
+def _is_boundary(segment: str, at: int) -> bool:
+    before, here = segment[at - 1], segment[at]
+    if before.isdigit() != here.isdigit():
+        return True
+    if not here.isupper():
+        return False
+    return before.islower() or (before.isupper() and segment[at + 1 : at + 2].islower())

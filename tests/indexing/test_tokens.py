@@ -1,0 +1,395 @@
+"""Tokens: what a word becomes, that queries and index agree, and which language a text is in."""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.errors import SettingsError
+from indexing.tokens import FIELDS, LANGUAGES, Tokenizer, detect_language, field_tokens
+from indexing.tokens.fold import fold
+from indexing.tokens.surfaces import MAX_LENGTH, surfaces
+
+ENGLISH = Tokenizer("en")
+
+# What a text becomes, in any order.
+SPLITS = {
+    "plain words, stemmed": ("Linked notes, linking.", "link note link"),
+    "one letter": ("a b R", "a b r"),
+    "snake case": ("foo_bar", "foo_bar foobar foo bar"),
+    "camel case": ("fooBar", "foobar foo bar"),
+    "acronym, then word": ("HTMLParser", "htmlparser html parser"),
+    "plural acronym": ("PDFs", "pdfs pdf"),
+    "letters and digits": ("utf8", "utf8 utf 8"),
+    "ordinal": ("2nd", "2nd 2 nd"),
+    "version": ("2026.4.10", "2026.4.10 2026 4 10"),
+    "version with letters": ("v2.1-beta", "v2.1-beta v2 1 beta v 2"),
+    "decimal": ("3.14", "3.14 3 14"),
+    "date": ("2024-05-01", "2024-05-01 2024 05 01"),
+    "hyphens": ("state-of-the-art", "state-of-the-art state of the art"),
+    "two parts are one word too": ("e-mail", "e-mail email e mail"),
+    "non-breaking hyphen": ("wi\u2011fi", "wi-fi wifi wi fi"),
+    "C++": ("C++", "c++ c"),
+    "C++ with a version": ("C++17", "c++ c 17"),
+    "C#": ("C# code", "c# c code"),
+    "no sharp in a heading link": ("A#b", "a b"),
+    "extension": (".md files", ".md md file"),
+    "file name": ("notes.md", "notes.md notesmd note md"),
+    "end of sentence": ("the end. Then", "the end then"),
+    "ellipsis": ("wait...what", "wait what"),
+    "initials": ("U.S.A.", "u.s.a usa u s a"),
+    "ampersand": ("R&D", "r&d rd r d"),
+    "possessive": ("Alice's plan", "alic plan"),
+    "typographic possessive": ("Alice\u2019s plan", "alic plan"),
+    "contraction": ("don't", "dont"),
+    "we'll is no well": ("we'll", "we"),
+    "elision": ("l'homme", "l homm lhomm"),
+    "name with apostrophe": ("O'Brien", "o brien obrien"),
+    "Markdown emphasis": ("__init__ _so_", "init so"),
+    "hash is not taken apart": ("a94a8fe5ccb19ba61c4c", "a94a8fe5ccb19ba61c4c"),
+    "URL": ("https://a.io/docs", "https a.io aio a io doc"),
+    "tag": ("#project/alpha", "project alpha"),
+    "full width": ("ＡＢＣ１", "abc1 abc 1"),
+    "ligature": ("ﬁle", "file"),
+    "soft hyphen": ("note\u00adbook", "notebook"),
+    "combined accent": ("cafe\u0301", "cafe"),
+    "stroke letters": ("Łódź Ørsted Æsir", "lodz orst aesir"),
+    "sharp s": ("Straße", "strass"),
+    "Turkish capital": ("İstanbul", "istanbul"),
+    "Greek": ("Οδός", "οδοσ"),
+    "Arabic vowel signs": ("مُحَمَّد", "محمد"),
+    "Hindi stays whole": ("हिन्दी", "हिन्दी"),
+    "Russian yo": ("ёлки", "елк"),
+    "Russian short i is a letter": ("мой", "мо"),
+    "Chinese": ("黑猫好", "黑猫 猫好 黑 猫 好"),
+    "single character": ("猫", "猫"),
+    "Japanese": ("のテスト", "のテ テス スト の テ ス ト"),
+    "half width katakana": ("ﾃｽﾄ", "テス スト テ ス ト"),
+    "repeats are counted": ("はは", "はは は は"),
+    "Korean": ("한국어", "한국 국어 한 국 어"),
+    "between scripts": ("iPhone手机", "iphon i phone 手机 手 机"),
+    "Thai": ("ไทย", "ไท ทย ไ ท ย"),
+    "emoji": ("done ✅🎉", "done ✅ 🎉"),
+    "emoji with skin and joiner": ("👍🏽 👩\u200d💻", "👍 👩 💻"),
+    "flag": ("🇩🇪", "🇩🇪"),
+    "keycap": ("1️⃣", "1"),
+    "punctuation alone": ("-- ... ___ | → #", ""),
+    "empty": ("", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SPLITS.values(), ids=SPLITS)
+def test_a_text_becomes_these_tokens(text: str, expected: str) -> None:
+    assert sorted(ENGLISH(text)) == sorted(expected.split())
+
+
+SAME = {
+    "case": ("Obsidian OBSIDIAN", "obsidian obsidian"),
+    "accents": ("résumé naïve Škoda", "resume naive Skoda"),
+    "decomposed file name": (unicodedata.normalize("NFD", "Übergröße"), "übergröße"),
+    "compound": ("front matter", "front-matter"),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+def test_spellings_of_a_word_meet(one: str, other: str) -> None:
+    assert set(ENGLISH(one)) <= set(ENGLISH(other))
+
+
+STEMS = {
+    "de": ("Häuser", "Haus"),
+    "en": ("linking", "links"),
+    "es": ("comunicación", "comunicaciones"),
+    "fr": ("évaluées", "évaluer"),
+    "it": ("lavorando", "lavorare"),
+    "nl": ("boeken", "boek"),
+    "pt": ("informações", "informação"),
+    "ru": ("новая", "новые"),
+    "sv": ("nycklarna", "nycklar"),
+}
+
+
+@pytest.mark.parametrize(("language", "words"), STEMS.items(), ids=STEMS)
+def test_a_language_stems_its_words(language: str, words: tuple[str, str]) -> None:
+    one, other = words
+    tokenizer = Tokenizer(language)
+    assert tokenizer(one) == tokenizer(other)
+    assert Tokenizer("und")(one) != Tokenizer("und")(other)
+
+
+@pytest.mark.parametrize("language", ["zh", "ja", "ko", "ru"])
+def test_english_words_are_stemmed_where_latin_letters_are_foreign(language: str) -> None:
+    assert Tokenizer(language)("linked notes") == ["link", "note"]
+
+
+QUERIES = {
+    "function words go": ("what is the plan for apollo", "plan apollo"),
+    "a query of nothing else stays": ("The Who", "the who"),
+    "contractions too": ("what's John's plan", "john plan"),
+    "capitals stay": ("vitamin A", "vitamin a"),
+    "capitals inside stay": ("who is on the IT team", "it team"),
+    "but not I": ("what did I say", "say"),
+    "nor where all is in capitals": ("WHAT IS THE PLAN", "plan"),
+    "inside a compound the whole stays": ("state-of-the-art", "state-of-the-art state art"),
+    "pairs, not characters": ("黑猫好", "黑猫 猫好"),
+    "a character alone": ("猫 cat", "猫 cat"),
+    "one letter": ("C", "c"),
+    "emoji": ("🎉", "🎉"),
+    "nothing": ("?!", ""),
+}
+
+
+@pytest.mark.parametrize(("query", "expected"), QUERIES.values(), ids=QUERIES)
+def test_a_query_asks_for_these_tokens(query: str, expected: str) -> None:
+    assert sorted(ENGLISH.query(query)) == sorted(expected.split())
+
+
+def test_single_characters_count_in_chinese_queries() -> None:
+    assert sorted(Tokenizer("zh").query("黑猫")) == sorted(["黑猫", "黑", "猫"])
+
+
+@given(text=st.text(), language=st.sampled_from(LANGUAGES))
+def test_what_a_query_asks_for_the_index_of_the_same_text_holds(text: str, language: str) -> None:
+    tokenizer = Tokenizer(language)
+    indexed = tokenizer(text)
+    asked = tokenizer.query(text)
+    assert set(asked) <= set(indexed)
+    assert bool(asked) == bool(indexed)
+
+
+@given(text=st.text())
+def test_tokens_are_short_solid_and_folded(text: str) -> None:
+    for token in ENGLISH(text):
+        assert token
+        assert not any(character.isspace() for character in token)
+        assert token == fold(token)
+
+
+@given(text=st.text(st.characters(min_codepoint=0x20, max_codepoint=0x24F)))
+def test_accents_make_no_difference(text: str) -> None:
+    plain = "".join(
+        letter
+        for letter in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text))
+        if not unicodedata.combining(letter)
+    )
+    assert sorted(ENGLISH(plain)) == sorted(ENGLISH(unicodedata.normalize("NFKC", text)))
+
+
+def test_case_makes_no_difference_to_a_word() -> None:
+    assert ENGLISH("NOTE") == ENGLISH("Note") == ENGLISH("note")
+
+
+def test_the_ascii_grammar_is_the_unicode_grammar() -> None:
+    """Text of ASCII alone takes a faster pattern; one other character must change nothing else."""
+    text = " ".join(text for text, _ in SPLITS.values() if text.isascii())
+    assert surfaces(text + " é")[:-1] == surfaces(text)
+
+
+def test_a_blob_is_cut_and_not_taken_apart() -> None:
+    tokens = ENGLISH("x1" * 200_000 + " end")
+    assert tokens == [("x1" * 200_000)[:MAX_LENGTH], "end"]
+
+
+def test_a_long_slug_is_found_by_its_words() -> None:
+    slug = "-".join(["alpha", "beta", "gamma"] * 10)
+    assert set(ENGLISH(slug)) == set(ENGLISH("alpha beta gamma"))
+
+
+def test_tokens_do_not_depend_on_what_came_before() -> None:
+    fresh = Tokenizer("en")
+    text = "fooBar Linked state-of-the-art 黑猫 Łódź"
+    first = fresh(text)
+    assert fresh("Linked fooBar") == ENGLISH("Linked fooBar")
+    assert fresh(text) == first
+
+
+def test_threads_share_a_tokenizer() -> None:
+    shared = Tokenizer("en")
+    words = [f"running{i} linkings jumped" for i in range(2_000)]
+    expected = [ENGLISH(word) for word in words]
+    found: dict[int, list[list[str]]] = {}
+
+    def work(number: int) -> None:
+        found[number] = [shared(word) for word in words]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(found.values()) == [expected] * 4
+
+
+def test_the_fingerprint_names_language_and_rules() -> None:
+    prints = {Tokenizer(language).fingerprint for language in LANGUAGES}
+    assert len(prints) == len(LANGUAGES)
+    assert all("snowball" in print_ for print_ in prints)
+
+
+def test_an_unknown_language_is_refused_with_those_there_are() -> None:
+    with pytest.raises(SettingsError, match=r"'xx'.*auto.*sv"):
+        Tokenizer("xx")
+
+
+def test_fields_are_tokenized_apart_and_empty_ones_left_out() -> None:
+    fields = field_tokens(
+        ENGLISH,
+        title="Apollo",
+        aliases=["Moon plan", "A11"],
+        tags=["project/space"],
+        page_type=None,
+        headings=[(1, "Goals"), (2, "Crew"), (2, "Dates"), (3, "Launch"), (5, "Weather")],
+        content="",
+    )
+    assert fields == {
+        "title": ("apollo",),
+        "aliases": ("moon", "plan", "a11", "a", "11"),
+        "tags": ("project", "space"),
+        "h1": ("goal",),
+        "h2": ("crew", "date"),
+        "h3": ("launch", "weather"),
+    }
+    assert [field for field in FIELDS if field in fields] == list(fields)
+
+
+SENTENCES = {
+    "en": (
+        "What did we decide about the budget?",
+        "She moved to London last year.",
+        "Things to buy for the new house",
+        "The meeting notes are in the archive folder, and nobody has read them yet.",
+        "How to prune tomato plants",
+    ),
+    "de": (
+        "Was haben wir über das Budget beschlossen?",
+        "Sie ist letztes Jahr nach London gezogen.",
+        "Dinge, die wir für das neue Haus brauchen",
+        "Die Notizen der Besprechung liegen im Archiv, und niemand hat sie gelesen.",
+        "Wie schneidet man Tomaten?",
+    ),
+    "fr": (
+        "Qu'avons-nous décidé pour le budget ?",
+        "Elle a déménagé à Londres l'année dernière.",
+        "Ce qu'il faut acheter pour la maison",
+        "Les notes de la réunion sont dans le dossier et personne ne les a lues.",
+        "Comment tailler les tomates",
+    ),
+    "es": (
+        "¿Qué decidimos sobre el presupuesto?",
+        "Ella se mudó a Londres el año pasado.",
+        "Cosas que comprar para la casa nueva",
+        "Las notas de la reunión están en el archivo y nadie las ha leído todavía.",
+        "Cómo podar los tomates",
+    ),
+    "it": (
+        "Che cosa abbiamo deciso per il bilancio?",
+        "Si è trasferita a Londra l'anno scorso.",
+        "Le cose da comprare per la nuova casa",
+        "Gli appunti della riunione sono nell'archivio e nessuno li ha ancora letti.",
+        "Come potare i pomodori",
+    ),
+    "pt": (
+        "O que decidimos sobre o orçamento?",
+        "Ela se mudou para Londres no ano passado.",
+        "Coisas para comprar para a casa nova",
+        "As notas da reunião estão no arquivo e ninguém as leu até agora.",
+        "Como podar os tomates do quintal",
+    ),
+    "nl": (
+        "Wat hebben we besloten over het budget?",
+        "Zij is vorig jaar naar Londen verhuisd.",
+        "Dingen die we voor het nieuwe huis moeten kopen",
+        "De notities van de vergadering staan in het archief en niemand heeft ze gelezen.",
+        "Hoe snoei je tomaten",
+    ),
+    "sv": (
+        "Vad bestämde vi om budgeten?",
+        "Hon flyttade till London förra året.",
+        "Saker att köpa till det nya huset",
+        "Anteckningarna från mötet ligger i arkivet och ingen har läst dem.",
+        "Hur man beskär tomater",
+    ),
+    "ru": (
+        "Что мы решили насчёт бюджета?",
+        "Она переехала в Лондон в прошлом году.",
+        "Что купить для нового дома",
+        "Заметки со встречи лежат в архиве, и никто их не читал.",
+        "Как подрезать помидоры",
+    ),
+    "zh": ("我们对预算做了什么决定？", "会议记录在档案文件夹里，还没有人读过。", "怎么修剪番茄"),
+    "ja": (
+        "予算について何を決めましたか",
+        "会議のメモはアーカイブにある。",
+        "新しい家のために買うもの",
+    ),
+    "ko": (
+        "예산에 대해 무엇을 결정했습니까?",
+        "회의 메모는 보관함에 있습니다.",
+        "토마토 가지치기 방법",
+    ),
+    "und": (
+        "Hvad besluttede vi om budgettet, og hvorfor har ingen læst noterne fra mødet endnu, "
+        "når de ligger i mappen og alle har adgang til dem?",
+        "Co postanowiliśmy w sprawie budżetu i dlaczego nikt jeszcze nie przeczytał notatek ze "
+        "spotkania, które są w folderze i do których każdy ma dostęp?",
+        "Bütçe hakkında ne karar verdik ve toplantı notlarını neden henüz kimse okumadı, oysa "
+        "hepsi klasörde duruyor ve herkes onlara erişebilir?",
+        "Що ми вирішили щодо бюджету і чому ніхто ще не читав нотатки із зустрічі, які лежать у "
+        "теці і до яких кожен має доступ?",
+        "Gallia est omnis divisa in partes tres quarum unam incolunt Belgae aliam Aquitani tertiam "
+        "qui ipsorum lingua Celtae nostra Galli appellantur",
+    ),
+}
+
+
+def test_short_texts_are_identified() -> None:
+    """At least 19 of 20 sentences, most of 5 to 10 words; each language, taken together, always."""
+    cases = [(code, text) for code, texts in SENTENCES.items() for text in texts]
+    wrong = [(code, detect_language([text]), text) for code, text in cases]
+    wrong = [case for case in wrong if case[0] != case[1]]
+    assert len(wrong) <= len(cases) / 20, wrong
+    together = {code: detect_language(texts) for code, texts in SENTENCES.items() if code != "und"}
+    assert together == {code: code for code in together}
+
+
+UNCERTAIN = {
+    "no text": [],
+    "empty texts": ["", "  "],
+    "numbers": ["2024-05-01 42"],
+    "names": ["Kubernetes", "PostgreSQL"],
+}
+
+
+@pytest.mark.parametrize("texts", UNCERTAIN.values(), ids=UNCERTAIN)
+@pytest.mark.parametrize("default", ["en", "de"])
+def test_with_nothing_to_go_by_the_default_stands(texts: list[str], default: str) -> None:
+    assert detect_language(texts, default) == default
+
+
+def test_a_vault_is_of_the_language_most_of_it_is_in() -> None:
+    german, english = SENTENCES["de"], SENTENCES["en"]
+    assert detect_language([*german * 3, *english]) == "de"
+    assert detect_language([*german, *english * 3]) == "en"
+
+
+def test_english_terms_do_not_hide_chinese() -> None:
+    assert (
+        detect_language(["用 Python 写一个 REST API 的笔记，包括 Docker 部署和测试的方法"]) == "zh"
+    )
+
+
+def test_it_reads_no_more_texts_than_it_needs() -> None:
+    asked = 0
+
+    def texts() -> object:
+        nonlocal asked
+        while True:
+            asked += 1
+            yield "the note is in the folder " * 200
+
+    assert detect_language(texts()) == "en"  # type: ignore[arg-type]
+    assert asked <= 1_000
