@@ -1,0 +1,61 @@
+"""The report of an index run as lines of text: every note of the vault is in one of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from indexing.report import Report
+
+LISTED = 10
+"""Reasons and warnings that are shown; ``--json`` has all of them."""
+
+
+def report_lines(report: Report) -> list[str]:
+    """What the run did, what the index holds now, and why each note left out was left out."""
+    links = report.links
+    notes = {
+        "added": report.added,
+        "changed": report.changed,
+        "moved": report.moved,
+        "deleted": report.deleted,
+        "unchanged": report.unchanged,
+        "skipped": len(report.skipped),
+        "failed": len(report.failed),
+    }
+    targets = {
+        "resolved": links.resolved,
+        "ambiguous": links.ambiguous,
+        "unresolved": links.unresolved,
+        "excluded": links.excluded,
+    }
+    seconds = report.seconds.get("total", 0.0)
+    return [
+        f"{report.notes:,} notes in {report.chunks:,} chunks, "
+        f"generation {report.generation}, in {seconds:.1f} s",
+        f"  notes  {_counted(notes)}",
+        f"  links  {_counted(targets)}",
+        f"  index  {report.index_dir}",
+        *_reasons("skipped", report.skipped),
+        *_reasons("failed", report.failed),
+    ]
+
+
+def warning_lines(report: Report) -> list[str]:
+    """What the owner of the notes may want to mend, the first ones of it."""
+    return [*report.warnings[:LISTED], *_more(len(report.warnings), "warnings")]
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none"
+
+
+def _reasons(name: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
+    for path, reason in items[:LISTED]:
+        yield f"  {name}  {path}: {reason}"
+    for line in _more(len(items), name):
+        yield f"  {line}"
+
+
+def _more(count: int, name: str) -> list[str]:
+    left = count - LISTED
+    return [f"and {left:,} more {name}; --json lists all"] if left > 0 else []

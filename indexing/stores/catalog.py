@@ -1,0 +1,241 @@
+"""The catalog: the source of truth of an index, one generation at a time.
+
+Touches: index.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, inspect, select
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import IntegrityError
+
+from config.errors import IndexMismatch, IndexMissing
+from indexing.stores import catalog_write
+from indexing.stores.catalog_engine import (
+    WRITE,
+    damaged,
+    label_of,
+    open_engine,
+    sqlite_path,
+    translated,
+)
+from indexing.stores.catalog_fetch import Fetched, Query
+from indexing.stores.catalog_read import CatalogReads, Counts, FileStamp
+from indexing.stores.model import Batch
+from indexing.stores.schema import META, METADATA, SCHEMA_VERSION
+
+__all__ = ["Catalog", "CatalogSnapshot", "Counts", "FileStamp", "stamp_of"]
+
+
+def stamp_of(meta: Mapping[str, Any]) -> str:
+    """What an index derived from a catalog must carry to be one of its own; 32 hexadecimal digits.
+
+    It follows from the identity of the catalog and the fingerprint of what made its vectors, so
+    that a file left over from before a rebuild never fits.
+    """
+    said = json.dumps([meta.get("identity"), meta.get("fingerprint")], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:32]
+
+
+_HEAD = select(META).where(META.c.key.in_(("generation", "identity", "fingerprint")))
+"""What every query asks first; made once."""
+
+
+class CatalogSnapshot(CatalogReads):
+    """One generation of the catalog, held by an open read transaction until it is closed.
+
+    ``fingerprint`` says what made its vectors (None before the first batch), ``stamp`` is what its
+    derived indexes carry. Threads may share it. Writers go on meanwhile, but their journal cannot
+    be folded back while it lives: hold it for a query, not for a day.
+    """
+
+    def __init__(self, connection: Connection, label: str) -> None:
+        self.label = label
+        self._connection = connection
+        self._turn = threading.RLock()
+        rows = self._rows(_HEAD)
+        said = dict(self._made(lambda row: (row[0], json.loads(row[1])), rows))
+        self._generation = int(said["generation"])
+        self.fingerprint: dict[str, Any] | None = said.get("fingerprint")
+        self.stamp = stamp_of(said)
+
+    @property
+    def generation(self) -> int:
+        """The generation it shows."""
+        return self._generation
+
+    def close(self) -> None:
+        """End the transaction; a second time is nothing."""
+        with self._turn:
+            self._connection.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        yield self._connection
+
+    def _fetch_many(self, connection: Connection, query: Query) -> list[tuple[Any, ...]]:
+        with self._turn:
+            return super()._fetch_many(connection, query)
+
+    def _fetch(self, connection: Connection, query: Query) -> Sequence[Fetched]:
+        with self._turn:
+            return super()._fetch(connection, query)
+
+
+class Catalog(CatalogReads):
+    """The catalog at a path or URL. Each question is answered from the newest generation."""
+
+    def __init__(self, engine: Engine, label: str, path: Path | None) -> None:
+        self.label = label
+        self._engine = engine
+        self._path = path
+        self._file = _file_id(path)
+
+    @classmethod
+    def open(
+        cls,
+        where: Path | str,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Catalog:
+        """Open the catalog at a path (SQLite) or SQLAlchemy URL.
+
+        :param create: make it, at generation 0 and with ``meta``, if it is not there.
+        :raises IndexMissing: if it is not there, or its making was never finished.
+        :raises IndexMismatch: if another version of notehop made it.
+        :raises IndexDamaged: if it is no catalog, or cannot be read.
+        :raises IndexUnwritable: if it cannot be made.
+        """
+        label, path = label_of(where), sqlite_path(where)
+        engine = open_engine(where, create=create, read_only=read_only)
+        catalog = cls(engine, label, path)
+        try:
+            if create:
+                catalog._create(meta or {})
+            catalog._check()
+        except BaseException:
+            engine.dispose()
+            raise
+        catalog._file = _file_id(path)
+        return catalog
+
+    def close(self) -> None:
+        """Close every connection; the last process to do so folds the journal back."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Catalog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file was removed or made anew since it was opened: a rebuild does that."""
+        return self._path is not None and _file_id(self._path) != self._file
+
+    def stamp(self) -> str:
+        """The stamp that derived indexes carry; see :func:`stamp_of`."""
+        return stamp_of(self.meta())
+
+    def commit(self, batch: Batch) -> int:
+        """Write a batch in one transaction and return the generation it made.
+
+        An empty batch writes nothing and returns the generation there is.
+
+        :raises ValueError: if the batch contradicts itself or the catalog; nothing is written.
+        :raises IndexUnwritable: disk full, read-only, or failing; nothing is written.
+        :raises IndexLocked: if another process kept writing; nothing is written.
+        """
+        catalog_write.check(batch)
+        if not batch:
+            return self.generation
+        with translated(self.label, writing=True):
+            try:
+                with self._writing() as connection:
+                    query = select(META.c.value).where(META.c.key == "generation")
+                    generation = int(connection.execute(query).scalar_one()) + 1
+                    catalog_write.apply(connection, batch, generation)
+            except IntegrityError as exc:
+                raise ValueError(
+                    f"{self.label}: a batch writes a row that is there already: {exc.orig}"
+                ) from exc
+        return generation
+
+    def open_snapshot(self) -> CatalogSnapshot:
+        """The newest generation, held until the snapshot is closed."""
+        with translated(self.label):
+            connection = self._engine.connect()
+        try:
+            return CatalogSnapshot(connection, self.label)
+        except BaseException:
+            connection.close()
+            raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[CatalogSnapshot]:
+        """The newest generation, held for the block."""
+        held = self.open_snapshot()
+        try:
+            yield held
+        finally:
+            held.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with translated(self.label):
+            connection = self._engine.connect()
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._engine.connect() as plain:
+            connection = plain.execution_options(**WRITE)
+            with connection.begin():
+                yield connection
+
+    def _create(self, meta: Mapping[str, Any]) -> None:
+        with translated(self.label, writing=True), self._writing() as connection:
+            if inspect(connection).get_table_names():
+                return
+            METADATA.create_all(connection)
+            own = {"schema": SCHEMA_VERSION, "identity": uuid.uuid4().hex, "generation": 0}
+            catalog_write.put_meta(connection, {**meta, **own})
+
+    def _check(self) -> None:
+        with self._reading() as connection, translated(self.label):
+            tables = set(inspect(connection).get_table_names())
+        if not tables:
+            raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
+        if "meta" not in tables:
+            raise damaged(self.label, "it is another program's database")
+        schema = self.meta().get("schema")
+        if schema != SCHEMA_VERSION:
+            raise IndexMismatch(
+                f"{self.label}: index written in format {schema}, this notehop reads format "
+                f"{SCHEMA_VERSION}; run: notehop index --rebuild"
+            )
+        if missing := sorted(set(METADATA.tables) - tables):
+            raise damaged(self.label, f"it has no table {missing[0]}")
+
+
+def _file_id(path: Path | None) -> tuple[int, int] | None:
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found else None

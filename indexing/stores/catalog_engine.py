@@ -1,0 +1,191 @@
+"""The database connection of the catalog, and its failures in our words.
+
+Touches: index.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import URL, Connection, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import QueuePool
+
+from config.errors import (
+    IndexDamaged,
+    IndexFailure,
+    IndexLocked,
+    IndexMissing,
+    IndexUnwritable,
+    UsageError,
+)
+
+BUSY_SECONDS = 10.0
+"""How long a statement waits for another writer: a big commit takes a few seconds."""
+
+WRITE = {"notehop_write": True}
+"""Execution options of a connection whose transaction takes the write lock at its start."""
+
+REBUILD = "run: notehop index --rebuild"
+
+
+def sqlite_path(where: Path | str) -> Path | None:
+    """The file of a SQLite catalog named by path or URL; None for another database.
+
+    :raises UsageError: for a URL that cannot be read, or a SQLite one without a file.
+    """
+    if isinstance(where, Path):
+        return where
+    url = _url(where)
+    if url.get_backend_name() != "sqlite":
+        return None
+    if not url.database or url.database == ":memory:":
+        raise UsageError(
+            f"{where}: the catalog needs a file; write sqlite:///folder/catalog.sqlite"
+        )
+    return Path(url.database)
+
+
+def label_of(where: Path | str) -> str:
+    """How messages name the catalog: its path, or its URL without the password."""
+    path = sqlite_path(where)
+    return str(path) if path else _url(str(where)).render_as_string(hide_password=True)
+
+
+def open_engine(where: Path | str, *, create: bool, read_only: bool) -> Engine:
+    """An engine for the catalog at a path or URL; connects at first use.
+
+    :raises IndexMissing: if the SQLite file is not there and ``create`` is false.
+    :raises UsageError: for a URL or a driver that does not exist.
+    """
+    path = sqlite_path(where)
+    if path is None:
+        return _server_engine(str(where))
+    if not create and not path.is_file():
+        raise IndexMissing(f"{path}: no index yet; run: notehop index")
+    uri = path.absolute().as_uri() + _uri_mode(path, read_only)
+
+    def connect() -> sqlite3.Connection:
+        # isolation_level None: Python would start transactions only before writes, and a reader
+        # needs one to see a single generation.
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        if read_only:
+            connection.execute("PRAGMA query_only=ON")
+        else:
+            # FULL: a generation number once seen must not come back with other content, and
+            # vectors are deleted on the word of a commit.
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+        return connection
+
+    # Readers hold a connection for as long as a query lasts: let there be as many as queries.
+    engine = create_engine(
+        "sqlite+pysqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1
+    )
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+@contextmanager
+def translated(label: str, *, writing: bool = False) -> Iterator[None]:
+    """Turn the database's exceptions into ours; others pass."""
+    try:
+        yield
+    except DBAPIError as exc:
+        raise _failure(exc.orig, label, writing) from exc
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("notehop_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _uri_mode(path: Path, read_only: bool) -> str:
+    if not read_only:
+        return "?mode=rwc"
+    # Reading in WAL mode writes to the -shm file. In a folder that cannot be written that is
+    # possible only where nothing waits in the journal, and then the file alone says everything.
+    journal = path.with_name(path.name + "-wal")
+    frozen = not os.access(path.parent, os.W_OK)
+    if frozen and not (journal.exists() and journal.stat().st_size):
+        return "?mode=ro&immutable=1"
+    return "?mode=ro"
+
+
+def _server_engine(where: str) -> Engine:
+    try:
+        # One transaction sees one generation, as in SQLite.
+        return create_engine(
+            _url(where),
+            isolation_level="REPEATABLE READ",
+            pool_pre_ping=True,
+            pool_size=8,
+            max_overflow=24,
+        )
+    except (ArgumentError, NoSuchModuleError) as exc:
+        raise UsageError(f"{label_of(where)}: not a database this can open: {exc}") from exc
+    except ModuleNotFoundError as exc:
+        raise UsageError(
+            f"{label_of(where)}: its driver is not installed; run: pip install {exc.name}"
+        ) from exc
+
+
+def _url(where: str) -> URL:
+    try:
+        return make_url(where)
+    except ArgumentError as exc:
+        # The text is left out: it may hold a password.
+        raise UsageError(
+            "the catalog's URL cannot be read; write a path, or a URL like "
+            "postgresql+psycopg://user:password@host/database"
+        ) from exc
+
+
+def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
+    code = getattr(cause, "sqlite_errorcode", None)
+    says = str(cause)
+    match None if code is None else code & 0xFF:
+        case sqlite3.SQLITE_FULL:
+            return IndexUnwritable(
+                f"{label}: the disk is full; the index is as it was before. "
+                "Free space and run: notehop index"
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN if writing:
+            return IndexUnwritable(
+                f"{label}: cannot be written ({says}); mend the permissions of the folder, "
+                "or name another one with --index-dir"
+            )
+        case sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY:
+            return IndexFailure(
+                f"{label}: cannot be opened ({says}); mend the permissions of the folder"
+            )
+        case sqlite3.SQLITE_IOERR if writing:
+            return IndexUnwritable(
+                f"{label}: the disk refused a write ({says}); the index is as it was before. "
+                "Check the disk and run: notehop index"
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return IndexLocked(
+                f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
+                "wait until it is done and try again"
+            )
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_IOERR:
+            return damaged(label, says)
+        case None if not isinstance(cause, sqlite3.Error):
+            return IndexFailure(f"{label}: the database failed: {says}")
+        case _:
+            # A missing table or column, text that is not UTF-8: not what a commit of ours left.
+            return damaged(label, says)
+
+
+def damaged(label: str, says: str) -> IndexDamaged:
+    """The error for a catalog that cannot be read."""
+    return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")

@@ -1,0 +1,264 @@
+"""Reading the catalog: every question its readers ask, answered in a fixed order.
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select
+
+from indexing.stores.catalog_fetch import IN_LIST, CatalogRows, slices
+from indexing.stores.catalog_rows import (
+    PackedTokens,
+    chunk_key,
+    chunk_row,
+    link_row,
+    name_key,
+    note_row,
+)
+from indexing.stores.model import (
+    ChunkId,
+    ChunkKey,
+    ChunkRow,
+    FieldTokens,
+    LinkRow,
+    NoteRow,
+    NoteStatus,
+)
+from indexing.stores.schema import CHANGES, CHUNKS, LINKS, META, NAMES, NOTES
+
+_PLACE = attrgetter("path", "ordinal")
+
+_BY_PATH = itemgetter(0, 1)
+"""Sorts rows that start with path and ordinal: rows themselves compare slowly."""
+
+_KEY_COLUMNS = (
+    CHUNKS.c.id,
+    CHUNKS.c.path,
+    CHUNKS.c.ordinal,
+    CHUNKS.c.embedded_hash,
+    CHUNKS.c.generation,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What tells whether a file changed, without reading the rest of its row."""
+
+    size: int
+    mtime_ns: int
+    content_hash: str
+    status: NoteStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much the catalog holds: notes by status, chunks, links by status; absent means none."""
+
+    notes: Mapping[str, int]
+    chunks: int
+    links: Mapping[str, int]
+
+
+class CatalogReads(CatalogRows):
+    """The questions. Each sees one generation; lists and iterators are sorted by path, ordinal."""
+
+    @property
+    def generation(self) -> int:
+        """The number of the last commit; 0 for a new catalog."""
+        rows = self._rows(select(META.c.value).where(META.c.key == "generation"))
+        return int(rows[0][0])
+
+    def meta(self) -> dict[str, Any]:
+        """Everything said about the index as a whole, by key."""
+        rows = self._rows(select(META).order_by(META.c.key))
+        return dict(self._made(lambda row: (row[0], json.loads(row[1])), rows))
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        with self._reading() as connection:
+            notes = self._fetch(
+                connection, select(NOTES.c.status, func.count()).group_by(NOTES.c.status)
+            )
+            chunks = self._fetch(connection, select(func.count()).select_from(CHUNKS))
+            links = self._fetch(
+                connection, select(LINKS.c.status, func.count()).group_by(LINKS.c.status)
+            )
+        return Counts(
+            {str(row[0]): int(row[1]) for row in sorted(notes)},
+            int(chunks[0][0]),
+            {str(row[0]): int(row[1]) for row in sorted(links)},
+        )
+
+    def notes(self, status: NoteStatus | None = None) -> list[NoteRow]:
+        """All notes, or those of one status, by path."""
+        query = select(NOTES)
+        if status is not None:
+            query = query.where(NOTES.c.status == status.value)
+        return sorted(self._made(note_row, self._rows(query)), key=attrgetter("path"))
+
+    def note(self, path: str) -> NoteRow | None:
+        """One note; None if the catalog has none at this path."""
+        return self.notes_at([path]).get(path)
+
+    def notes_at(self, paths: Iterable[str]) -> dict[str, NoteRow]:
+        """Path -> note, for those that are there, by path."""
+        rows = self._rows(select(NOTES), NOTES.c.path, paths)
+        return {
+            note.path: note for note in sorted(self._made(note_row, rows), key=attrgetter("path"))
+        }
+
+    def notes_named(self, name: str) -> list[str]:
+        """The indexed notes whose title or alias is ``name``, sorted; none for an empty name.
+
+        Compared without case and Unicode form, with white space collapsed.
+        """
+        query = select(NAMES.c.path).where(NAMES.c.key == name_key(name))
+        return sorted(row[0] for row in self._rows(query))
+
+    def stamps(self) -> dict[str, FileStamp]:
+        """Path -> stamp of every note, by path."""
+        rows = self._rows(
+            select(
+                NOTES.c.path,
+                NOTES.c.size,
+                NOTES.c.mtime_ns,
+                NOTES.c.content_hash,
+                NOTES.c.status,
+            )
+        )
+        return dict(
+            self._made(
+                lambda row: (row[0], FileStamp(row[1], row[2], row[3], NoteStatus(row[4]))),
+                sorted(rows, key=itemgetter(0)),
+            )
+        )
+
+    def paths_by_content_hash(self, hashes: Iterable[str]) -> dict[str, list[str]]:
+        """Content hash -> paths of the notes that have it, sorted: where a moved note came from."""
+        rows = self._rows(select(NOTES.c.content_hash, NOTES.c.path), NOTES.c.content_hash, hashes)
+        found: dict[str, list[str]] = {}
+        for row in sorted(rows):
+            found.setdefault(row[0], []).append(row[1])
+        return found
+
+    def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkRow]:
+        """Id -> chunk, for those that are there, in the order of ``ids``."""
+        wanted = list(dict.fromkeys(ids))
+        rows = self._made(chunk_row, self._rows(select(CHUNKS), CHUNKS.c.id, wanted))
+        found = {chunk.id: chunk for chunk in rows}
+        return {chunk_id: found[chunk_id] for chunk_id in wanted if chunk_id in found}
+
+    def chunks_of(self, path: str) -> list[ChunkRow]:
+        """The chunks of a note in text order; empty if there is none."""
+        rows = self._rows(select(CHUNKS).where(CHUNKS.c.path == path).order_by(CHUNKS.c.ordinal))
+        return self._made(chunk_row, rows)
+
+    def chunk_keys(self, paths: Iterable[str] | None = None) -> list[ChunkKey]:
+        """The keys of all chunks, or of those of some notes."""
+        query = select(*_KEY_COLUMNS).order_by(CHUNKS.c.path, CHUNKS.c.ordinal)
+        rows = self._rows(query) if paths is None else self._rows(query, CHUNKS.c.path, paths)
+        # Sorted again: a server's collation need not be ours.
+        return sorted(self._made(chunk_key, rows), key=_PLACE)
+
+    def chunk_lines(self, paths: Iterable[str]) -> dict[str, tuple[tuple[ChunkId, int, int], ...]]:
+        """Path -> (id, first line, last line) of its chunks in order, by path; none, no entry."""
+        query = select(
+            CHUNKS.c.path,
+            CHUNKS.c.ordinal,
+            CHUNKS.c.id,
+            CHUNKS.c.first_line,
+            CHUNKS.c.last_line,
+        )
+        found: dict[str, list[tuple[ChunkId, int, int]]] = {}
+        for row in sorted(self._rows(query, CHUNKS.c.path, paths), key=_BY_PATH):
+            found.setdefault(row[0], []).append((row[2], row[3], row[4]))
+        return {path: tuple(lines) for path, lines in found.items()}
+
+    def chunk_ids(self) -> dict[str, tuple[ChunkId, ...]]:
+        """Path -> ids of its chunks in order, by path, for all notes that have any."""
+        query = select(CHUNKS.c.path, CHUNKS.c.ordinal, CHUNKS.c.id)
+        with self._reading() as connection:
+            rows = self._fetch_many(connection, query.order_by(CHUNKS.c.path, CHUNKS.c.ordinal))
+        # Sorted again: a server's collation need not be ours.
+        rows.sort()
+        found: dict[str, list[ChunkId]] = {}
+        for path, _, chunk_id in rows:
+            found.setdefault(path, []).append(chunk_id)
+        return {path: tuple(ids) for path, ids in found.items()}
+
+    def chunk_tokens(
+        self, ids: Iterable[ChunkId] | None = None, *, since_generation: int | None = None
+    ) -> Iterator[tuple[ChunkId, FieldTokens]]:
+        """The tokens of chunks, by id: all, those named, those written after a generation, or both.
+
+        :raises IndexDamaged: while iterating, when stored tokens cannot be read.
+        """
+        query = select(CHUNKS.c.id, CHUNKS.c.tokens)
+        with self._reading() as connection:
+            if since_generation is not None:
+                # The ids first: sorting by them, SQLite would go through all chunks instead.
+                newer = select(CHUNKS.c.id).where(CHUNKS.c.generation > since_generation)
+                found = {row[0] for row in self._fetch_many(connection, newer)}
+                ids = found if ids is None else found.intersection(ids)
+            if ids is None:
+                for row in self._pages(connection, query, (CHUNKS.c.id,)):
+                    yield row[0], PackedTokens(bytes(row[1]))
+                return
+            for part in slices(sorted(set(ids)), IN_LIST):
+                narrowed = query.where(CHUNKS.c.id.in_(part)).order_by(CHUNKS.c.id)
+                for row in self._fetch(connection, narrowed):
+                    yield row[0], PackedTokens(bytes(row[1]))
+
+    def chunk_by_embedded_hash(self, hashes: Iterable[str]) -> dict[str, ChunkId]:
+        """Hash of an embedded text -> the first chunk, by id, that has it: its vector fits."""
+        rows = self._rows(
+            select(CHUNKS.c.embedded_hash, func.min(CHUNKS.c.id)).group_by(CHUNKS.c.embedded_hash),
+            CHUNKS.c.embedded_hash,
+            hashes,
+        )
+        return {row[0]: row[1] for row in sorted(rows)}
+
+    def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
+        """The links that stand in these notes."""
+        return self._links(LINKS.c.path, paths)
+
+    def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
+        """The links that lead to these files."""
+        return self._links(LINKS.c.target_path, paths)
+
+    def links_named(self, names: Iterable[str]) -> list[LinkRow]:
+        """The links whose :func:`~indexing.graph.names.link_name` is one of these."""
+        return self._links(LINKS.c.name_key, names)
+
+    def links(self) -> Iterator[LinkRow]:
+        """All links."""
+        with self._reading() as connection:
+            for row in self._pages(connection, select(LINKS), (LINKS.c.path, LINKS.c.ordinal)):
+                yield from self._made(link_row, [row])
+
+    def sentence_ids(self, paths: Iterable[str] | None = None) -> list[str]:
+        """The ids of all sentences with a link, or of those in some notes, each once, sorted."""
+        query = select(LINKS.c.sentence_id).where(LINKS.c.sentence_id.is_not(None)).distinct()
+        rows = self._rows(query) if paths is None else self._rows(query, LINKS.c.path, paths)
+        return sorted({row[0] for row in rows})
+
+    def known_sentences(self, sentence_ids: Iterable[str]) -> set[str]:
+        """Those of the ids that a link still has."""
+        query = select(LINKS.c.sentence_id).distinct()
+        return {row[0] for row in self._rows(query, LINKS.c.sentence_id, sentence_ids)}
+
+    def changed_paths(self, since_generation: int) -> list[str]:
+        """The notes written or removed after a generation, sorted."""
+        query = select(CHANGES.c.path).where(CHANGES.c.generation > since_generation)
+        return sorted(row[0] for row in self._rows(query))
+
+    def _links(self, column: ColumnElement[Any], values: Iterable[str]) -> list[LinkRow]:
+        found = self._made(link_row, self._rows(select(LINKS), column, values))
+        return sorted(found, key=_PLACE)

@@ -1,0 +1,167 @@
+"""What one commit does to the tables, inside its transaction.
+
+Touches: index (writes).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, select, update
+from sqlalchemy.engine import Connection
+
+from indexing.graph.names import link_name
+from indexing.stores.catalog_fetch import IN_LIST, slices
+from indexing.stores.catalog_rows import (
+    chunk_values,
+    link_values,
+    name_values,
+    note_values,
+    pack_tokens,
+)
+from indexing.stores.model import Batch, ChunkId, LinkRow
+from indexing.stores.schema import CHANGES, CHUNKS, LINKS, META, NAMES, NOTES
+
+OWN_KEYS = frozenset({"schema", "identity", "generation"})
+"""Keys of the table ``meta`` that no batch may set."""
+
+_ROWS = 2_000
+"""Rows handed to the database at a time: enough for speed, little memory."""
+
+
+def check(batch: Batch) -> None:
+    """Refuse a batch that contradicts itself.
+
+    :raises ValueError: if a path is written twice, or written and deleted or touched or relinked;
+        if a chunk or link is not its note's; if ``meta`` names a key of the catalog's own.
+    """
+    written = [record.note.path for record in batch.upsert]
+    paths = set(written)
+    if len(paths) < len(written):
+        raise ValueError("a batch writes a note twice")
+    for what, others in (
+        ("deletes", batch.delete),
+        ("touches", batch.touch),
+        ("relinks", [link.path for link in batch.relink]),
+    ):
+        if both := sorted(paths.intersection(others)):
+            raise ValueError(f"a batch writes and {what} {both[0]}")
+    if gone := sorted(set(batch.delete).intersection([*batch.touch, *_paths(batch.relink)])):
+        raise ValueError(f"a batch deletes and changes {gone[0]}")
+    for record in batch.upsert:
+        held = {*(chunk.path for chunk in record.chunks), *(link.path for link in record.links)}
+        if other := sorted(held - {record.note.path}):
+            raise ValueError(f"a record of {record.note.path} holds a row of {other[0]}")
+    if taken := sorted(OWN_KEYS.intersection(batch.meta)):
+        raise ValueError(f"meta key {taken[0]} belongs to the catalog")
+
+
+def apply(connection: Connection, batch: Batch, generation: int) -> None:
+    """Write the batch as the given generation.
+
+    :raises ValueError: if it touches a note or relinks a link that is not there.
+    """
+    written = [record.note.path for record in batch.upsert]
+    kept = _tokens_of(connection, written)
+    gone = [*written, *batch.delete]
+    for table in (LINKS, CHUNKS, NAMES, NOTES):
+        _delete(connection, table, table.c.path, gone)
+    _insert(connection, NOTES, (note_values(record.note) for record in batch.upsert))
+    _insert(
+        connection, NAMES, (name for record in batch.upsert for name in name_values(record.note))
+    )
+    _insert(connection, CHUNKS, _chunk_rows(batch, kept, generation))
+    _insert(
+        connection,
+        LINKS,
+        (_link_values(link) for record in batch.upsert for link in record.links),
+    )
+    _touch(connection, batch.touch)
+    _relink(connection, batch.relink)
+    _delete(connection, CHANGES, CHANGES.c.path, gone)
+    changes = ({"path": path, "generation": generation} for path in dict.fromkeys(gone))
+    _insert(connection, CHANGES, changes)
+    put_meta(connection, {**batch.meta, "generation": generation})
+
+
+def put_meta(connection: Connection, entries: Mapping[str, Any]) -> None:
+    """Set entries of the table ``meta``; a value must be JSON-able."""
+    rows = [
+        {"key": key, "value": json.dumps(value, sort_keys=True)} for key, value in entries.items()
+    ]
+    _delete(connection, META, META.c.key, list(entries))
+    _insert(connection, META, rows)
+
+
+def _tokens_of(connection: Connection, paths: list[str]) -> dict[ChunkId, tuple[bytes, int]]:
+    found: dict[ChunkId, tuple[bytes, int]] = {}
+    query = select(CHUNKS.c.id, CHUNKS.c.tokens, CHUNKS.c.generation)
+    for part in slices(paths, IN_LIST):
+        for chunk_id, tokens, generation in connection.execute(
+            query.where(CHUNKS.c.path.in_(part))
+        ):
+            found[chunk_id] = bytes(tokens), generation
+    return found
+
+
+def _chunk_rows(
+    batch: Batch, kept: Mapping[ChunkId, tuple[bytes, int]], generation: int
+) -> Iterator[dict[str, Any]]:
+    for record in batch.upsert:
+        for chunk in record.chunks:
+            packed = pack_tokens(chunk.tokens)
+            before = kept.get(chunk.id)
+            # A chunk whose id and tokens stand is no news to the indexes derived from them.
+            same = before is not None and before[0] == packed
+            yield chunk_values(chunk, packed, before[1] if before and same else generation)
+
+
+def _link_values(link: LinkRow) -> dict[str, Any]:
+    return link_values(link, link_name(link.raw_target))
+
+
+def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> None:
+    rows = [
+        {"at_path": path, "size": size, "mtime_ns": mtime}
+        for path, (size, mtime) in sorted(touch.items())
+    ]
+    _update(connection, update(NOTES).where(NOTES.c.path == bindparam("at_path")), rows, "note")
+
+
+def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:
+    rows = []
+    for link in links:
+        values = _link_values(link)
+        values["at_path"], values["at_ordinal"] = values.pop("path"), values.pop("ordinal")
+        rows.append(values)
+    statement = update(LINKS).where(
+        LINKS.c.path == bindparam("at_path"), LINKS.c.ordinal == bindparam("at_ordinal")
+    )
+    _update(connection, statement, rows, "link")
+
+
+def _update(connection: Connection, statement: Any, rows: list[dict[str, Any]], what: str) -> None:
+    for part in slices(rows, _ROWS):
+        changed = connection.execute(statement, part).rowcount
+        if changed != len(part):
+            raise ValueError(f"a batch changes {len(part) - changed} {what}s that are not there")
+
+
+def _delete(
+    connection: Connection, table: Table, column: ColumnElement[Any], values: list[str]
+) -> None:
+    for part in slices(values, IN_LIST):
+        connection.execute(delete(table).where(column.in_(part)))
+
+
+def _insert(connection: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> None:
+    stream = iter(rows)
+    while part := list(islice(stream, _ROWS)):
+        connection.execute(insert(table), part)
+
+
+def _paths(links: Iterable[LinkRow]) -> list[str]:
+    return [link.path for link in links]

@@ -1,0 +1,194 @@
+"""Reading an index for searching: the newest generation, opened once and kept up with.
+
+Touches: index (reads; the writer lock for moments, see :mod:`indexing.stores.reader_vectors`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from config.errors import IndexMissing
+from indexing.stores.catalog import Catalog, CatalogSnapshot
+from indexing.stores.layout import IndexLayout
+from indexing.stores.lexical import LexicalIndex
+from indexing.stores.reader_fingerprint import check_fingerprint
+from indexing.stores.reader_holdings import Holdings, Ranking, advance, load
+from indexing.stores.reader_snapshot import Snapshot
+from indexing.stores.reader_vectors import VectorsOf
+from indexing.stores.table import VectorTable
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Ranking", "Reader", "Snapshot"]
+
+_PATIENCE = 5.0
+"""Seconds until vectors that were missing are looked for again: another process is writing them."""
+
+
+class Reader:
+    """An index opened for searching. Threads may share it."""
+
+    def __init__(
+        self,
+        layout: IndexLayout,
+        expected: Mapping[str, Any] | None,
+        ranking: Ranking,
+        vectors: VectorsOf | None,
+        catalog_at: Path | str,
+    ) -> None:
+        self.layout = layout
+        self._expected = expected
+        self._ranking = ranking
+        self._vectors = vectors
+        self._catalog_at = catalog_at
+        self._turn = threading.Lock()
+        self._look_again = 0.0
+        self._catalog, self._holdings = self._opened()
+
+    @classmethod
+    def open(
+        cls,
+        layout: IndexLayout,
+        expected: Mapping[str, Any] | None = None,
+        *,
+        ranking: Ranking | None = None,
+        vectors: VectorsOf | None = None,
+        catalog: Path | str | None = None,
+    ) -> Reader:
+        """Open the newest generation.
+
+        :param expected: the fingerprint that the settings ask for; keys that are absent or None may
+            be anything. None checks nothing.
+        :param ranking: of the lexical index; None for its own defaults.
+        :param vectors: gives the vector store, in the process that holds the writer lock; others
+            leave it out.
+        :param catalog: path or URL of the catalog; None for the one of the layout.
+        :raises IndexMissing: if nothing was indexed yet.
+        :raises IndexMismatch: if the index was built with other settings, or in another format.
+        :raises IndexDamaged: if it cannot be read.
+        """
+        at = layout.catalog if catalog is None else catalog
+        return cls(layout, expected, ranking or Ranking(), vectors, at)
+
+    def snapshot(self) -> Snapshot:
+        """The newest generation, to be held for one query.
+
+        :raises IndexMissing: while the index is made anew.
+        :raises IndexMismatch: if it was made anew with other settings.
+        """
+        while True:
+            with self._turn:
+                self._follow()
+                catalog = self._catalog
+            view = catalog.open_snapshot()
+            try:
+                with self._turn:
+                    held = self._held_for(catalog, view)
+                if held is not None:
+                    return Snapshot(held, view)
+            except BaseException:
+                view.close()
+                raise
+            # Meanwhile another thread went on to a still later generation: look at that.
+            view.close()
+
+    def refresh(self) -> bool:
+        """Go to the newest generation; whether it is another one than before."""
+        with self._turn:
+            before = self._holdings
+        self.snapshot().close()
+        with self._turn:
+            return self._holdings is not before
+
+    def close(self) -> None:
+        """Let go of the index. Snapshots that are still held stay readable."""
+        self._catalog.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def generation(self) -> int:
+        """The generation that was read last."""
+        return self._holdings.generation
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog, read-only; it may be a generation ahead."""
+        return self._catalog
+
+    @property
+    def chunk_vectors(self) -> VectorTable:
+        """The vectors of chunks of the generation that was read last."""
+        return self._holdings.chunk_vectors
+
+    @property
+    def link_vectors(self) -> VectorTable:
+        """The vectors of link sentences of the generation that was read last."""
+        return self._holdings.link_vectors
+
+    @property
+    def lexical(self) -> LexicalIndex:
+        """The lexical index."""
+        return self._holdings.lexical
+
+    @property
+    def graph(self) -> nx.MultiDiGraph:
+        """The graph of the newest generation."""
+        with self.snapshot() as snapshot:
+            return snapshot.graph
+
+    @property
+    def pagerank(self) -> Mapping[str, float]:
+        """PageRank by path in the newest generation."""
+        with self.snapshot() as snapshot:
+            return snapshot.pagerank
+
+    def _opened(self) -> tuple[Catalog, Holdings]:
+        catalog = Catalog.open(self._catalog_at, read_only=True)
+        try:
+            with catalog.snapshot() as view:
+                self._check(view)
+                return catalog, load(self.layout, view, self._ranking, self._vectors)
+        except BaseException:
+            catalog.close()
+            raise
+
+    def _check(self, view: CatalogSnapshot) -> None:
+        if view.fingerprint is None:
+            raise IndexMissing(f"{self.layout.root}: nothing is indexed yet; run: notehop index")
+        if self._expected is not None:
+            check_fingerprint(view.fingerprint, self._expected)
+
+    def _follow(self) -> None:
+        """Open the catalog anew if it was made anew."""
+        if self._catalog.replaced:
+            old = self._catalog
+            self._catalog, self._holdings = self._opened()
+            old.close()
+
+    def _held_for(self, catalog: Catalog, view: CatalogSnapshot) -> Holdings | None:
+        """The holdings, brought to the view's generation; None if they are past it."""
+        held = self._holdings
+        if catalog is not self._catalog:
+            return None
+        same = view.stamp == held.stamp
+        if same and view.generation < held.generation:
+            return None
+        now = time.monotonic()
+        if same and view.generation == held.generation:
+            if not held.warnings or now < self._look_again:
+                return held
+        elif not same:
+            self._check(view)
+        self._look_again = now + _PATIENCE
+        self._holdings = advance(held, self.layout, view, self._ranking, self._vectors)
+        return self._holdings

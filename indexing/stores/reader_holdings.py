@@ -1,0 +1,190 @@
+"""What a reader holds of one generation in memory, read once, then brought on by difference.
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from config.errors import IndexDamaged, IndexMismatch
+from indexing.stores.catalog import CatalogSnapshot
+from indexing.stores.catalog_engine import REBUILD
+from indexing.stores.layout import IndexLayout
+from indexing.stores.lexical import LexicalIndex
+from indexing.stores.model import ChunkId
+from indexing.stores.reader_cache import Cache
+from indexing.stores.reader_vectors import VectorsOf, VectorSource
+from indexing.stores.table import VectorTable
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The parameters of the lexical ranking; they act when a query is answered."""
+
+    boosts: Mapping[str, float] | None = None
+    k1: float = 1.5
+    b: float = 0.75
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Holdings:
+    """One generation. ``warnings`` say what of it is missing and what to do.
+
+    ``lexical`` is the one part that moves on in place: it may know chunks of a later generation,
+    which whoever asks it drops.
+    """
+
+    generation: int
+    stamp: str
+    ids_by_path: Mapping[str, tuple[ChunkId, ...]]
+    path_by_id: Mapping[ChunkId, str]
+    chunk_vectors: VectorTable
+    link_vectors: VectorTable
+    lexical: LexicalIndex
+    warnings: tuple[str, ...] = ()
+    cache: Cache = field(default_factory=Cache)
+
+
+def load(
+    layout: IndexLayout,
+    view: CatalogSnapshot,
+    ranking: Ranking,
+    vectors: VectorsOf | None = None,
+) -> Holdings:
+    """Read a generation from disk.
+
+    :param vectors: the vector store, in the process that owns it.
+    :raises IndexDamaged: if the catalog cannot be read.
+    """
+    source = _source(layout, view, vectors)
+    ids_by_path = view.chunk_ids()
+    path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
+    wanted = path_by_id.keys()
+    chunks = source.open("chunks", wanted)
+    # It shows wanted ids only: as many are the same.
+    missing = wanted if len(chunks) < len(wanted) else ()
+    chunks, no_chunks = source.complete("chunks", chunks, missing, wanted)
+    links = source.open("links", None)
+    links, no_links = source.complete("links", links, _sentences(view, links.generation))
+    return Holdings(
+        generation=view.generation,
+        stamp=source.stamp,
+        ids_by_path=ids_by_path,
+        path_by_id=path_by_id,
+        chunk_vectors=chunks,
+        link_vectors=links,
+        lexical=_lexical(layout, view, source.stamp, wanted, ranking),
+        warnings=_told(no_chunks, no_links),
+    )
+
+
+def advance(
+    old: Holdings,
+    layout: IndexLayout,
+    view: CatalogSnapshot,
+    ranking: Ranking,
+    vectors: VectorsOf | None = None,
+) -> Holdings:
+    """Bring holdings to the generation of the view, reading only what changed since.
+
+    At their own generation it looks again for what was missing. A view of a catalog made anew is
+    read from the beginning.
+    """
+    if view.stamp != old.stamp:
+        return load(layout, view, ranking, vectors)
+    source = _source(layout, view, vectors)
+    changed = view.changed_paths(old.generation)
+    fresh: dict[str, list[ChunkId]] = {}
+    for key in view.chunk_keys(changed):
+        fresh.setdefault(key.path, []).append(key.id)
+    ids_by_path = dict(old.ids_by_path)
+    path_by_id = dict(old.path_by_id)
+    for path in changed:
+        for one in ids_by_path.pop(path, ()):
+            del path_by_id[one]
+    for path, ids in fresh.items():
+        ids_by_path[path] = tuple(ids)
+        path_by_id.update(dict.fromkeys(ids, path))
+    before = {one for path in changed for one in old.ids_by_path.get(path, ())}
+    now = {one for ids in fresh.values() for one in ids}
+    wanted = path_by_id.keys()
+    # What was missing before may be there by now.
+    missing = now if not old.warnings else wanted
+    chunks = old.chunk_vectors.without(before - now)
+    chunks, no_chunks = source.complete("chunks", chunks, missing, wanted)
+    since = old.generation if not old.warnings else old.link_vectors.generation
+    links, no_links = source.complete("links", old.link_vectors, _sentences(view, since))
+    old.lexical.update(before - now, view.chunk_tokens(since_generation=old.generation))
+    return Holdings(
+        generation=view.generation,
+        stamp=source.stamp,
+        ids_by_path=ids_by_path,
+        path_by_id=path_by_id,
+        chunk_vectors=chunks,
+        link_vectors=links,
+        lexical=old.lexical,
+        warnings=_told(no_chunks, no_links),
+    )
+
+
+def dimensions_of(fingerprint: Mapping[str, Any] | None) -> int:
+    """The length of the vectors of an index.
+
+    :raises IndexMismatch: if its fingerprint does not say.
+    """
+    try:
+        return int((fingerprint or {})["dimensions"])
+    except (KeyError, TypeError, ValueError) as exc:
+        raise IndexMismatch(f"the index does not say how long its vectors are; {REBUILD}") from exc
+
+
+def _source(layout: IndexLayout, view: CatalogSnapshot, vectors: VectorsOf | None) -> VectorSource:
+    return VectorSource(layout, dimensions_of(view.fingerprint), view.stamp, vectors)
+
+
+def _sentences(view: CatalogSnapshot, since: int) -> list[str]:
+    """The sentences with links of notes written after a generation; of all notes for 0."""
+    if since <= 0:
+        return view.sentence_ids()
+    if since >= view.generation:
+        return []
+    return view.sentence_ids(view.changed_paths(since))
+
+
+def _lexical(
+    layout: IndexLayout,
+    view: CatalogSnapshot,
+    stamp: str,
+    wanted: Iterable[ChunkId],
+    ranking: Ranking,
+) -> LexicalIndex:
+    """The lexical index on disk, caught up; built from the catalog where it is not this index's."""
+    try:
+        index, generation, made_for = LexicalIndex.load(
+            layout.lexical, ranking.boosts, ranking.k1, ranking.b
+        )
+    except IndexDamaged:
+        made_for = ""
+    if made_for != stamp:
+        tokens = view.chunk_tokens()
+        return LexicalIndex.build(tokens, ranking.boosts, ranking.k1, ranking.b)
+    if generation != view.generation:
+        catch_up(index, generation, view, wanted)
+    return index
+
+
+def catch_up(
+    index: LexicalIndex, generation: int, view: CatalogSnapshot, wanted: Iterable[ChunkId]
+) -> None:
+    """Bring a lexical index of a generation to that of the view, whose chunks are ``wanted``."""
+    held, there = set(index.ids()), set(wanted)
+    added = dict(view.chunk_tokens(since_generation=generation))
+    added.update(view.chunk_tokens(there - held - added.keys()))
+    index.update(held - there, added.items())
+
+
+def _told(*warnings: str | None) -> tuple[str, ...]:
+    return tuple(warning for warning in warnings if warning is not None)

@@ -1,0 +1,115 @@
+"""Vector tables that match a generation: mapped from disk, and completed from the store if need be.
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import replace
+
+import numpy as np
+
+from config.errors import IndexDamaged, IndexLocked, IndexMissing, IndexUnwritable
+from indexing.stores import table_files
+from indexing.stores.catalog_engine import REBUILD
+from indexing.stores.layout import IndexLayout
+from indexing.stores.lock import WriterLock
+from indexing.stores.table import Matrix, VectorTable
+from indexing.stores.vectors import Collection as Name
+from indexing.stores.vectors import Vectors
+
+VectorsOf = Callable[[], Vectors]
+"""Gives the open vector store of the process that holds the writer lock."""
+
+
+class VectorSource:
+    """Where a reader's vectors come from.
+
+    The store itself is read only by who may write it. A process that reads the files of Chroma
+    while another writes them gets errors, and now and then reads for ever; so a reader takes the
+    writer lock for the moment, and where it cannot, it does without what its tables lack.
+    """
+
+    def __init__(
+        self, layout: IndexLayout, dimensions: int, stamp: str, owned: VectorsOf | None = None
+    ) -> None:
+        self.dimensions = dimensions
+        self.stamp = stamp
+        self._layout = layout
+        self._owned = owned
+
+    def open(self, name: Name, wanted: Set[str] | None) -> VectorTable:
+        """The table on disk; an empty one if it is missing, damaged or another index's.
+
+        :param wanted: the only ids to show; None for all.
+        """
+        try:
+            table = VectorTable.open(self._layout.vectors, name)
+        except (IndexMissing, IndexDamaged):
+            return self._empty()
+        if (table.stamp, table.dimensions) != (self.stamp, self.dimensions):
+            return self._empty()
+        return table if wanted is None else table.without(set(table.ids) - wanted)
+
+    def complete(
+        self,
+        name: Name,
+        table: VectorTable,
+        missing: Iterable[str],
+        wanted: Set[str] | None = None,
+    ) -> tuple[VectorTable, str | None]:
+        """The table with the missing ids too, and what to tell people if some are missing still."""
+        left = sorted(one for one in missing if one not in table)
+        if left:
+            table = self._newer(name, table, wanted).restored(left)
+            if wanted is None:
+                left = [one for one in left if one not in table]
+            elif len(table) == len(wanted):
+                # It shows wanted ids only: as many are the same.
+                left = []
+            else:
+                left = sorted(one for one in wanted if one not in table)
+        if not left:
+            return table, None
+        try:
+            ids, matrix = self._from_store(name, left)
+        except (IndexLocked, IndexUnwritable, IndexDamaged) as exc:
+            return table, f"{len(left)} {name} have no vector here: {exc}"
+        table = table.with_tail(ids, matrix)
+        lost = len(left) - len(ids)
+        return table, f"{lost} {name} have no vector; {REBUILD}" if lost else None
+
+    def _empty(self) -> VectorTable:
+        return VectorTable.empty(self.dimensions, stamp=self.stamp)
+
+    def _newer(self, name: Name, table: VectorTable, wanted: Set[str] | None) -> VectorTable:
+        """The table with the parts that were written since it was read."""
+        folder = self._layout.vectors
+        try:
+            found = table_files.read(folder, name, known=table.files)
+        except (IndexMissing, IndexDamaged):
+            return table
+        said = found.manifest
+        files = frozenset(part.file for part in said.parts)
+        if (said.stamp, said.dimensions) != (self.stamp, self.dimensions) or files == table.files:
+            return table
+        if not table.files <= files:
+            # Written anew: map that, or the parts of old would be held for ever.
+            return self.open(name, wanted)
+        for ids, matrix in found.parts:
+            table = table.with_tail(ids, np.asarray(matrix))
+            if wanted is not None:
+                table = table.without(one for one in ids if one not in wanted)
+        return replace(table, files=files)
+
+    def _from_store(self, name: Name, ids: Sequence[str]) -> tuple[list[str], Matrix]:
+        if self._owned is not None:
+            return self._owned().get(name, ids)
+        with WriterLock(self._layout, "notehop, reading vectors"):
+            if not self._layout.chroma.is_dir():
+                raise IndexDamaged(
+                    f"{self._layout.chroma}: the vectors are gone; run: notehop index --rebuild"
+                )
+            with Vectors.open(self._layout.chroma, self.dimensions) as vectors:
+                return vectors.get(name, ids)

@@ -1,0 +1,120 @@
+"""The tables of the catalog and the version of their shape."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+SCHEMA_VERSION = 1
+"""Raised when a table changes so that an older catalog must be rebuilt."""
+
+# Lists and mappings are JSON in text columns: every database takes them, and they are read whole.
+METADATA = MetaData()
+
+META = Table(
+    "meta",
+    METADATA,
+    Column("key", String, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+NOTES = Table(
+    "notes",
+    METADATA,
+    Column("path", String, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("status", String, nullable=False),
+    Column("reason", Text),
+    Column("aliases", Text, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("page_type", Text),
+    Column("front_matter", Text, nullable=False),
+    Column("created", Double),
+    Column("modified", Double, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("mtime_ns", BigInteger, nullable=False),
+    Column("content_hash", String, nullable=False),
+    Column("outline", Text, nullable=False),
+    Column("blocks", Text, nullable=False),
+    Column("line_count", Integer, nullable=False),
+    Column("warnings", Text, nullable=False),
+    Index("notes_by_content", "content_hash"),
+)
+
+NAMES = Table(
+    "names",
+    METADATA,
+    # The title and aliases of indexed notes, in the form in which names are compared.
+    Column("key", String, primary_key=True),
+    Column("path", String, primary_key=True),
+    Index("names_by_path", "path"),
+)
+
+CHUNKS = Table(
+    "chunks",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("path", String, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("heading_path", Text, nullable=False),
+    Column("first_line", Integer, nullable=False),
+    Column("last_line", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("embedded_hash", String, nullable=False),
+    Column("tokens", LargeBinary, nullable=False),
+    Column("generation", BigInteger, nullable=False),
+    # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
+    Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),
+    Index("chunks_by_embedded_hash", "embedded_hash", "id"),
+    Index("chunks_by_generation", "generation"),
+)
+
+LINKS = Table(
+    "links",
+    METADATA,
+    Column("path", String, primary_key=True),
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("chunk_id", String),
+    Column("line", Integer, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("syntax", String, nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("raw_target", Text, nullable=False),
+    Column("fragment", Text),
+    Column("display", Text),
+    Column("sentence", Text, nullable=False),
+    Column("sentence_id", String),
+    Column("property", Text),
+    Column("status", String, nullable=False),
+    Column("via", String),
+    Column("target_path", String),
+    Column("target_chunk_id", String),
+    Column("fragment_found", Boolean),
+    Column("candidates", Text, nullable=False),
+    # The name that decides which links are resolved again when a file comes or goes.
+    Column("name_key", String, nullable=False),
+    Index("links_by_target", "target_path"),
+    Index("links_by_name", "name_key"),
+    Index("links_by_sentence", "sentence_id"),
+)
+
+CHANGES = Table(
+    "changes",
+    METADATA,
+    # A row for each path whose chunks a commit wrote or removed, with the last such generation:
+    # what a reader reads again. Removed notes keep theirs, or a reader would never hear of it.
+    Column("path", String, primary_key=True),
+    Column("generation", BigInteger, nullable=False),
+    Index("changes_by_generation", "generation"),
+)

@@ -1,0 +1,260 @@
+"""Exact search over vectors that are mapped from disk: one table a collection.
+
+It exists because a search must start without the vector store: mapping 30,000 vectors takes
+milliseconds, importing the store a second. It also scores any allowed subset exactly, and knows the
+similarity of any id to a query, which the store can only tell for its nearest.
+
+Touches: index (``build``, ``append``, ``open``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from config.errors import IndexDamaged, IndexMissing
+from indexing.stores import table_files
+from indexing.stores.table_files import Manifest
+from indexing.stores.table_rows import Matrix, Rows
+
+__all__ = ["Matrix", "VectorTable"]
+
+_DECIMALS = 6
+"""Similarities are rounded to this many decimals: sums of float32 differ in the seventh with a
+row's place in the matrix, and equal vectors must tie."""
+
+_LENGTH_TOLERANCE = 1e-2
+"""How far from 1 the length of a vector may be: room for bfloat16."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorTable:
+    """Vectors by id, as an immutable value that threads may share.
+
+    ``generation`` is the one of the catalog all of whose vectors are on disk, ``stamp`` the
+    catalog's, ``files`` the parts on disk that have been taken in.
+    """
+
+    rows_by_id: Rows
+    generation: int = 0
+    stamp: str = ""
+    files: frozenset[str] = frozenset()
+
+    @classmethod
+    def empty(cls, dimensions: int, *, stamp: str = "") -> VectorTable:
+        """A table of no rows, in memory only."""
+        return cls(Rows.of(dimensions), stamp=stamp)
+
+    @classmethod
+    def build(
+        cls,
+        folder: Path,
+        name: str,
+        ids: Sequence[str],
+        matrix: NDArray[Any],
+        generation: int,
+        *,
+        stamp: str = "",
+    ) -> VectorTable:
+        """Write a table of these rows in place of the one of this name, and open it.
+
+        The old one stays whole until the new one is; those who mapped it keep it.
+
+        :param ids: distinct, not empty, without line breaks.
+        :param matrix: shape (len(ids), dimensions), rows of length 1 or zero.
+        :param generation: that of the catalog all of whose vectors these are.
+        :param stamp: that of the catalog.
+        :raises ValueError: for ids or a matrix that are not as said.
+        :raises IndexUnwritable: if the disk is full or read-only.
+        """
+        rows = _checked(ids, matrix, None)
+        manifest = Manifest(rows.shape[1], generation, stamp)
+        table_files.write(folder, name, manifest, ids, rows)
+        return cls.open(folder, name)
+
+    @classmethod
+    def append(
+        cls,
+        folder: Path,
+        name: str,
+        ids: Sequence[str],
+        matrix: NDArray[Any],
+        *,
+        stamp: str,
+        generation: int | None = None,
+    ) -> None:
+        """Add rows to a table on disk; one of another stamp, or none, gives way to a new one.
+
+        Call it before the catalog's commit: then readers in other processes, which may not read the
+        store while it is written, find the vectors of the new generation.
+
+        :param generation: the one whose vectors are now complete; None if that is not known, which
+            leaves what the table says (0 for a new one).
+        :raises ValueError: as :meth:`build`.
+        :raises IndexUnwritable: if the disk is full or read-only.
+        """
+        rows = _checked(ids, matrix, None)
+        try:
+            manifest = table_files.read_manifest(folder, name)
+        except (IndexMissing, IndexDamaged):
+            manifest = Manifest(0, 0, "")
+        if (manifest.stamp, manifest.dimensions) != (stamp, rows.shape[1]):
+            manifest = Manifest(rows.shape[1], 0, stamp)
+        if generation is not None:
+            manifest = replace(manifest, generation=generation)
+        elif not len(ids):
+            return
+        table_files.write(folder, name, manifest, ids, rows)
+
+    @classmethod
+    def merge(cls, folder: Path, name: str, generation: int) -> None:
+        """Join all parts on disk but the first into one, and say which generation is complete.
+
+        :raises IndexUnwritable: if the disk is full or read-only; the table is as it was before.
+        """
+        found = table_files.read(folder, name)
+        said = found.manifest
+        rows = Rows.of(said.dimensions, found.parts[1:])
+        ids, places = rows.known(rows.ids)
+        manifest = replace(said, generation=generation, parts=said.parts[:1])
+        table_files.write(folder, name, manifest, ids, rows.gather(places))
+
+    @classmethod
+    def open(cls, folder: Path, name: str) -> VectorTable:
+        """Map the table of this name.
+
+        :raises IndexMissing: if there is none.
+        :raises IndexDamaged: if it cannot be read.
+        """
+        found = table_files.read(folder, name)
+        said = found.manifest
+        return cls(
+            Rows.of(said.dimensions, found.parts),
+            generation=said.generation,
+            stamp=said.stamp,
+            files=frozenset(part.file for part in said.parts),
+        )
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        return self.rows_by_id.dimensions
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids that are there, in no meaningful order."""
+        return self.rows_by_id.ids
+
+    @property
+    def hidden_rows(self) -> int:
+        """Rows that take room and belong to no id that is there."""
+        return len(self.rows_by_id.hidden) - len(self)
+
+    def __len__(self) -> int:
+        return len(self.rows_by_id)
+
+    def __contains__(self, one: object) -> bool:
+        return isinstance(one, str) and self.rows_by_id.row(one) is not None
+
+    def with_tail(self, ids: Sequence[str], matrix: NDArray[Any]) -> VectorTable:
+        """The table with these rows too, in memory; an id that is there gets the new vector.
+
+        :raises ValueError: as :meth:`build`.
+        """
+        rows = _checked(ids, matrix, self.dimensions)
+        return replace(self, rows_by_id=self.rows_by_id.extended(ids, rows)) if len(ids) else self
+
+    def without(self, ids: Iterable[str]) -> VectorTable:
+        """The table without these ids; those it lacks are passed over."""
+        return replace(self, rows_by_id=self.rows_by_id.without(ids))
+
+    def restored(self, ids: Iterable[str]) -> VectorTable:
+        """The table with those of the ids again that :meth:`without` took away."""
+        return replace(self, rows_by_id=self.rows_by_id.restored(ids))
+
+    def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
+        """The ids that are there, in the order given, and vectors of shape (found, dimensions)."""
+        known, rows = self.rows_by_id.known(ids)
+        return known, self.rows_by_id.gather(rows)
+
+    def similarities(self, query: NDArray[Any], ids: Sequence[str]) -> NDArray[np.float64]:
+        """Cosine of each id to the query, shape (len(ids),), to 6 decimals; NaN for an unknown id.
+
+        :param query: shape (dimensions,), of length 1.
+        :raises ValueError: if its shape is another.
+        """
+        vector = self._query(query)
+        places = [self.rows_by_id.row(one) for one in ids]
+        found = np.full(len(ids), np.nan)
+        at = [place for place, row in enumerate(places) if row is not None]
+        if at:
+            known = [row for row in places if row is not None]
+            found[at] = _rounded(self.rows_by_id.gather(known) @ vector)
+        return found
+
+    def top(
+        self, query: NDArray[Any], k: int, allowed: Collection[str] | None = None
+    ) -> list[tuple[str, float]]:
+        """The k nearest and their cosine to 6 decimals, best first, ties by id.
+
+        :param allowed: rank these ids only; those the table lacks are passed over.
+        :returns: fewer than k if there are not so many; empty for k < 1.
+        :raises ValueError: if the query's shape is not (dimensions,).
+        """
+        vector = self._query(query)
+        if k < 1:
+            return []
+        held = self.rows_by_id
+        if allowed is None:
+            rows = np.flatnonzero(~held.hidden)
+        else:
+            rows = np.array(sorted(set(held.known(allowed)[1])), dtype=np.intp)
+        # Below a third, copying the allowed rows together costs less than scoring them all.
+        if 3 * len(rows) < len(held.hidden):
+            scores = _rounded(held.gather(rows) @ vector)
+        else:
+            scores = _rounded(held.products(vector)[rows])
+        if len(scores) > k:
+            bar = np.partition(scores, len(scores) - k)[len(scores) - k]
+            best = np.flatnonzero(scores >= bar)
+            rows, scores = rows[best], scores[best]
+        hits = [
+            (held.id_of(row), score)
+            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+        ]
+        hits.sort(key=lambda hit: (-hit[1], hit[0]))
+        return hits[:k]
+
+    def _query(self, query: NDArray[Any]) -> NDArray[np.float32]:
+        vector = np.asarray(query, dtype=np.float32)
+        if vector.shape != (self.dimensions,):
+            raise ValueError(
+                f"the query has shape {vector.shape}, the table's vectors ({self.dimensions},)"
+            )
+        return vector
+
+
+def _rounded(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    # Adding 0 turns -0.0 into 0.0.
+    return np.round(scores.astype(np.float64), _DECIMALS).astype(np.float64) + 0.0
+
+
+def _checked(ids: Sequence[str], matrix: NDArray[Any], dimensions: int | None) -> Matrix:
+    rows = np.ascontiguousarray(matrix, dtype=np.float32)
+    if rows.ndim != 2 or len(rows) != len(ids) or dimensions not in (None, rows.shape[1]):
+        raise ValueError(
+            f"{len(ids)} ids and vectors of shape {rows.shape}; "
+            f"expected ({len(ids)}, {dimensions or 'dimensions'})"
+        )
+    if len(set(ids)) < len(ids):
+        raise ValueError("an id stands twice among those of the vectors")
+    lengths = np.linalg.norm(rows, axis=1)
+    wrong = np.flatnonzero(~((np.abs(lengths - 1) <= _LENGTH_TOLERANCE) | (lengths == 0)))
+    if len(wrong):
+        raise ValueError(f"vector {ids[wrong[0]]} has length {lengths[wrong[0]]:.3f}, not 1")
+    return rows

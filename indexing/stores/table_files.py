@@ -1,0 +1,243 @@
+"""The files of a vector table: immutable parts, and a manifest whose replacement is the commit.
+
+A part is a ``.npy`` matrix and its ids, one a line, and is never changed once the manifest names
+it. Who mapped a part keeps it after it is removed.
+
+Touches: index.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
+
+from config.errors import IndexDamaged, IndexMissing
+from indexing.stores.layout import unwritable
+from indexing.stores.table_rows import Matrix
+
+_FORMAT = 1
+
+_HEADER = 4_096
+"""More bytes than the header of a ``.npy`` file has."""
+
+_ATTEMPTS = 5
+"""Readings of a manifest whose parts were replaced meanwhile: more says that a part is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartFile:
+    """A part on disk. ``digest`` is that of the ids, 32 hexadecimal digits of SHA-256."""
+
+    file: str
+    rows: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a table on disk is.
+
+    It holds every vector of the catalog's ``generation``, and may hold vectors of later ones.
+    ``stamp`` is that of the catalog (:func:`~indexing.stores.catalog.stamp_of`).
+    """
+
+    dimensions: int
+    generation: int
+    stamp: str
+    parts: tuple[PartFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A table as it was read: its manifest, and ids and mapped matrix of each part."""
+
+    manifest: Manifest
+    parts: tuple[tuple[list[str], Matrix], ...]
+
+
+def write(folder: Path, name: str, manifest: Manifest, ids: Sequence[str], matrix: Matrix) -> None:
+    """Add a part to those of ``manifest`` and make the result the table; no rows add no part.
+
+    Parts that the new manifest does not name are removed.
+
+    :raises ValueError: if an id is empty or holds a line break.
+    :raises IndexUnwritable: disk full or read-only; the table is as it was before.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        parts = manifest.parts
+        if len(ids):
+            parts = (*parts, _write_part(folder, name, ids, matrix))
+        said = {"format": _FORMAT, **asdict(manifest), "parts": [asdict(part) for part in parts]}
+        _replace(folder / f"{name}.json", json.dumps(said, indent=1).encode())
+        _sweep(folder, name, {part.file for part in parts})
+    except OSError as exc:
+        raise unwritable(folder, exc) from exc
+
+
+def read_manifest(folder: Path, name: str) -> Manifest:
+    """The manifest alone.
+
+    :raises IndexMissing: if there is no table of this name.
+    :raises IndexDamaged: if it cannot be read.
+    """
+    path = folder / f"{name}.json"
+    try:
+        said: dict[str, Any] = json.loads(path.read_bytes())
+        if said["format"] != _FORMAT:
+            raise ValueError(f"format {said['format']}")
+        parts = tuple(
+            PartFile(str(part["file"]), int(part["rows"]), str(part["digest"]))
+            for part in said["parts"]
+        )
+        return Manifest(int(said["dimensions"]), int(said["generation"]), str(said["stamp"]), parts)
+    except FileNotFoundError as exc:
+        raise IndexMissing(f"{path}: no such table; run: notehop index") from exc
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise _damaged(path, exc) from exc
+
+
+def held(folder: Path, manifest: Manifest, ids: Collection[str]) -> set[str]:
+    """Those of the ids that the table holds; newest parts are read first, until all are found.
+
+    :raises IndexDamaged: if a part is missing, or not as the manifest says.
+    """
+    found: set[str] = set()
+    left = set(ids)
+    for part in manifest.parts:
+        path = folder / f"{part.file}.npy"
+        try:
+            numbers = part.rows * manifest.dimensions * 4
+            if not numbers < path.stat().st_size < numbers + _HEADER:
+                raise ValueError("it has another size")
+        except (OSError, ValueError) as exc:
+            raise _damaged(path, exc) from exc
+    for part in reversed(manifest.parts):
+        if not left:
+            break
+        try:
+            there = left.intersection(_read_ids(folder, part))
+        except FileNotFoundError as exc:
+            raise _damaged(folder / f"{part.file}.ids", exc) from exc
+        found |= there
+        left -= there
+    return found
+
+
+def read(folder: Path, name: str, known: Collection[str] = ()) -> StoredTable:
+    """The table, its matrices mapped into memory and read when used.
+
+    Checked: the size and header of each matrix and the digest of its ids, not each number.
+
+    :param known: names of parts to leave out.
+    :raises IndexMissing: if there is no table of this name.
+    :raises IndexDamaged: if it cannot be read.
+    """
+    for attempt in range(_ATTEMPTS):
+        manifest = read_manifest(folder, name)
+        try:
+            parts = tuple(
+                _read_part(folder, part, manifest.dimensions)
+                for part in manifest.parts
+                if part.file not in known
+            )
+        except FileNotFoundError as exc:
+            if attempt + 1 == _ATTEMPTS:
+                raise _damaged(folder / f"{name}.json", exc) from exc
+        else:
+            return StoredTable(manifest, parts)
+    raise AssertionError("unreachable")
+
+
+def _write_part(folder: Path, name: str, ids: Sequence[str], matrix: Matrix) -> PartFile:
+    if any(not one or one.splitlines() != [one] for one in ids):
+        raise ValueError("an id of a vector is empty or holds a line break")
+    listed = "\n".join(ids).encode()
+    # A new name each time: a name used again could pair an old mapping with a new list of ids.
+    part = PartFile(f"{name}-{uuid.uuid4().hex[:16]}", len(ids), _digest(listed))
+    try:
+        with (folder / f"{part.file}.npy").open("wb") as file:
+            rows = np.ascontiguousarray(matrix, dtype=np.float32)
+            # Not np.save: on a full disk it says how many numbers it wrote, not why.
+            write_array_header_1_0(file, header_data_from_array_1_0(rows))
+            file.write(rows.data)
+            _settle(file)
+        with (folder / f"{part.file}.ids").open("wb") as file:
+            file.write(listed)
+            _settle(file)
+    except OSError:
+        # On a full disk the half that was written is in everyone's way.
+        for path in folder.glob(f"{part.file}.*"):
+            path.unlink(missing_ok=True)
+        raise
+    return part
+
+
+def _read_part(folder: Path, part: PartFile, dimensions: int) -> tuple[list[str], Matrix]:
+    path = folder / f"{part.file}.npy"
+    ids = _read_ids(folder, part)
+    try:
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+        if matrix.shape != (part.rows, dimensions) or matrix.dtype != np.float32:
+            raise ValueError(f"it holds {matrix.dtype} of shape {matrix.shape}")
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, EOFError) as exc:
+        raise _damaged(path, exc) from exc
+    return ids, matrix
+
+
+def _read_ids(folder: Path, part: PartFile) -> list[str]:
+    path = folder / f"{part.file}.ids"
+    try:
+        listed = path.read_bytes()
+        if _digest(listed) != part.digest:
+            raise ValueError("it does not hold the ids that were written")
+        return listed.decode().split("\n")
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as exc:
+        raise _damaged(path, exc) from exc
+
+
+def _replace(path: Path, data: bytes) -> None:
+    new = path.with_suffix(".new")
+    with new.open("wb") as file:
+        file.write(data)
+        _settle(file)
+    new.replace(path)
+    if hasattr(os, "O_DIRECTORY"):
+        # So that the renaming outlasts a power cut.
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _settle(file: Any) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sweep(folder: Path, name: str, kept: set[str]) -> None:
+    for path in sorted(folder.glob(f"{name}-*")):
+        if path.suffix in (".npy", ".ids") and path.stem not in kept:
+            path.unlink(missing_ok=True)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _damaged(path: Path, cause: Exception) -> IndexDamaged:
+    return IndexDamaged(f"{path}: the vector table is damaged ({cause}); run: notehop index")

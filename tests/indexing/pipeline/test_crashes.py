@@ -1,0 +1,87 @@
+"""A run that dies between two writes loses nothing, and the next one tidies up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexing.stores.catalog import Catalog
+from indexing.stores.vectors import Vectors
+from tests.indexing.pipeline.conftest import Bench
+
+
+class PowerCut(BaseException):
+    """What no handler catches."""
+
+
+def cut(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, *, after: int) -> None:
+    """Let ``owner.name`` fail from its call number ``after`` on, before it does anything."""
+    real: Callable[..., object] = getattr(owner, name)
+    calls = 0
+
+    def dies(*args: object, **options: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise PowerCut
+        return real(*args, **options)
+
+    monkeypatch.setattr(owner, name, dies)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "after"),
+    [
+        pytest.param(Vectors, "upsert", 0, id="before-the-chunk-vectors"),
+        pytest.param(Vectors, "upsert", 1, id="before-the-sentence-vectors"),
+        pytest.param(Catalog, "commit", 0, id="before-the-commit"),
+        pytest.param(Vectors, "delete", 0, id="after-the-commit"),
+        pytest.param(Vectors, "delete", 1, id="before-the-last-delete"),
+    ],
+)
+def test_the_next_run_ends_as_if_nothing_had_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, after: int
+) -> None:
+    bench = Bench(tmp_path)
+    bench.write("a.md", "See [[b]] on tides.")
+    bench.write("b.md", "Here it was.")
+    bench.index()
+    before = bench.content()
+    bench.write("a.md", "See [[b]] on walls.")
+    bench.write("c.md", "New, with [[a]].")
+    with monkeypatch.context() as patch, pytest.raises(PowerCut):
+        cut(patch, owner, name, after=after)
+        bench.index()
+    committed = name == "delete"
+    with bench.catalog() as catalog:
+        assert catalog.generation == (2 if committed else 1)
+    if not committed:
+        assert bench.content()[:4] == before[:4]
+    bench.index()
+    (tmp_path / "again").mkdir()
+    fresh = Bench(tmp_path / "again")
+    fresh.vault = bench.vault
+    fresh.index()
+    assert bench.content() == fresh.content()
+
+
+def test_a_first_run_that_dies_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexing.pipeline.run.BATCH_NOTES", 2)
+    bench = Bench(tmp_path)
+    for number in range(6):
+        bench.write(f"{number}.md", f"Note {number}, see [[{5 - number}]] and [[alias{number}]].")
+    bench.write("6.md", "---\naliases: [alias0]\n---\nLast, see [[0]].")
+    with monkeypatch.context() as patch, pytest.raises(PowerCut):
+        cut(patch, Catalog, "commit", after=2)
+        bench.index()
+    report = bench.index()
+    assert (report.unchanged, report.added) == (4, 3)
+    assert not any("Note 0" in text for text in bench.model.asked)
+    (tmp_path / "again").mkdir()
+    fresh = Bench(tmp_path / "again")
+    fresh.vault = bench.vault
+    fresh.index()
+    assert bench.content() == fresh.content()
+    assert bench.links("0.md")[1].via == "alias"

@@ -1,0 +1,23 @@
+"""Fixtures of the tests of the stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexing.stores.catalog import Catalog
+from tests.indexing.stores.index_samples import SampleIndex
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    with Catalog.open(tmp_path / "catalog.sqlite", create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> SampleIndex:
+    """An index folder without anything in it."""
+    return SampleIndex(tmp_path / "index")

@@ -1,0 +1,156 @@
+"""Small indexes whose content a test can write down in a line."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexing.stores.catalog import Catalog, stamp_of
+from indexing.stores.layout import IndexLayout
+from indexing.stores.model import (
+    Batch,
+    ChunkRow,
+    LinkRow,
+    NoteRecord,
+    NoteRow,
+    NoteStatus,
+)
+from indexing.stores.reader_upkeep import bring_up_to_date, write_ahead
+from indexing.stores.vectors import Vectors
+
+DIMENSIONS = 8
+
+FINGERPRINT: Mapping[str, Any] = {"model": "all-MiniLM-L6-v2", "dimensions": DIMENSIONS}
+
+
+def name_of(text: str) -> str:
+    """32 hexadecimal digits that follow from a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def vector_of(text: str) -> NDArray[np.float32]:
+    """A vector of length 1 that follows from a text, shape (DIMENSIONS,)."""
+    seed = int(name_of(text)[:8], 16)
+    vector = np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
+    return vector / np.float32(np.linalg.norm(vector))
+
+
+def matrix_of(texts: Iterable[str]) -> NDArray[np.float32]:
+    """The vectors of texts, shape (n, DIMENSIONS)."""
+    rows = [vector_of(text) for text in texts]
+    return np.array(rows, dtype=np.float32).reshape(len(rows), DIMENSIONS)
+
+
+def chunk(path: str, ordinal: int, text: str) -> ChunkRow:
+    """A chunk of one line; its tokens are its words."""
+    embedded = f"{path}\n{text}"
+    return ChunkRow(
+        id=name_of(embedded),
+        path=path,
+        ordinal=ordinal,
+        heading_path=("A", "B") if ordinal else (),
+        first_line=ordinal + 1,
+        last_line=ordinal + 1,
+        text=text,
+        embedded_hash=name_of(text) * 2,
+        tokens={"content": tuple(text.split()), "title": (path.removesuffix(".md"),)},
+    )
+
+
+def link(path: str, ordinal: int, target: str, holder: str | None = None) -> LinkRow:
+    """A link ``[[target]]`` in a sentence of its own, resolved to ``target.md``."""
+    sentence = f"See {target} for more."
+    return LinkRow(
+        path=path,
+        ordinal=ordinal,
+        chunk_id=holder,
+        line=1,
+        kind="link",
+        syntax="wikilink",
+        raw=f"[[{target}]]",
+        raw_target=target,
+        fragment=None,
+        display=None,
+        sentence=sentence,
+        sentence_id=name_of(f"{path}: {sentence}"),
+        property=None,
+        status="resolved",
+        via="name",
+        target_path=f"{target}.md",
+        target_chunk_id=None,
+        fragment_found=None,
+    )
+
+
+def record(path: str, *texts: str, to: Sequence[str] = (), **fields: Any) -> NoteRecord:
+    """A note with a chunk for each text and a link to each name."""
+    chunks = tuple(chunk(path, at, text) for at, text in enumerate(texts))
+    holder = chunks[0].id if chunks else None
+    row = NoteRow(
+        path=path, title=path.removesuffix(".md"), status=NoteStatus.INDEXED, content_hash="c"
+    )
+    links = tuple(link(path, at, name, holder) for at, name in enumerate(to))
+    return NoteRecord(replace(row, **fields), chunks, links)
+
+
+@dataclass
+class SampleIndex:
+    """An index on disk, written in the order of the product."""
+
+    root: Path
+    fingerprint: Mapping[str, Any] = field(default_factory=lambda: dict(FINGERPRINT))
+
+    def __post_init__(self) -> None:
+        self.layout = IndexLayout(self.root)
+        self.layout.create(self.root.parent / "vault")
+
+    def catalog(self) -> Catalog:
+        """The catalog, made if need be; the caller closes it."""
+        return Catalog.open(self.layout.catalog, create=True)
+
+    def write(
+        self,
+        *upsert: NoteRecord,
+        delete: Sequence[str] = (),
+        relink: Sequence[LinkRow] = (),
+        ahead: bool = True,
+        derived: bool = True,
+    ) -> int:
+        """Commit a batch with its vectors; not ``ahead``, not ``derived``: as if cut short."""
+        batch = Batch(
+            upsert=upsert,
+            delete=tuple(delete),
+            relink=tuple(relink),
+            meta={"fingerprint": dict(self.fingerprint)},
+        )
+        chunks = {one.id: one.text for note in upsert for one in note.chunks}
+        links = {
+            one.sentence_id: one.sentence
+            for note in upsert
+            for one in note.links
+            if one.sentence_id
+        }
+        with self.catalog() as catalog, self.vectors() as vectors:
+            parts = {
+                "chunks": (list(chunks), matrix_of(chunks.values())),
+                "links": (list(links), matrix_of(links.values())),
+            }
+            vectors.upsert("chunks", *parts["chunks"])
+            vectors.upsert("links", *parts["links"])
+            if ahead:
+                stamp = stamp_of({**catalog.meta(), **batch.meta})
+                write_ahead(self.layout, stamp, chunks=parts["chunks"], links=parts["links"])
+            generation = catalog.commit(batch)
+            if derived:
+                bring_up_to_date(self.layout, catalog, lambda: vectors)
+        return generation
+
+    def vectors(self) -> Vectors:
+        """The vector store; the caller closes it."""
+        return Vectors.open(self.layout.chroma, DIMENSIONS)
