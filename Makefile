@@ -31,16 +31,19 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
 
 bench: setup
 	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o timeout=3600 -s -q
 
 eval: setup
-	$(BIN)/python -m app.evaluation --data $(EVAL_DATA)
+	@if [ -d $(EVAL_DATA) ]; then \
+	  $(BIN)/notehop eval $(EVAL_DATA) --out results/multihop-$$(git describe --always --dirty).json; \
+	else echo "$(EVAL_DATA): no golden sets there; name a folder of them with EVAL_DATA=PATH"; fi
 
 # The parts of the README that are made from the product itself.
 docs: setup
-	$(BIN)/python -m docs.generate
+	$(BIN)/python docs/generate.py
 
 clean:
 	rm -rf .venv build dist results *.egg-info

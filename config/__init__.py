@@ -1,8 +1,27 @@
-"""Settings and errors: the layer that everything else stands on."""
+"""Settings and errors: the layer that everything else stands on.
+
+The names below are loaded when they are first asked for: errors alone must not cost the settings.
+"""
 
 from __future__ import annotations
 
-from config.layers import load_settings, user_config_file
-from config.settings import Settings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from config.layers import load_settings, user_config_file
+    from config.settings import Settings
 
 __all__ = ["Settings", "load_settings", "user_config_file"]
+
+_HOMES = {
+    "Settings": "config.settings",
+    "load_settings": "config.layers",
+    "user_config_file": "config.layers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

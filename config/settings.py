@@ -75,7 +75,9 @@ class LexicalSettings(_Section):
 
     k1: float = Field(ge=0)
     b: float = Field(ge=0, le=1)
-    language: Literal["auto", "en", "de", "fr", "es", "ru", "it", "pt", "nl", "sv"]
+    language: Literal[
+        "auto", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pt", "ru", "sv", "zh", "und"
+    ]
     boosts: FieldBoosts
 
 

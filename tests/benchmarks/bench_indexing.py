@@ -1,0 +1,109 @@
+"""Indexing: a first run against the bare model, a run without changes, a run with one change."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from app.demo import demo_vault
+from config import load_settings
+from indexing.embed.bulk import load_bulk
+from indexing.pipeline import Indexer
+from indexing.pipeline.records import embedded_sentence
+from indexing.stores.catalog import Catalog
+from indexing.stores.layout import IndexLayout
+from tests.benchmarks.conftest import Large
+from tests.benchmarks.pairs import say
+
+pytestmark = pytest.mark.bench
+
+COPIES = 12
+
+
+def test_first_index_against_the_bare_model(tmp_path: Path) -> None:
+    """The same texts through the model alone, in one call, and through a whole run; in turns."""
+    vault = tmp_path / "vault"
+    for copy in range(COPIES):
+        for note in demo_vault().rglob("*.md"):
+            target = vault / str(copy) / note.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = note.read_text(encoding="utf-8")
+            target.write_text(f"{text}\n\nCopy {copy} of the notes.\n", encoding="utf-8")
+    settings = load_settings()
+    model = load_bulk(settings.embedding)
+    bare, whole = [], []
+    texts: list[str] = []
+    for turn in range(3):
+        layout = IndexLayout(tmp_path / f"index{turn}")
+        started = perf_counter()
+        Indexer(vault, settings, layout, load=lambda *_: model).run()
+        whole.append(perf_counter() - started)
+        texts = texts or _texts(layout)
+        started = perf_counter()
+        model.embed(texts)
+        bare.append(perf_counter() - started)
+    shares = sorted(b / w for b, w in zip(bare, whole, strict=True))
+    print()
+    say("texts embedded", f"{len(texts)}, {model.precision}")
+    say("bare model", f"{len(texts) / min(bare):.0f} texts/s")
+    say("first index / bare throughput", f"{shares[1]:.2f}", "budget 0.85")
+
+
+def _texts(layout: IndexLayout) -> list[str]:
+    from indexing.nodes import embedded_text
+
+    with Catalog.open(layout.catalog) as catalog:
+        titles = {note.path: note.title for note in catalog.notes()}
+        rows = list(catalog.chunks(catalog.chunk_ids()).values())
+        said = {
+            link.sentence_id: embedded_sentence(titles[link.path], link.sentence)
+            for link in catalog.links()
+            if link.sentence_id
+        }
+    texts = {
+        row.embedded_hash: embedded_text(titles[row.path], row.heading_path, row.text)
+        for row in rows
+    }
+    return [*texts.values(), *said.values()]
+
+
+def test_a_run_without_changes(large: Large) -> None:
+    command = [sys.executable, "-m", "indexing", large.vault, "--index-dir", large.layout.root]
+    seconds = []
+    for _ in range(3):
+        started = perf_counter()
+        subprocess.run(command, capture_output=True, check=True)
+        seconds.append(perf_counter() - started)
+    say("index, nothing changed, 10,000 notes, with start", f"{min(seconds):.2f} s", "budget 2 s")
+
+
+def test_a_run_with_one_change(large: Large) -> None:
+    note = large.vault / "00" / "Note 0.md"
+    seconds = []
+    for turn in range(4):
+        with note.open("a", encoding="utf-8") as stream:
+            stream.write(f"\nOne more line, number {turn}.\n")
+        started = perf_counter()
+        large.index()
+        seconds.append(perf_counter() - started)
+    say("index, one note changed, 10,000 notes", f"{min(seconds):.2f} s")
+    with tempfile.TemporaryDirectory() as folder:
+        small = IndexLayout(Path(folder) / "index")
+        vault = Path(folder) / "vault"
+        vault.mkdir()
+        for number in range(1_000):
+            (vault / f"Note {number}.md").write_text(f"Words {number}.", encoding="utf-8")
+        few = Large(vault, small, large.settings, large.model, [])
+        few.index()
+        times = []
+        for turn in range(4):
+            (vault / "Note 0.md").write_text(f"Other words {turn}.", encoding="utf-8")
+            started = perf_counter()
+            few.index()
+            times.append(perf_counter() - started)
+    say("index, one note changed, 1,000 notes", f"{min(times):.2f} s")

@@ -1,0 +1,72 @@
+"""The stock LlamaIndex assembly of the same parts, and the bare calls that any search stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import chromadb
+from chromadb.config import Settings as ChromaSettings
+from llama_index.core import VectorStoreIndex
+from llama_index.core.llms import MockLLM
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.schema import TextNode
+from llama_index.retrievers.bm25 import BM25Retriever
+from llama_index.vector_stores.chroma import ChromaVectorStore
+
+from config import Settings
+from indexing.embed.bulk import load_bulk
+from indexing.embed.query import load_query
+from indexing.stores.layout import IndexLayout
+from indexing.stores.reader import Reader
+from indexing.tokens import Tokenizer
+
+TOP_K = 100
+SHOWN = 5
+
+
+def stock_search(layout: IndexLayout, settings: Settings, folder: Path) -> Callable[[str], object]:
+    """Chroma through its adapter, BM25 over the same chunks, fused, as documented."""
+    with Reader.open(layout) as reader, reader.snapshot() as view:
+        rows = [row for path in view.paths() for row in view.chunks_of(path)]
+        nodes = [TextNode(id_=row.id, text=row.text, metadata={"path": row.path}) for row in rows]
+        ids, matrix = view.chunk_vectors.rows([row.id for row in rows])
+        vectors = dict(zip(ids, matrix.tolist(), strict=True))
+    for node in nodes:
+        node.embedding = vectors[node.node_id]
+    client = chromadb.PersistentClient(
+        str(folder), settings=ChromaSettings(anonymized_telemetry=False)
+    )
+    store = ChromaVectorStore(
+        chroma_collection=client.create_collection("stock", embedding_function=None)
+    )
+    store.add(nodes)
+    embed = load_bulk(settings.embedding).llama
+    index = VectorStoreIndex.from_vector_store(store, embed_model=embed)
+    fusion = QueryFusionRetriever(
+        [
+            index.as_retriever(similarity_top_k=TOP_K),
+            BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=TOP_K),
+        ],
+        llm=MockLLM(),
+        similarity_top_k=SHOWN,
+        num_queries=1,
+        mode="reciprocal_rerank",
+        use_async=False,
+    )
+    return fusion.retrieve
+
+
+def bare_calls(layout: IndexLayout, settings: Settings) -> Callable[[str], object]:
+    """Query vector, exact scan, word ranking, the rows that are shown: no fusion, no classes."""
+    reader = Reader.open(layout)
+    door = load_query(layout.model, settings.embedding)
+    tokenizer = Tokenizer("en")
+
+    def call(query: str) -> object:
+        with reader.snapshot() as view:
+            near = view.chunk_vectors.top(door.embed_query(query), TOP_K)
+            said = view.lexical.top(tokenizer.query(query), TOP_K)
+            return view.chunks([one for one, _ in (*near[:SHOWN], *said[:SHOWN])])
+
+    return call
