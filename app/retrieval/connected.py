@@ -1,0 +1,175 @@
+"""Owns the postprocessor that settles the context: sources, then the notes they are linked with.
+
+Touches: index; model only when the query comes without its vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import ConfigDict, Field
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from app.retrieval.connected_links import Scope, Source, known_similarities, linked_candidates
+from app.retrieval.connected_order import Hit, Order, Places, by_context, by_rank, share_places
+from app.retrieval.connected_reason import connection
+from app.retrieval.expansion import Direction
+from app.retrieval.index_view import IndexView, Vector
+from app.retrieval.nodes import below, fill, is_light, light_hits, noted
+from app.retrieval.query_vector import query_vector, unit
+from app.retrieval.trace import Trace, trace_of, view_for
+from config.errors import UsageError
+
+STAGE = "connected"
+"""The name of this stage in a query's trace."""
+
+
+class ConnectedNotesPostprocessor(BaseNodePostprocessor):
+    """Turns ranked hits into a context: the sources, then the notes one link away from them.
+
+    The places of the context are ``context_chunks``, or ``top_k`` + ``max_connected`` if that is
+    more. Hand it more hits than ``top_k``: places that no connected note takes go to the next ones.
+    Connected notes have ``metadata["role"] == "connected"``, a ``label`` (``C1`` ...), ``reason``,
+    ``linked_from`` and ``evidence``, and a score below every source; they are never to be cited.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    embed_model: BaseEmbedding | None = Field(
+        default=None, exclude=True, description="Embeds queries that come without their vector."
+    )
+    top_k: int = Field(default=5, ge=1, description="Sources that are in the context for sure.")
+    context_chunks: int = Field(default=8, ge=1, description="Places of the context.")
+    max_connected: int = Field(default=3, ge=0, description="Connected notes at most.")
+    order: Order = Field(default="context", description="How connected notes are ranked.")
+    direction: Direction = Field(default="forward", description="Which links are followed.")
+    scope: Scope = Field(default="note", description="Whose links: the chunk's or the note's.")
+    gate: float = Field(
+        default=1.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Share of a source's similarity that a connected note must reach to take its "
+        "place, in order context; 0 switches this off.",
+    )
+    rrf_k: int = Field(default=10, ge=1, description="Rank offset of order context.")
+    fill: bool = Field(default=True, description="Places left over go to the next hits.")
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name under which LlamaIndex serialises the component."""
+        return "ConnectedNotesPostprocessor"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        trace = trace_of(query_bundle)
+        with trace.timed(STAGE):
+            view = view_for(query_bundle, self.view)
+            hits = [n for n in nodes if view.path_of(n.node.node_id) or not is_light(n.node)]
+            if len(hits) < len(nodes):
+                trace.count(STAGE, stale_hits=len(nodes) - len(hits))
+            vector = self._vector(query_bundle, trace) if hits else None
+            return self._context(view, hits, vector, trace)
+
+    def _vector(self, query: QueryBundle | None, trace: Trace) -> Vector | None:
+        """Return the query's vector; None, with a warning, if there is no way to get it."""
+        if query is not None and query.embedding is not None:
+            return unit(query.embedding)
+        if self.order == "rank":
+            # This order compares nothing, and the model may be slow to load.
+            return None
+        if query is None or self.embed_model is None:
+            trace.warn(
+                "connected notes are in order rank: the query came without its vector, and the "
+                "postprocessor has no embed_model"
+            )
+            return None
+        try:
+            return query_vector(query, self.embed_model)
+        except UsageError:
+            raise
+        except Exception as exc:  # noqa: BLE001 - any broken model; said, never swallowed
+            trace.warn(
+                "connected notes are in order rank: the query could not be embedded "
+                f"({type(exc).__name__}: {exc})"
+            )
+            return None
+
+    def _context(
+        self,
+        view: IndexView,
+        nodes: Sequence[NodeWithScore],
+        vector: Vector | None,
+        trace: Trace,
+    ) -> list[NodeWithScore]:
+        places = max(self.context_chunks, self.top_k + self.max_connected)
+        hits = self._hits(view, nodes, places, vector)
+        sources = [
+            Source(rank, hit.path, hit.chunk_id)
+            for rank, hit in enumerate(hits[: self.top_k], start=1)
+            if hit.path is not None
+        ]
+        candidates, passed = (
+            linked_candidates(view, sources, vector, direction=self.direction, scope=self.scope)
+            if self.max_connected
+            else ([], {})
+        )
+        compared = self.order == "context" and vector is not None
+        ranked = by_context(candidates, self.rrf_k) if compared else by_rank(candidates)
+        shared = share_places(
+            hits,
+            ranked,
+            top_k=self.top_k,
+            places=places,
+            most=self.max_connected,
+            gate=self.gate if compared else 0.0,
+            fill=self.fill,
+        )
+        trace.count(
+            STAGE,
+            links=len(candidates) + sum(passed.values()),
+            notes=len(ranked),
+            below_gate=shared.gated,
+            taken=len(shared.connected),
+            **passed,
+        )
+        return self._nodes(view, nodes, shared, "context" if compared else "rank")
+
+    def _hits(
+        self, view: IndexView, nodes: Sequence[NodeWithScore], places: int, vector: Vector | None
+    ) -> list[Hit]:
+        ids = [node.node.node_id for node in nodes]
+        # Only the places that a connected note may take are compared.
+        contested = ids[self.top_k : places]
+        known = {} if vector is None else known_similarities(view.chunk_vectors, vector, contested)
+        return [Hit(view.path_of(id_), id_, known.get(id_)) for id_ in ids]
+
+    def _nodes(
+        self, view: IndexView, nodes: Sequence[NodeWithScore], shared: Places, order: Order
+    ) -> list[NodeWithScore]:
+        sources = [nodes[at] for at in shared.sources]
+        chunk_ids = [taken.ranked.candidate.chunk_id for taken in shared.connected]
+        filled = fill([*sources, *light_hits([(chunk_id, 1.0) for chunk_id in chunk_ids])], view)
+        whole = {hit.node.node_id: hit for hit in filled}
+        found = [whole[hit.node.node_id] for hit in sources if hit.node.node_id in whole]
+        lowest = min((hit.score or 0.0 for hit in found), default=0.0)
+        near = [view.path_of(hit.node.node_id) or "" for hit in nodes[: self.top_k]]
+        notes = view.notes_at(near) if shared.connected else {}
+        for number, taken in enumerate(shared.connected, start=1):
+            candidate = taken.ranked.candidate
+            if candidate.chunk_id in whole:
+                metadata = connection(
+                    taken,
+                    label=f"C{number}",
+                    order=order,
+                    near_title=notes[near[candidate.hit_rank - 1]].title,
+                    far_title=str(whole[candidate.chunk_id].node.metadata["title"]),
+                )
+                score = below(lowest, 1.0 - number / (len(shared.connected) + 1))
+                node = noted(whole[candidate.chunk_id].node, **metadata)
+                found.append(NodeWithScore(node=node, score=score))
+        return found

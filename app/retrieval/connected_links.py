@@ -1,0 +1,156 @@
+"""Owns where connected notes come from: the links around the sources, with their similarities.
+
+Touches: index.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.retrieval.connected_order import Candidate
+from app.retrieval.expansion import Direction
+from app.retrieval.index_view import IndexView, Vector, VectorRows
+from indexing.stores.model import ChunkId, LinkRow
+
+Scope = Literal["chunk", "note"]
+"""``chunk``: the links in the source's own chunk and the properties of its note; ``note``: after
+those, the links elsewhere in its note as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A chunk whose links are followed; ``rank`` counts from 1."""
+
+    rank: int
+    path: str
+    chunk_id: ChunkId
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One link between a source's note (``near``) and another (``far``, shown by ``shown``).
+
+    ``near_chunk`` is the chunk at the source's end, None for a property of its note.
+    """
+
+    link: LinkRow
+    near: str
+    near_chunk: ChunkId | None
+    far: str
+    shown: ChunkId
+
+
+def linked_candidates(
+    view: IndexView,
+    sources: Sequence[Source],
+    query: Vector | None,
+    *,
+    direction: Direction,
+    scope: Scope,
+) -> tuple[list[Candidate], Mapping[str, int]]:
+    """Return the notes one link away from the sources, an entry a link, and what was passed over.
+
+    A link belongs to the source that holds it, else to the best source of its note. It brings the
+    chunk it names or its target's first; a backlink brings the chunk that holds it.
+
+    :param query: None leaves all similarities unknown.
+    :returns: by source, forward links before backlinks, those in the source's chunk before others,
+        then in text order (backlinks by path first); and counts of links passed over, by reason.
+    """
+    paths = list(dict.fromkeys(source.path for source in sources))
+    passed: Counter[str] = Counter()
+    placed: list[tuple[tuple[int, bool, bool, str, int], _Step]] = []
+    if paths and direction != "backward":
+        placed += _placed(_forward(view, paths, passed), sources, scope, passed, backward=False)
+    if paths and direction != "forward":
+        placed += _placed(_backward(view, paths, passed), sources, scope, passed, backward=True)
+    placed.sort(key=lambda pair: pair[0])
+    steps = [step for _, step in placed]
+    sentences, notes = _similarities(view, steps, query)
+    return [
+        Candidate(
+            path=step.far,
+            chunk_id=step.shown,
+            link=step.link,
+            hit_rank=place[0],
+            forward=not place[1],
+            sentence_similarity=sentences.get(step.link.sentence_id or ""),
+            target_similarity=notes.get(step.far),
+        )
+        for place, step in placed
+    ], dict(sorted(passed.items()))
+
+
+def known_similarities(table: VectorRows, query: Vector, ids: Sequence[str]) -> dict[str, float]:
+    """Return the cosine to the query of each id that has a vector."""
+    distinct = list(dict.fromkeys(ids))
+    if not distinct:
+        return {}
+    values = table.similarities(query, distinct).tolist()
+    return {id_: value for id_, value in zip(distinct, values, strict=True) if value == value}
+
+
+def _forward(view: IndexView, paths: Sequence[str], passed: Counter[str]) -> Iterator[_Step]:
+    for link in view.links_from(paths):
+        if link.target_path in paths:
+            passed["source_already"] += 1
+        elif link.target_path is None:
+            passed[link.status] += 1
+        elif link.target_chunk_id is None:
+            # An attachment, an excluded note, or a note without text: there is nothing to show.
+            passed["no_text"] += 1
+        else:
+            yield _Step(link, link.path, link.chunk_id, link.target_path, link.target_chunk_id)
+
+
+def _backward(view: IndexView, paths: Sequence[str], passed: Counter[str]) -> Iterator[_Step]:
+    for link in view.links_to(paths):
+        shown = link.chunk_id or next(iter(view.chunk_ids_of(link.path)), None)
+        if link.path in paths:
+            passed["source_already"] += 1
+        elif shown is None or link.target_path is None:
+            passed["no_text"] += 1
+        else:
+            yield _Step(link, link.target_path, link.target_chunk_id, link.path, shown)
+
+
+def _placed(
+    steps: Iterator[_Step],
+    sources: Sequence[Source],
+    scope: Scope,
+    passed: Counter[str],
+    *,
+    backward: bool,
+) -> Iterator[tuple[tuple[int, bool, bool, str, int], _Step]]:
+    by_chunk = {source.chunk_id: source for source in reversed(sources)}
+    by_path = {source.path: source for source in reversed(sources)}
+    for step in steps:
+        near_chunk = step.near_chunk
+        own = by_path[step.near] if near_chunk is None else by_chunk.get(near_chunk)
+        if own is None and scope == "chunk":
+            passed["elsewhere_in_note"] += 1
+            continue
+        rank = (own or by_path[step.near]).rank
+        yield (rank, backward, own is None, step.link.path, step.link.ordinal), step
+
+
+def _similarities(
+    view: IndexView, steps: Sequence[_Step], query: Vector | None
+) -> tuple[Mapping[str, float], Mapping[str, float]]:
+    """Return the cosine of each sentence by its id, and of each far note's best chunk by path."""
+    if query is None:
+        return {}, {}
+    sentence_ids = [step.link.sentence_id for step in steps if step.link.sentence_id]
+    sentences = known_similarities(view.link_vectors, query, sentence_ids)
+    chunk_ids = {path: view.chunk_ids_of(path) for path in dict.fromkeys(s.far for s in steps)}
+    every = [chunk_id for ids in chunk_ids.values() for chunk_id in ids]
+    chunks = known_similarities(view.chunk_vectors, query, every)
+    notes: dict[str, float] = {}
+    for path, ids in chunk_ids.items():
+        known = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
+        if known:
+            notes[path] = max(known)
+    return sentences, notes

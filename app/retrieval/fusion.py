@@ -1,0 +1,252 @@
+"""Owns the fusion of signals: several retrievers vote, one ranking comes out.
+
+Touches: index and model, through the retrievers it is given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeAlias
+
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.llms import MockLLM
+from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+
+from app.retrieval.index_view import Hits
+from app.retrieval.nodes import light_node, noted
+from app.retrieval.reciprocal_rank import Fused, fuse
+from app.retrieval.signals.signal import SignalRetriever
+from app.retrieval.trace import Trace, trace_of
+from app.retrieval.widening import AliasWidening
+from config.errors import UsageError
+from indexing.stores.model import ChunkId
+
+__all__ = ["DISPATCH", "Fused", "FusionRetriever", "fuse"]
+
+DISPATCH = "title"
+"""The name under which the dispatched notes stand in a hit's record."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """What a retriever that is none of ours found, in whatever order."""
+
+    hits: Sequence[NodeWithScore]
+
+
+_Found: TypeAlias = Hits | _Nodes
+
+
+@dataclass(slots=True)
+class _Votes:
+    """What the signals said: rankings and scores, and the nodes of retrievers not ours."""
+
+    rankings: dict[str, list[ChunkId]] = field(default_factory=dict)
+    scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
+    nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
+    failures: dict[str, Exception] = field(default_factory=dict)
+
+    def add(self, signal: str, found: _Found) -> None:
+        """Add what a signal found; hits without a score match nothing and are left out."""
+        if isinstance(found, _Nodes):
+            scores: dict[ChunkId, float] = {}
+            for hit in found.hits:
+                if hit.score is not None and hit.score == hit.score:
+                    scores.setdefault(hit.node.node_id, float(hit.score))
+                    self.nodes.setdefault(hit.node.node_id, hit.node)
+            self.rankings[signal] = sorted(scores, key=lambda id_: (-scores[id_], id_))
+            self.scores[signal] = scores
+        else:
+            self.scores[signal] = dict(found)
+            self.rankings[signal] = list(self.scores[signal])
+
+
+class FusionRetriever(QueryFusionRetriever):
+    """Fuses retrievers by weighted reciprocal rank (see :func:`fuse`).
+
+    Differs from its base class in that weights count, twins in two notes stay two hits, nodes of
+    the retrievers are never changed, no language model is asked or resolved, and a retriever that
+    fails does not take the others with it: they vote, and the query's trace holds a warning. Each
+    hit's ``metadata["signals"]`` maps signal name -> ``{"rank", "score", "weight"}``. Signals of
+    notehop are asked for their ranking only; nodes are made, and filled if any of them is to have
+    text, for what the fusion returns.
+    """
+
+    def __init__(
+        self,
+        retrievers: Mapping[str, BaseRetriever],
+        *,
+        weights: Mapping[str, float] | None = None,
+        k: int = 60,
+        similarity_top_k: int = 100,
+        dispatch: BaseRetriever | None = None,
+        widening: AliasWidening | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        """Wire the signals.
+
+        :param retrievers: signal name -> retriever.
+        :param weights: signal name -> weight, 0 or more; None weighs each 1. A signal of weight 0
+            is not run.
+        :param k: rank offset of the fusion, in ranks.
+        :param similarity_top_k: how many fused hits at most.
+        :param dispatch: finds what the query names exactly; its hits stand before all others.
+        :param widening: adds to the query of one signal what another found; None leaves it.
+        :raises ValueError: if a number is out of range, no signal has a weight, or a weight or the
+            widening names a signal that is not there.
+        """
+        _check(retrievers, weights, widening, k, similarity_top_k)
+        self._weights = {name: 1.0 if weights is None else weights[name] for name in retrievers}
+        self._signals = {name: r for name, r in retrievers.items() if self._weights[name] > 0}
+        self._k = k
+        self._dispatch = dispatch
+        self._widening = widening
+        super().__init__(
+            list(self._signals.values()),
+            llm=_no_llm(),
+            mode=FUSION_MODES.RECIPROCAL_RANK,
+            similarity_top_k=similarity_top_k,
+            num_queries=1,
+            use_async=False,
+            callback_manager=callback_manager,
+            retriever_weights=[self._weights[name] for name in self._signals],
+        )
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        trace = trace_of(query_bundle)
+        votes = _Votes()
+        for wave in self._waves():
+            for name, retriever in wave.items():
+                query = self._query_for(name, query_bundle, votes)
+                try:
+                    with trace.timed(name):
+                        votes.add(name, _ask(retriever, query))
+                except UsageError:
+                    raise
+                except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
+                    votes.failures[name] = exc
+        return self._outcome(votes, query_bundle, trace)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        trace = trace_of(query_bundle)
+        votes = _Votes()
+
+        async def run(name: str, retriever: BaseRetriever) -> None:
+            query = self._query_for(name, query_bundle, votes)
+            with trace.timed(name):
+                votes.add(name, await _aask(retriever, query))
+
+        for wave in self._waves():
+            runs = [run(name, retriever) for name, retriever in wave.items()]
+            for name, result in zip(
+                wave, await asyncio.gather(*runs, return_exceptions=True), strict=True
+            ):
+                if isinstance(result, UsageError) or not isinstance(result, Exception | None):
+                    raise result
+                if result is not None:
+                    votes.failures[name] = result
+        return self._outcome(votes, query_bundle, trace)
+
+    def _waves(self) -> list[dict[str, BaseRetriever]]:
+        """Return the retrievers in the order they must run: a widened one after its source."""
+        last = {} if self._widening is None else {self._widening.target}
+        first = {name: r for name, r in self._signals.items() if name not in last}
+        if self._dispatch is not None:
+            first[DISPATCH] = self._dispatch
+        return [first, {name: r for name, r in self._signals.items() if name in last}]
+
+    def _query_for(self, signal: str, query: QueryBundle, votes: _Votes) -> QueryBundle:
+        widening = self._widening
+        if widening is None or signal != widening.target:
+            return query
+        return widening.widened(query, votes.rankings.get(widening.source, ()))
+
+    def _outcome(self, votes: _Votes, query: QueryBundle, trace: Trace) -> list[NodeWithScore]:
+        answered = [name for name in self._signals if name in votes.rankings]
+        if not answered:
+            raise next(iter(votes.failures.values()))
+        for name, failure in votes.failures.items():
+            trace.warn(
+                f"the {name} signal failed and did not vote ({type(failure).__name__}: {failure}); "
+                f"the ranking is that of: {', '.join(answered)}"
+            )
+        trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.rankings.items())})
+        weights = self._weights | {DISPATCH: self._dispatch_weight(votes)}
+        # In the order of the signals, whichever answered first.
+        rankings = {name: votes.rankings[name] for name in weights if name in votes.rankings}
+        fused = fuse(rankings, weights, self._k)[: self.similarity_top_k]
+        hits = [_hit(one, votes, weights) for one in fused]
+        ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
+        whole = next((one for one in ours if one.with_text), None)
+        return hits if whole is None else whole.fill(hits, query)
+
+    def _dispatch_weight(self, votes: _Votes) -> float:
+        """Return a weight that lifts the last of the dispatched above the best of the others.
+
+        All others together give at most sum(weights) / (k + 1).
+        """
+        dispatched = len(votes.rankings.get(DISPATCH, ()))
+        return (sum(self._weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
+
+
+def _ask(retriever: BaseRetriever, query: QueryBundle) -> _Found:
+    if isinstance(retriever, SignalRetriever):
+        return retriever.rank(query)
+    return _Nodes(retriever.retrieve(query))
+
+
+async def _aask(retriever: BaseRetriever, query: QueryBundle) -> _Found:
+    if isinstance(retriever, SignalRetriever):
+        return await retriever.arank(query)
+    return _Nodes(await retriever.aretrieve(query))
+
+
+@cache
+def _no_llm() -> MockLLM:
+    """The base class wants a language model even to ask none; making one takes 0.1 ms."""
+    return MockLLM()
+
+
+def _hit(fused: Fused, votes: _Votes, weights: Mapping[str, float]) -> NodeWithScore:
+    signals = {
+        name: {"rank": rank, "score": votes.scores[name][fused.id], "weight": weights[name]}
+        for name, rank in fused.ranks.items()
+    }
+    node = votes.nodes.get(fused.id)
+    with_record = (
+        light_node(fused.id, signals=signals) if node is None else noted(node, signals=signals)
+    )
+    return NodeWithScore(node=with_record, score=fused.score)
+
+
+def _check(
+    retrievers: Mapping[str, BaseRetriever],
+    weights: Mapping[str, float] | None,
+    widening: AliasWidening | None,
+    k: int,
+    similarity_top_k: int,
+) -> None:
+    names = ", ".join(retrievers) or "none"
+    if DISPATCH in retrievers:
+        raise ValueError(f"the name {DISPATCH!r} is that of the dispatch; give the signal another")
+    if weights is not None and set(weights) != set(retrievers):
+        raise ValueError(
+            f"weights are given for {', '.join(weights) or 'none'}; the signals are: {names}"
+        )
+    if weights is not None and not all(weight >= 0 for weight in weights.values()):
+        raise ValueError(f"the weights are {dict(weights)}; each must be 0 or more")
+    if not retrievers or (weights is not None and not any(weights.values())):
+        raise ValueError(f"no signal has a weight; the signals are: {names}")
+    if widening is not None and not {widening.source, widening.target} <= set(retrievers):
+        raise ValueError(
+            f"the widening goes from {widening.source!r} to {widening.target!r}; "
+            f"the signals are: {names}"
+        )
+    for name, value in (("k", k), ("similarity_top_k", similarity_top_k)):
+        if value < 1:
+            raise ValueError(f"{name} is {value}; it must be at least 1")

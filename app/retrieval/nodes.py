@@ -1,0 +1,100 @@
+"""Owns the LlamaIndex node of a chunk: light while it is a candidate, whole once it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from posixpath import dirname
+from typing import Any, TypeVar
+
+from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
+
+from app.retrieval.index_view import Hits, IndexView
+from indexing.stores.model import ChunkId, ChunkRow, NoteRow
+
+Node = TypeVar("Node", bound=BaseNode)
+
+FOR_THE_MODEL = frozenset({"title", "heading", "role", "label"})
+"""The metadata that a language model is shown by LlamaIndex's own synthesizers."""
+
+
+def to_node(chunk: ChunkRow, note: NoteRow) -> TextNode:
+    """Return the node of a chunk, in the role of a source; its id is the chunk's."""
+    metadata = {
+        "path": chunk.path,
+        "title": note.title,
+        "folder": dirname(chunk.path),
+        "heading": " > ".join(chunk.heading_path),
+        "heading_path": list(chunk.heading_path),
+        "first_line": chunk.first_line,
+        "last_line": chunk.last_line,
+        "role": "source",
+    }
+    return _with(TextNode(id_=chunk.id, text=chunk.text), metadata)
+
+
+def light_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
+    """Return a node without text, with metadata shown to no model; cheaper than :func:`noted`."""
+    hidden = list(metadata)
+    return TextNode(
+        id_=chunk_id,
+        metadata=metadata,
+        excluded_embed_metadata_keys=hidden,
+        excluded_llm_metadata_keys=hidden,
+    )
+
+
+def light_hits(hits: Hits) -> list[NodeWithScore]:
+    """Return a node without text or metadata for each hit.
+
+    A hit without a positive score is dropped: nothing of it matches the query.
+    """
+    return [
+        NodeWithScore(node=TextNode(id_=chunk_id), score=float(score))
+        for chunk_id, score in hits
+        if score > 0
+    ]
+
+
+def noted(node: Node, **metadata: Any) -> Node:
+    """Return a copy with more metadata, shown to no model. The node itself may be shared."""
+    return _with(node, {**node.metadata, **metadata})
+
+
+def is_light(node: BaseNode) -> bool:
+    """Tell whether a node still waits for its text."""
+    return "path" not in node.metadata and not node.get_content()
+
+
+def fill(hits: Sequence[NodeWithScore], view: IndexView) -> list[NodeWithScore]:
+    """Return the hits with text and metadata; those that have them already are kept as they are.
+
+    A light hit whose chunk this generation of the index lacks is dropped: it was deleted since.
+    """
+    chunks = view.chunks([hit.node.node_id for hit in hits if is_light(hit.node)])
+    notes = view.notes_at([chunk.path for chunk in chunks.values()])
+    filled: list[NodeWithScore] = []
+    for hit in hits:
+        chunk = chunks.get(hit.node.node_id)
+        if not is_light(hit.node):
+            filled.append(hit)
+        elif chunk is not None and chunk.path in notes:
+            node = to_node(chunk, notes[chunk.path])
+            whole = noted(node, **hit.node.metadata) if hit.node.metadata else node
+            filled.append(NodeWithScore(node=whole, score=hit.score))
+    return filled
+
+
+def below(lowest: float, share: float) -> float:
+    """Return a score under ``lowest``, the nearer to it the larger ``share`` (0 to below 1)."""
+    return lowest - (abs(lowest) or 1.0) * (1.0 - share)
+
+
+def _with(node: Node, metadata: dict[str, Any]) -> Node:
+    hidden = list(metadata)
+    return node.model_copy(
+        update={
+            "metadata": metadata,
+            "excluded_embed_metadata_keys": hidden,
+            "excluded_llm_metadata_keys": [key for key in hidden if key not in FOR_THE_MODEL],
+        }
+    )

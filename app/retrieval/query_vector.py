@@ -1,0 +1,46 @@
+"""Owns the vector of a query: computed once, kept on the LlamaIndex query bundle.
+
+Touches: model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.schema import QueryBundle
+
+from app.retrieval.index_view import Vector
+from config.errors import QueryError
+
+
+def query_vector(query: QueryBundle, embed_model: BaseEmbedding) -> Vector:
+    """Return the vector of the query, length 1; embeds it unless the bundle holds it already.
+
+    :raises QueryError: if the query has no text and no vector.
+    """
+    if query.embedding is None:
+        query.embedding = embed_model.get_agg_embedding_from_queries(_texts(query))
+    return unit(query.embedding)
+
+
+async def aquery_vector(query: QueryBundle, embed_model: BaseEmbedding) -> Vector:
+    """Do as :func:`query_vector`, through the asynchronous door of the model."""
+    if query.embedding is None:
+        query.embedding = await embed_model.aget_agg_embedding_from_queries(_texts(query))
+    return unit(query.embedding)
+
+
+def _texts(query: QueryBundle) -> list[str]:
+    texts = [text for text in query.embedding_strs if text.strip()]
+    if not texts:
+        raise QueryError("the query is empty; write what you look for")
+    return texts
+
+
+def unit(values: Sequence[float]) -> Vector:
+    """Return the vector scaled to length 1; one of all zeros stays as it is."""
+    vector = np.asarray(values, dtype=np.float32)
+    length = float(np.linalg.norm(vector))
+    return vector / np.float32(length) if length > 0 else vector

@@ -1,0 +1,64 @@
+"""Owns reciprocal rank fusion: ranked lists in, one ranked list out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from indexing.stores.model import ChunkId
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """An id with its fused score; ``ranks`` maps signal name -> rank from 1 where it was ranked."""
+
+    id: ChunkId
+    score: float
+    ranks: Mapping[str, int]
+
+
+def fuse(
+    rankings: Mapping[str, Sequence[ChunkId]],
+    weights: Mapping[str, float] | None = None,
+    k: int = 60,
+) -> list[Fused]:
+    """Fuse ranked lists by weighted reciprocal rank (Cormack et al., SIGIR 2009).
+
+    :param rankings: signal name -> distinct ids, best first; a list may be empty.
+    :param weights: signal name -> weight, not negative; None weighs every signal 1. A weight of 0
+        takes the signal out. A weight for a signal that ranked nothing is no error.
+    :param k: rank offset, in ranks; 60 is the value of the paper.
+    :returns: best first, ties by id; score = sum of weight / (k + rank), rank from 1.
+    :raises ValueError: if ``k`` < 1, a ranking repeats an id or has no weight, or a weight is
+        negative.
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}; the rank offset must be at least 1")
+    votes: dict[ChunkId, list[float]] = {}
+    ranks: dict[ChunkId, dict[str, int]] = {}
+    for signal, ids in rankings.items():
+        weight = _weight(signal, weights)
+        if len(set(ids)) != len(ids):
+            raise ValueError(f"the ranking of {signal!r} repeats an id; rankings hold distinct ids")
+        if weight == 0:
+            continue
+        for rank, chunk_id in enumerate(ids, start=1):
+            votes.setdefault(chunk_id, []).append(weight / (k + rank))
+            ranks.setdefault(chunk_id, {})[signal] = rank
+    # Summed exactly: equal votes must tie, whichever signal they come from.
+    scores = {chunk_id: math.fsum(parts) for chunk_id, parts in votes.items()}
+    order = sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
+    return [Fused(chunk_id, scores[chunk_id], ranks[chunk_id]) for chunk_id in order]
+
+
+def _weight(signal: str, weights: Mapping[str, float] | None) -> float:
+    if weights is None:
+        return 1.0
+    if signal not in weights:
+        named = ", ".join(sorted(weights)) or "none"
+        raise ValueError(f"no weight for the signal {signal!r}; weights are given for: {named}")
+    weight = weights[signal]
+    if not weight >= 0:
+        raise ValueError(f"the weight of {signal!r} is {weight}; it must be 0 or more")
+    return weight

@@ -1,0 +1,76 @@
+"""Owns the lexical signal: the chunks whose words are those of the query.
+
+Touches: index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from app.retrieval.index_view import Hits, IndexView, ViewSource
+from app.retrieval.signals.signal import SignalRetriever, checked_top_k
+from app.retrieval.trace import view_for
+from indexing.stores.bm25 import bm25_retriever
+from indexing.stores.model import ChunkId
+from indexing.tokens import Tokenizer
+
+
+class _OneGeneration:
+    """The lexical index as one generation knows it: chunks that came later are left out."""
+
+    def __init__(self, view: IndexView) -> None:
+        self._view = view
+
+    def top(
+        self, tokens: Sequence[str], k: int, allowed: Collection[ChunkId] | None = None
+    ) -> list[tuple[ChunkId, float]]:
+        hits = self._view.lexical.top(tokens, k, allowed)
+        return [hit for hit in hits if self._view.path_of(hit[0]) is not None]
+
+
+class LexicalRetriever(SignalRetriever):
+    """Ranks chunks by BM25 over their fields; as a retriever, through LlamaIndex's own.
+
+    Finds nothing where no word matches; the score is that of BM25.
+    """
+
+    def __init__(
+        self,
+        view: ViewSource,
+        tokenizer: Tokenizer,
+        *,
+        similarity_top_k: int = 100,
+        allowed: Collection[ChunkId] | None = None,
+        with_text: bool = True,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        """Wire the signal to the index.
+
+        :param tokenizer: the one that made the index's tokens.
+        :param similarity_top_k: how many hits at most.
+        :param allowed: rank these chunks only; None for all.
+        :raises ValueError: if ``similarity_top_k`` < 1.
+        """
+        super().__init__(view, with_text=with_text, callback_manager=callback_manager)
+        self._tokenizer = tokenizer
+        self._top_k = checked_top_k(similarity_top_k)
+        self._allowed = allowed
+
+    def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
+        tokens = self._tokenizer.query(query.query_str)
+        return _OneGeneration(view).top(tokens, self._top_k, self._allowed)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        ranking = _OneGeneration(view_for(query_bundle, self._source))
+        bm25 = bm25_retriever(ranking, self._tokenizer, _light, self._top_k, self._allowed)
+        return self._nodes(bm25.retrieve(query_bundle), query_bundle)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._retrieve(query_bundle)
+
+
+def _light(chunk_id: ChunkId) -> TextNode:
+    return TextNode(id_=chunk_id)

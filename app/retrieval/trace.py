@@ -1,0 +1,90 @@
+"""Owns what one query carries through its stages: the generation it sees, and a record of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from llama_index.core.schema import QueryBundle
+
+from app.retrieval.index_view import IndexView, ViewSource
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Trace:
+    """What the stages of one query report.
+
+    ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms``
+    maps stage -> milliseconds, added up when a stage runs twice. A trace that nobody kept logs its
+    warnings, so that they are never lost.
+    """
+
+    kept: bool = True
+    warnings: list[str] = field(default_factory=list)
+    counts: dict[str, dict[str, int | str]] = field(default_factory=dict)
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    def warn(self, message: str) -> None:
+        """Keep a warning for the reply."""
+        self.warnings.append(message)
+        if not self.kept:
+            _log.warning("%s", message)
+
+    def count(self, stage: str, **numbers: int | str) -> None:
+        """Set counts of a stage."""
+        self.counts.setdefault(stage, {}).update(numbers)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the time that the body takes to the stage."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            passed = (time.perf_counter() - start) * 1000
+            self.timings_ms[stage] = self.timings_ms.get(stage, 0.0) + passed
+
+
+@dataclass
+class TracedQuery(QueryBundle):
+    """A query that carries its trace and its generation through every component it is handed to.
+
+    Make one for each query. ``view`` is set by the first stage that opens a generation, so that all
+    stages see the same one.
+    """
+
+    trace: Trace = field(default_factory=Trace)
+    view: IndexView | None = field(default=None, repr=False)
+
+
+def trace_of(query: QueryBundle | None) -> Trace:
+    """Return the trace of a query; one that logs its warnings if the query carries none."""
+    return query.trace if isinstance(query, TracedQuery) else Trace(kept=False)
+
+
+def view_for(query: QueryBundle | None, source: ViewSource) -> IndexView:
+    """Return the generation that the query is answered from.
+
+    A fixed generation is taken as it is. One that is opened is kept on a traced query for its later
+    stages. What cannot be searched in it becomes a warning of the query, once.
+    """
+    if not callable(source):
+        return _told(query, source)
+    if not isinstance(query, TracedQuery):
+        return _told(query, source())
+    if query.view is None:
+        query.view = _told(query, source())
+    return query.view
+
+
+def _told(query: QueryBundle | None, view: IndexView) -> IndexView:
+    trace = trace_of(query)
+    for warning in view.warnings:
+        if warning not in trace.warnings:
+            trace.warn(warning)
+    return view

@@ -1,0 +1,372 @@
+"""The postprocessor over a readable index: whose links, which chunk, and what it says."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from pydantic import ValidationError
+
+from app.retrieval.connected import ConnectedNotesPostprocessor
+from app.retrieval.trace import TracedQuery
+from tests.app.retrieval.fake_index import (
+    AngleEmbedding,
+    BrokenEmbedding,
+    FakeIndex,
+    cosine,
+    direction,
+    ids,
+    light,
+)
+
+
+def query(angle=0.0):
+    return TracedQuery(str(angle), embedding=direction(angle))
+
+
+def vault():
+    """Two notes that answer the query ``0``, and what they are linked with."""
+    return (
+        FakeIndex()
+        .add("Aurora.md", 0, 20)
+        .add("Budget.md", 5)
+        .add("Plan.md", 60, 10, 70)
+        .add("Sam.md", 15)
+        .add("Weather.md", 80)
+        .add("Other.md", 40)
+    )
+
+
+def run(index, hits=("Aurora.md:0", "Budget.md:0"), asked=None, **options):
+    options = {"top_k": 2, "context_chunks": 4, "max_connected": 2} | options
+    stage = ConnectedNotesPostprocessor(view=index, **options)
+    return stage.postprocess_nodes(light(*hits), asked or query())
+
+
+def connected(found):
+    return [hit.node for hit in found if hit.node.metadata["role"] == "connected"]
+
+
+def sources(found):
+    return [hit.node.node_id for hit in found if hit.node.metadata["role"] == "source"]
+
+
+def shown(found):
+    return [node.node_id for node in connected(found)]
+
+
+def test_sources_come_first_then_labelled_connected_notes():
+    index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Weather.md", 4)
+    found = run(index)
+    assert ids(found) == ["Aurora.md:0", "Budget.md:0", "Sam.md:0", "Weather.md:0"]
+    assert [node.metadata["label"] for node in connected(found)] == ["C1", "C2"]
+    assert found[0].node.metadata == {
+        "path": "Aurora.md",
+        "title": "Aurora",
+        "folder": "",
+        "heading": "Aurora > Part 0",
+        "heading_path": ["Aurora", "Part 0"],
+        "first_line": 1,
+        "last_line": 9,
+        "role": "source",
+    }
+    assert found[2].node.get_content() == "Sam part 0"
+
+
+def test_a_connected_note_says_why_it_is_there():
+    index = vault().link("Budget.md", "Sam.md", 30)
+    node = connected(run(index))[0]
+    assert node.metadata["linked_from"] == {
+        "path": "Budget.md",
+        "title": "Budget",
+        "line": 1,
+        "sentence": "See Sam.md.",
+    }
+    assert node.metadata["reason"] == (
+        'linked from source 2, "Budget" (line 1): "See Sam.md."; '
+        "similarity to the query: sentence 0.87, note 0.97"
+    )
+    assert node.metadata["evidence"] == {
+        "order": "context",
+        "direction": "forward",
+        "kind": "link",
+        "hit_rank": 2,
+        "sentence_similarity": round(cosine(30), 4),
+        "target_similarity": round(cosine(15), 4),
+        "score": round(1 / 12 + 2 / 11, 4),
+        "bar": None,
+    }
+
+
+def test_scores_stay_in_order_and_below_the_sources():
+    index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Weather.md", 4)
+    scores = [hit.score for hit in run(index)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 4
+
+
+def test_no_metadata_of_ours_is_embedded_and_the_model_sees_little_of_it():
+    index = vault().link("Aurora.md", "Sam.md", 3)
+    node = connected(run(index))[0]
+    assert set(node.excluded_embed_metadata_keys) == set(node.metadata)
+    assert set(node.metadata) - set(node.excluded_llm_metadata_keys) == {
+        "title",
+        "heading",
+        "role",
+        "label",
+    }
+
+
+@pytest.mark.parametrize(
+    ("link", "chunk"),
+    [
+        pytest.param({"to": 2, "fragment": "Part 2"}, "Plan.md:2", id="the section it names"),
+        pytest.param({"to": 0}, "Plan.md:0", id="else the first"),
+    ],
+)
+def test_the_chunk_shown(link, chunk):
+    found = run(vault().link("Aurora.md", "Plan.md", 3, **link))
+    assert shown(found) == [chunk]
+    # Its best chunk decides how near the note is, whichever is shown.
+    evidence = connected(found)[0].metadata["evidence"]
+    assert evidence["target_similarity"] == round(cosine(10), 4)
+
+
+def test_a_link_to_a_section_says_which():
+    found = run(vault().link("Aurora.md", "Plan.md", 3, to=2, fragment="Part 2"))
+    assert "(line 1), at #Part 2:" in connected(found)[0].metadata["reason"]
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        pytest.param({"angle": None, "chunk": None}, '(property "related");', id="property"),
+        pytest.param({"angle": 3, "kind": "embed"}, "embedded in source 1", id="embed"),
+    ],
+)
+def test_properties_and_embeds_are_links_too(link, words):
+    found = run(vault().link("Aurora.md", "Sam.md", **link))
+    assert shown(found) == ["Sam.md:0"]
+    assert words in connected(found)[0].metadata["reason"]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        pytest.param({"target": None, "status": "unresolved"}, id="unresolved"),
+        pytest.param({"target": "Secret.md", "to": None, "status": "excluded"}, id="excluded"),
+        pytest.param({"target": "map.png", "to": None, "kind": "embed"}, id="attachment"),
+        pytest.param({"target": "Budget.md"}, id="a source already"),
+        pytest.param({"target": "Aurora.md", "to": 1}, id="the note itself"),
+    ],
+)
+def test_links_that_bring_nothing_are_counted(link):
+    asked = query()
+    found = run(vault().link("Aurora.md", angle=3, **link), asked=asked)
+    assert connected(found) == []
+    counts = asked.trace.counts["connected"]
+    assert (counts["links"], counts["notes"]) == (1, 0)
+    reasons = {"unresolved", "no_text", "source_already"} & set(counts)
+    assert [counts[reason] for reason in reasons] == [1]
+
+
+def test_one_entry_for_a_note_linked_twice_by_its_best_link():
+    index = vault().link("Aurora.md", "Sam.md", 80).link("Budget.md", "Sam.md", 2)
+    index.link("Aurora.md", "Weather.md", 40)
+    found = run(index)
+    assert shown(found) == ["Sam.md:0", "Weather.md:0"]
+    assert connected(found)[0].metadata["linked_from"]["path"] == "Budget.md"
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        pytest.param("context", ["Sam.md:0", "Weather.md:0"], id="context"),
+        pytest.param("rank", ["Weather.md:0", "Sam.md:0"], id="rank"),
+    ],
+)
+def test_orders(order, expected):
+    index = vault().link("Aurora.md", "Weather.md", 85).link("Aurora.md", "Sam.md", 3)
+    assert shown(run(index, order=order)) == expected
+
+
+@pytest.mark.parametrize(
+    ("way", "expected"),
+    [
+        pytest.param("forward", ["Sam.md:0"], id="forward"),
+        pytest.param("backward", ["Plan.md:1"], id="backward: the chunk that holds the link"),
+        pytest.param("both", ["Plan.md:1", "Sam.md:0"], id="both"),
+    ],
+)
+def test_directions(way, expected):
+    index = vault().link("Aurora.md", "Sam.md", 40).link("Plan.md", "Aurora.md", 3, chunk=1)
+    assert shown(run(index, direction=way)) == expected
+
+
+def test_a_backlink_tells_its_own_place():
+    found = run(vault().link("Plan.md", "Budget.md", 3, chunk=1), direction="backward")
+    metadata = connected(found)[0].metadata
+    assert metadata["linked_from"]["path"] == metadata["path"] == "Plan.md"
+    assert metadata["reason"].startswith('links to source 2, "Budget" (line 1)')
+
+
+@pytest.mark.parametrize(
+    ("scope", "order", "expected"),
+    [
+        pytest.param("note", "rank", ["Sam.md:0", "Weather.md:0"], id="own chunk first"),
+        pytest.param("chunk", "rank", ["Sam.md:0"], id="own chunk only"),
+        pytest.param("note", "context", ["Weather.md:0", "Sam.md:0"], id="context decides"),
+    ],
+)
+def test_scopes(scope, order, expected):
+    index = vault().link("Aurora.md", "Weather.md", 3, chunk=1)
+    index.link("Aurora.md", "Sam.md", 85, chunk=0)
+    index.chunk_vectors.angles |= {"Weather.md:0": 10, "Sam.md:0": 30}
+    assert shown(run(index, scope=scope, order=order)) == expected
+
+
+def test_a_property_belongs_to_every_chunk_of_its_note():
+    index = vault().link("Aurora.md", "Sam.md", None, chunk=None)
+    assert shown(run(index, hits=("Aurora.md:1", "Budget.md:0"), scope="chunk")) == ["Sam.md:0"]
+
+
+def test_a_link_belongs_to_the_source_that_holds_it():
+    index = vault().link("Aurora.md", "Sam.md", 3, chunk=1)
+    found = run(index, hits=("Aurora.md:0", "Aurora.md:1"))
+    assert connected(found)[0].metadata["evidence"]["hit_rank"] == 2
+
+
+def test_the_gate_and_the_next_sources():
+    index = vault().link("Aurora.md", "Weather.md", 85).link("Aurora.md", "Plan.md", 30)
+    index.chunk_vectors.angles["Plan.md:1"] = 30
+    hits = ("Aurora.md:0", "Budget.md:0", "Sam.md:0", "Other.md:0")
+    gated = run(index, hits)
+    assert sources(gated) == list(hits[:3])
+    assert shown(gated) == ["Plan.md:0"]
+    assert connected(gated)[0].metadata["evidence"]["bar"] == round(cosine(40), 4)
+    assert shown(run(index, hits, gate=0)) == ["Plan.md:0", "Weather.md:0"]
+    assert sources(run(index, hits, fill=False)) == ["Aurora.md:0", "Budget.md:0"]
+
+
+def test_order_rank_has_no_gate():
+    index = vault().link("Aurora.md", "Weather.md", 85)
+    hits = ("Aurora.md:0", "Budget.md:0", "Sam.md:0", "Other.md:0")
+    assert shown(run(index, hits, order="rank")) == ["Weather.md:0"]
+    assert shown(run(index, hits, order="context")) == []
+
+
+def test_a_hit_without_semantic_rank_is_compared_by_its_vector():
+    """The similarity comes from the table: a lexical hit is not waved through."""
+    index = vault().link("Aurora.md", "Weather.md", 85)
+    asked = query()
+    found = run(index, ("Aurora.md:0", "Budget.md:0", "Other.md:0", "Sam.md:0"), asked=asked)
+    assert connected(found) == []
+    assert asked.trace.counts["connected"]["below_gate"] == 1
+
+
+def test_more_sources_than_places_leaves_room_for_connected_notes():
+    index = vault().link("Aurora.md", "Sam.md", 3)
+    found = run(index, top_k=3, context_chunks=3, max_connected=1)
+    assert shown(found) == ["Sam.md:0"]
+
+
+def test_none_wanted():
+    index = vault().link("Aurora.md", "Sam.md", 3)
+    hits = ("Aurora.md:0", "Budget.md:0", "Plan.md:0", "Weather.md:0", "Other.md:0")
+    assert ids(run(index, hits, max_connected=0)) == list(hits[:4])
+
+
+@pytest.mark.parametrize("order", ["context", "rank"])
+def test_no_hits(order):
+    assert run(vault(), hits=(), order=order) == []
+
+
+def test_stale_hits_are_dropped_and_counted():
+    asked = query()
+    assert ids(run(vault(), ("Gone.md:0", "Aurora.md:0"), asked=asked)) == ["Aurora.md:0"]
+    assert asked.trace.counts["connected"]["stale_hits"] == 1
+
+
+def test_nodes_of_another_index_stay_and_are_not_followed():
+    foreign = NodeWithScore(node=TextNode(id_="web", text="A page.", metadata={"role": "source"}))
+    stage = ConnectedNotesPostprocessor(view=vault().link("Aurora.md", "Sam.md", 3), top_k=2)
+    found = stage.postprocess_nodes([foreign, *light("Aurora.md:0")], query())
+    assert ids(found) == ["web", "Aurora.md:0", "Sam.md:0"]
+    assert connected(found)[0].metadata["reason"].startswith('linked from source 2, "Aurora"')
+
+
+def test_nodes_handed_in_are_not_changed():
+    hits = light("Aurora.md:0")
+    ConnectedNotesPostprocessor(view=vault()).postprocess_nodes(hits, query())
+    assert hits[0].node.metadata == {}
+    assert hits[0].node.get_content() == ""
+
+
+def test_the_vector_on_the_query_is_used_and_one_is_made_once():
+    model = AngleEmbedding()
+    stage = ConnectedNotesPostprocessor(
+        view=vault().link("Aurora.md", "Sam.md", 3), embed_model=model
+    )
+    stage.postprocess_nodes(light("Aurora.md:0"), query())
+    assert model.asked == 0
+    bundle = QueryBundle("0")
+    stage.postprocess_nodes(light("Aurora.md:0"), bundle)
+    stage.postprocess_nodes(light("Aurora.md:0"), bundle)
+    assert model.asked == 1
+
+
+def test_order_rank_needs_no_vector():
+    model = AngleEmbedding()
+    asked = TracedQuery("0")
+    stage = ConnectedNotesPostprocessor(
+        view=vault().link("Aurora.md", "Sam.md", 3), embed_model=model, order="rank"
+    )
+    assert shown(stage.postprocess_nodes(light("Aurora.md:0"), asked)) == ["Sam.md:0"]
+    assert (model.asked, asked.trace.warnings) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        pytest.param(None, "came without its vector", id="no model"),
+        pytest.param(BrokenEmbedding(), "RuntimeError: no weights for 0", id="broken model"),
+    ],
+)
+def test_without_a_vector_the_order_is_rank_and_says_so(model, words):
+    index = vault().link("Aurora.md", "Weather.md", 85).link("Aurora.md", "Sam.md", 3)
+    asked = TracedQuery("0")
+    found = run(index, asked=asked, embed_model=model)
+    assert shown(found) == ["Weather.md:0", "Sam.md:0"]
+    assert [words in warning for warning in asked.trace.warnings] == [True]
+    assert connected(found)[0].metadata["evidence"]["order"] == "rank"
+
+
+def test_a_plain_query_logs_what_it_cannot_carry(caplog):
+    stage = ConnectedNotesPostprocessor(view=vault().link("Aurora.md", "Sam.md", 3))
+    stage.postprocess_nodes(light("Aurora.md:0"), QueryBundle("0"))
+    assert "came without its vector" in caplog.text
+
+
+def test_async_gives_the_same():
+    stage = ConnectedNotesPostprocessor(view=vault().link("Aurora.md", "Sam.md", 3))
+    found = asyncio.run(stage.apostprocess_nodes(light("Aurora.md:0"), query()))
+    assert ids(found) == ["Aurora.md:0", "Sam.md:0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        pytest.param({"order": "random"}, "'context' or 'rank'", id="order"),
+        pytest.param({"direction": "up"}, "'forward', 'backward' or 'both'", id="direction"),
+        pytest.param({"scope": "vault"}, "'chunk' or 'note'", id="scope"),
+        pytest.param({"gate": -1}, "greater than or equal to 0", id="gate"),
+        pytest.param({"gate": float("nan")}, "finite number", id="gate not a number"),
+        pytest.param({"top_k": 0}, "greater than or equal to 1", id="top_k"),
+        pytest.param({"max_connected": -1}, "greater than or equal to 0", id="max_connected"),
+        pytest.param({"max": 3}, "Extra inputs are not permitted", id="unknown option"),
+    ],
+)
+def test_mistakes_are_named(options, words):
+    with pytest.raises(ValidationError, match=words):
+        ConnectedNotesPostprocessor(view=vault(), **options)

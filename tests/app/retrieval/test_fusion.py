@@ -1,0 +1,247 @@
+"""The fusion retriever: votes, failures, dispatch and widening, both ways to run it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from llama_index.core import Settings
+from llama_index.core.llms import MockLLM
+from llama_index.core.schema import QueryBundle, TextNode
+
+from app.retrieval.fusion import FusionRetriever
+from app.retrieval.signals.title import TitleRetriever
+from app.retrieval.trace import TracedQuery
+from app.retrieval.widening import AliasWidening
+from config.errors import ModelError, QueryError
+from tests.app.retrieval.fake_index import Broken, FakeIndex, Listed, ids
+
+
+def ask_sync(retriever, query):
+    return retriever.retrieve(query)
+
+
+def ask_async(retriever, query):
+    return asyncio.run(retriever.aretrieve(query))
+
+
+@pytest.fixture(params=[ask_sync, ask_async], ids=["sync", "async"])
+def ask(request):
+    return request.param
+
+
+def test_weights_decide(ask):
+    signals = {"semantic": Listed(("a", 0.9)), "lexical": Listed(("b", 12.0))}
+    even = FusionRetriever(signals)
+    assert ids(ask(even, "?")) == ["a", "b"]
+    lexical = FusionRetriever(signals, weights={"semantic": 1, "lexical": 100})
+    assert ids(ask(lexical, "?")) == ["b", "a"]
+
+
+def test_a_signal_without_weight_is_not_run(ask):
+    idle = Listed(("b", 1.0))
+    fusion = FusionRetriever(
+        {"semantic": Listed(("a", 0.9)), "lexical": idle}, weights={"semantic": 1, "lexical": 0}
+    )
+    assert ids(ask(fusion, "?")) == ["a"]
+    assert idle.queries == []
+
+
+def test_every_hit_keeps_rank_and_score_of_each_signal(ask):
+    fusion = FusionRetriever(
+        {"semantic": Listed(("a", 0.9), ("b", 0.8)), "lexical": Listed(("b", 12.0))},
+        weights={"semantic": 1.0, "lexical": 0.5},
+    )
+    best, second = ask(fusion, "?")
+    assert best.node.metadata["signals"] == {
+        "semantic": {"rank": 2, "score": 0.8, "weight": 1.0},
+        "lexical": {"rank": 1, "score": 12.0, "weight": 0.5},
+    }
+    assert best.score == pytest.approx(1 / 62 + 0.5 / 61)
+    assert second.node.metadata["signals"] == {"semantic": {"rank": 1, "score": 0.9, "weight": 1.0}}
+
+
+def test_nodes_of_the_signals_are_not_changed(ask):
+    signal = Listed(("a", 0.9))
+    before = signal.nodes["a"].hash
+    hit = ask(FusionRetriever({"semantic": signal}), "?")[0]
+    assert hit.node is not signal.nodes["a"]
+    assert signal.nodes["a"].metadata == {}
+    assert signal.nodes["a"].hash == before
+
+
+def test_twins_in_two_notes_stay_two_hits(ask):
+    signals = {
+        "semantic": Listed(("a", 0.9), ("b", 0.9), text="Same words."),
+        "lexical": Listed(("b", 2.0), text="Same words."),
+    }
+    assert ids(ask(FusionRetriever(signals), "?")) == ["b", "a"]
+
+
+def test_hits_without_a_score_do_not_vote(ask):
+    fusion = FusionRetriever({"s": Listed(("a", None), ("b", float("nan")), ("c", 0.1))})
+    found = ask(fusion, "?")
+    assert ids(found) == ["c"]
+    assert found[0].node.metadata["signals"]["s"]["rank"] == 1
+
+
+def test_a_ranking_is_by_score_then_id_whatever_order_it_comes_in(ask):
+    fusion = FusionRetriever({"s": Listed(("c", 0.1), ("b", 0.5), ("a", 0.5))})
+    assert ids(ask(fusion, "?")) == ["a", "b", "c"]
+
+
+def test_as_many_as_asked_for(ask):
+    fusion = FusionRetriever({"s": Listed(("a", 0.3), ("b", 0.2))}, similarity_top_k=1)
+    assert ids(ask(fusion, "?")) == ["a"]
+
+
+def test_k_is_used(ask):
+    fusion = FusionRetriever({"s": Listed(("a", 0.3))}, k=9)
+    assert ask(fusion, "?")[0].score == pytest.approx(1 / 10)
+
+
+def test_one_failing_signal_is_told_and_the_others_vote(ask):
+    query = TracedQuery("?")
+    fusion = FusionRetriever({"semantic": Broken(RuntimeError("no")), "lexical": Listed(("a", 1))})
+    assert ids(ask(fusion, query)) == ["a"]
+    assert query.trace.warnings == [
+        "the semantic signal failed and did not vote (RuntimeError: no); "
+        "the ranking is that of: lexical"
+    ]
+
+
+def test_a_warning_that_nobody_keeps_is_logged(ask, caplog):
+    fusion = FusionRetriever({"semantic": Broken(RuntimeError("no")), "lexical": Listed(("a", 1))})
+    ask(fusion, QueryBundle("?"))
+    assert "the semantic signal failed" in caplog.text
+
+
+def test_when_all_fail_the_first_error_is_raised(ask):
+    fusion = FusionRetriever(
+        {"semantic": Broken(ModelError("no weights")), "lexical": Broken(RuntimeError("no"))}
+    )
+    with pytest.raises(ModelError, match="no weights"):
+        ask(fusion, "?")
+
+
+def test_a_query_that_cannot_be_run_is_no_failing_signal(ask):
+    fusion = FusionRetriever({"semantic": Broken(QueryError("empty")), "lexical": Listed()})
+    with pytest.raises(QueryError, match="empty"):
+        ask(fusion, "?")
+
+
+def test_no_language_model_is_resolved(monkeypatch):
+    monkeypatch.setattr(Settings, "_llm", None)
+    fusion = FusionRetriever({"s": Listed(("a", 1.0))})
+    assert isinstance(fusion._llm, MockLLM)
+    assert Settings._llm is None
+
+
+def test_it_tells_how_many_each_signal_found_and_how_long_it_took(ask):
+    query = TracedQuery("?")
+    ask(FusionRetriever({"s": Listed(("a", 1.0)), "l": Listed()}), query)
+    assert query.trace.counts["fusion"] == {"s": 1, "l": 0}
+    assert set(query.trace.timings_ms) == {"s", "l"}
+
+
+@pytest.mark.parametrize("name", ["Aurora", "  aURORA ", "Nordlicht"])
+def test_a_note_named_by_the_query_ranks_first(ask, name):
+    index = FakeIndex().add("Aurora.md", 10, 20, aliases=("Nordlicht",)).add("B.md", 1)
+    fusion = FusionRetriever(
+        {"s": Listed(("B.md:0", 1.0), ("Aurora.md:1", 0.9)), "l": Listed(("B.md:0", 7.0))},
+        dispatch=TitleRetriever(index, with_text=False),
+    )
+    assert ids(ask(fusion, name)) == ["Aurora.md:0", "B.md:0", "Aurora.md:1"]
+    assert ids(ask(fusion, "Aurora B")) == ["B.md:0", "Aurora.md:1"]
+
+
+def test_all_notes_of_that_name_come_before_the_rest(ask):
+    index = FakeIndex()
+    for folder in "abcdefgh":
+        index.add(f"{folder}/Roadmap.md", 10)
+    fusion = FusionRetriever(
+        {"s": Listed(("top", 1.0)), "l": Listed(("top", 7.0))},
+        k=1,
+        dispatch=TitleRetriever(index, with_text=False),
+    )
+    found = ids(ask(fusion, "roadmap"))
+    assert found == [*(f"{folder}/Roadmap.md:0" for folder in "abcdefgh"), "top"]
+
+
+def widened(notes=5):
+    index = (
+        FakeIndex()
+        .add("Aurora.md", 0, aliases=("Nordlicht", "project A"))
+        .add("Sam.md", 5, aliases=("Samira",))
+    )
+    lexical = Listed(("Sam.md:0", 1.0))
+    semantic = Listed(("Aurora.md:0", 0.9), ("Aurora.md:1", 0.8), ("Sam.md:0", 0.7))
+    fusion = FusionRetriever(
+        # The one that is widened stands first: its query still waits for the other.
+        {"lexical": lexical, "semantic": semantic},
+        widening=AliasWidening(index, notes=notes),
+    )
+    return fusion, semantic, lexical
+
+
+@pytest.mark.parametrize(
+    ("query", "notes", "expected"),
+    [
+        pytest.param("ship date", 5, "ship date Nordlicht project A Samira", id="all"),
+        pytest.param("ship date", 1, "ship date Nordlicht project A", id="the best note"),
+        pytest.param("Project  a ship date", 1, "Project  a ship date Nordlicht", id="new ones"),
+    ],
+)
+def test_the_lexical_query_is_widened_by_aliases(ask, query, notes, expected):
+    fusion, semantic, lexical = widened(notes)
+    ask(fusion, query)
+    assert (semantic.queries, lexical.queries) == ([query], [expected])
+
+
+def test_widening_keeps_the_trace():
+    query = TracedQuery("?")
+    index = FakeIndex().add("A.md", 0, aliases=("B",))
+    wide = AliasWidening(index).widened(query, ["A.md:0"])
+    assert wide.query_str == "? B"
+    assert isinstance(wide, TracedQuery)
+    assert wide.trace is query.trace
+
+
+def test_without_its_source_nothing_is_widened(ask):
+    lexical = Listed(("a", 1.0))
+    fusion = FusionRetriever(
+        {"semantic": Broken(RuntimeError("no")), "lexical": lexical},
+        widening=AliasWidening(FakeIndex()),
+    )
+    ask(fusion, "ship date")
+    assert lexical.queries == ["ship date"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        pytest.param({"retrievers": {}}, "no signal has a weight", id="no signal"),
+        pytest.param({"weights": {"s": 0}}, "no signal has a weight", id="all weights 0"),
+        pytest.param({"weights": {"s": -1}}, "0 or more", id="negative"),
+        pytest.param({"weights": {"x": 1}}, "weights are given for x; the signals are: s", id="x"),
+        pytest.param({"k": 0}, "k is 0", id="k"),
+        pytest.param({"similarity_top_k": 0}, "similarity_top_k is 0", id="similarity_top_k"),
+        pytest.param({"retrievers": {"title": Listed()}}, "name 'title'", id="reserved name"),
+        pytest.param(
+            {"widening": AliasWidening(FakeIndex())},
+            "from 'semantic' to 'lexical'; the signals are: s",
+            id="widening",
+        ),
+    ],
+)
+def test_mistakes_are_named(options, words):
+    with pytest.raises(ValueError, match=words):
+        FusionRetriever(**({"retrievers": {"s": Listed()}} | options))
+
+
+def test_nodes_may_be_of_any_retriever():
+    signal = Listed(("a", 1.0))
+    signal.nodes["a"] = TextNode(id_="a", text="Words.", metadata={"url": "x"})
+    hit = FusionRetriever({"s": signal}).retrieve("?")[0]
+    assert hit.node.get_content() == "Words."
+    assert set(hit.node.metadata) == {"url", "signals"}
