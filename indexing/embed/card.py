@@ -1,0 +1,215 @@
+"""What a model's own files say of it, read without loading it: prompts, dimensions, identity.
+
+Touches: model (reads its files).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from config.errors import ModelError, SettingsError
+from indexing.embed.bundled import BUNDLED_NAMES, BUNDLED_SHA256
+from indexing.embed.locate import canonical_name, model_folder, weights_files
+from indexing.embed.prompts import Prompts, choose_prompts
+
+if TYPE_CHECKING:
+    from config.settings import EmbeddingSettings
+
+_SAMPLES = 16
+_SAMPLE_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """A model as the settings want it used.
+
+    ``dimensions`` is the length of its vectors, after the cut that the settings ask for;
+    ``truncate`` is that cut, None for the whole vector. ``weights`` names the files' content.
+    """
+
+    name: str
+    folder: Path
+    prompts: Prompts
+    dimensions: int
+    truncate: int | None
+    weights: str
+
+    def identity(self) -> dict[str, Any]:
+        """Return what the fingerprint of an index names: two equal identities mean equal vectors.
+
+        Equal to a cosine of 0.999: device and precision are left out, since bfloat16 is used only
+        where it was checked against float32 to that measure.
+        """
+        return {
+            "model": self.name,
+            "weights": self.weights,
+            "dimensions": self.dimensions,
+            "dtype": "float32",
+            "query_prompt": self.prompts.query,
+            "passage_prompt": self.prompts.passage,
+        }
+
+
+def read_card(settings: EmbeddingSettings) -> ModelCard:
+    """Describe the model that the settings name.
+
+    ``embedding.dimensions`` keeps the first numbers of each vector and makes it a unit vector
+    again. That is meant for models trained for it (Matryoshka): EmbeddingGemma (768, 512, 256,
+    128), nomic-embed-text v1.5, mxbai-embed-large v1, snowflake-arctic-embed v2, jina-embeddings
+    v3, Qwen3-Embedding. Others, all-MiniLM-L6-v2 and e5 among them, lose much more by it.
+
+    :raises ModelError: if the model is missing or its files cannot be understood.
+    :raises SettingsError: if more dimensions are asked for than the model has, or less than one.
+    """
+    folder = model_folder(settings.model, allow_download=settings.allow_download)
+    name = canonical_name(settings.model)
+    own = _json(folder / "config_sentence_transformers.json")
+    declared = own.get("prompts") if isinstance(own, dict) else None
+    whole = native_dimensions(folder)
+    if isinstance(own, dict) and isinstance(own.get("truncate_dim"), int):
+        whole = min(whole or own["truncate_dim"], own["truncate_dim"])
+    return ModelCard(
+        name=name,
+        folder=folder,
+        prompts=choose_prompts(
+            name,
+            {str(k): str(v) for k, v in declared.items()} if isinstance(declared, dict) else {},
+            own.get("default_prompt_name") if isinstance(own, dict) else None,
+            query=settings.query_prompt,
+            passage=settings.passage_prompt,
+        ),
+        dimensions=check_dimensions(name, settings.dimensions, whole),
+        truncate=None if settings.dimensions in (None, whole) else settings.dimensions,
+        weights=BUNDLED_SHA256[:32] if settings.model in BUNDLED_NAMES else _sampled_hash(folder),
+    )
+
+
+def model_identity(settings: EmbeddingSettings) -> dict[str, Any]:
+    """Return :meth:`ModelCard.identity` of the model in force, without loading it."""
+    return read_card(settings).identity()
+
+
+def check_dimensions(name: str, wanted: int | None, native: int | None) -> int:
+    """Return the length that vectors will have.
+
+    :param native: the model's own; None where its files do not say.
+    :raises SettingsError: if it cannot be had.
+    """
+    if wanted is None:
+        if native is None:
+            raise SettingsError(
+                f"embedding.dimensions: the files of {name} do not say how long its vectors are; "
+                "set embedding.dimensions to that number"
+            )
+        return native
+    if wanted < 1:
+        raise SettingsError(f"embedding.dimensions is {wanted}; it must be 1 or more, or unset")
+    if native is not None and wanted > native:
+        raise SettingsError(
+            f"embedding.dimensions is {wanted}, and vectors of {name} have {native}; "
+            f"set {native} or less"
+        )
+    return wanted
+
+
+def native_dimensions(folder: Path) -> int | None:
+    """Return the length of a model's vectors as its files tell it; None if they do not.
+
+    :raises ModelError: if a file that must be there is damaged.
+    """
+    modules = _json(folder / "modules.json")
+    if modules is None:  # a bare transformer: the library pools its hidden states
+        return _hidden_size(folder)
+    size: int | None = None
+    for module in modules if isinstance(modules, list) else ():
+        kind = str(module.get("type", "")).rsplit(".", 1)[-1]
+        here = folder / str(module.get("path", ""))
+        config = _json(here / "config.json")
+        config = config if isinstance(config, dict) else {}
+        if kind == "Transformer":
+            size = _hidden_size(here)
+        elif kind == "Pooling":
+            size = _pooled_size(config) or size
+        elif kind == "Dense":
+            size = config.get("out_features")
+        elif kind == "StaticEmbedding":
+            size = _static_size(here)
+        elif kind not in ("Normalize", "LayerNorm", "Dropout"):
+            return None
+    return size
+
+
+def _hidden_size(folder: Path) -> int | None:
+    config = _json(folder / "config.json")
+    if not isinstance(config, dict):
+        return None
+    text = config.get("text_config")
+    for part in (config, text if isinstance(text, dict) else {}):
+        for key in ("hidden_size", "d_model", "dim"):
+            if isinstance(part.get(key), int):
+                return int(part[key])
+    return None
+
+
+def _pooled_size(config: dict[str, Any]) -> int | None:
+    """Several modes at once put their vectors end to end; old files have a flag a mode."""
+    size = config.get("embedding_dimension", config.get("word_embedding_dimension"))
+    if not isinstance(size, int):
+        return None
+    modes = config.get("pooling_mode")
+    if modes is None:
+        flags = [bool(v) for k, v in config.items() if k.startswith("pooling_mode_")]
+        return size * max(1, sum(flags))
+    return size * (1 if isinstance(modes, str) else max(1, len(modes)))
+
+
+def _static_size(folder: Path) -> int | None:
+    """Read the shape of the table of word vectors from the header of its safetensors file."""
+    for file in sorted(folder.glob("*.safetensors")):
+        with file.open("rb") as stream:
+            header = json.loads(stream.read(struct.unpack("<Q", stream.read(8))[0]))
+        shapes = [v["shape"] for k, v in header.items() if "embedding" in k and "shape" in v]
+        if shapes and len(shapes[0]) == 2:
+            return int(shapes[0][1])
+    return None
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as exc:
+        raise ModelError(f"{file}: cannot be read as JSON ({exc})") from exc
+
+
+def _sampled_hash(folder: Path) -> str:
+    """Name the content of a model by samples: training changes every block of its weights.
+
+    Reading gigabytes whole would cost seconds at each start.
+    """
+    described = sorted(p for p in folder.glob("**/config.json") if p.is_file())
+    described += [folder / "modules.json", folder / "tokenizer.json"]
+    digest = hashlib.sha256()
+    for file in (*weights_files(folder), *described):
+        if not file.is_file():
+            continue
+        digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
+        for block in _samples(file):
+            digest.update(block)
+    return digest.hexdigest()[:32]
+
+
+def _samples(file: Path) -> Iterator[bytes]:
+    last = max(0, file.stat().st_size - _SAMPLE_BYTES)
+    places = sorted({last * i // (_SAMPLES - 1) for i in range(_SAMPLES)})
+    with file.open("rb") as stream:
+        for at in places:
+            stream.seek(at)
+            yield stream.read(_SAMPLE_BYTES)

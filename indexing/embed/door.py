@@ -1,0 +1,134 @@
+"""The ONNX door: a query's vector from onnxruntime and tokenizers alone, and the files it needs.
+
+Touches: index (the folder ``model``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from config.errors import ModelError
+from indexing.embed.embedder import Vectors
+from indexing.embed.prompts import Prompts
+from indexing.embed.tokens import read_tokenizer
+
+DOOR_FILE = "door.json"
+DOOR_VERSION = 1
+_FEATURES = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What ``door.json`` says; it is written last, so that files it names are whole.
+
+    ``reason`` says why there is no ONNX model; then ``files`` is empty. ``files`` maps ``model``
+    and ``tokenizer`` to (file name, bytes). ``truncate`` is the length vectors are cut to, None for
+    the model's own. ``cosine`` is the least agreement with torch that was seen. ``made_with`` names
+    the libraries that exported it.
+    """
+
+    identity: dict[str, Any]
+    dimensions: int
+    truncate: int | None
+    max_tokens: int
+    query_prompt: str
+    passage_prompt: str
+    files: dict[str, tuple[str, int]]
+    cosine: float | None = None
+    reason: str | None = None
+    made_with: str = ""
+    version: int = DOOR_VERSION
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prompts before queries and passages."""
+        return Prompts(self.query_prompt, self.passage_prompt)
+
+    def text(self) -> str:
+        """Return the content of ``door.json``."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+    def is_whole(self, folder: Path) -> bool:
+        """Whether its files are there at their full length."""
+        return all(
+            (folder / name).is_file() and (folder / name).stat().st_size == size
+            for name, size in self.files.values()
+        )
+
+
+def read_door(folder: Path) -> Door | None:
+    """Read a door; None if none was made here, or by another version, or it is damaged.
+
+    A door is derived: where it cannot be read, torch serves, and the next index run makes it anew.
+    """
+    try:
+        found = json.loads((folder / DOOR_FILE).read_text(encoding="utf-8"))
+        if found.pop("version") != DOOR_VERSION:
+            return None
+        files = {key: (str(name), int(size)) for key, (name, size) in found.pop("files").items()}
+        return Door(files=files, **found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+class OnnxModel:
+    """An exported model in a session of one thread; safe to share between threads."""
+
+    def __init__(self, folder: Path, door: Door) -> None:
+        """Open the files of a door.
+
+        :raises ModelError: if the runtime does not take them.
+        """
+        import onnxruntime
+
+        self.max_tokens = door.max_tokens
+        self._file = folder / door.files["model"][0]
+        self._tokenizer = read_tokenizer(folder / door.files["tokenizer"][0])
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_length=door.max_tokens)
+        onnxruntime.set_default_logger_severity(3)  # its probing for devices talks on stderr
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        # Threads that spin while they wait take the cores that another program needs.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(self._file), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as exc:  # its errors share no other base
+            raise ModelError(
+                f"{self._file}: onnxruntime does not open it ({exc}); run: notehop index --rebuild"
+            ) from exc
+        self._inputs = [i.name for i in self._session.get_inputs()]
+
+    def vectors(self, texts: Sequence[str]) -> tuple[Vectors, int]:
+        """Embed texts, prompts already in front, each by itself, so that none pads another.
+
+        :returns: (n, d) with n > 0, and how many texts were longer than the window.
+        :raises ModelError: if the runtime fails.
+        """
+        rows = []
+        cut = 0
+        for text in texts:
+            encoding = self._tokenizer.encode(text)
+            cut += bool(encoding.overflowing)
+            feed = {
+                name: np.asarray([getattr(encoding, _FEATURES[name])], dtype=np.int64)
+                for name in self._inputs
+            }
+            try:
+                rows.append(self._session.run(None, feed)[0][0])
+            except Exception as exc:  # as above
+                raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
+        return np.asarray(rows, dtype=np.float32), cut
+
+    def is_cut(self, text: str) -> bool:
+        """Whether the window does not hold a text, prompt in front."""
+        return bool(self._tokenizer.encode(text).overflowing)

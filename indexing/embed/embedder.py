@@ -1,0 +1,50 @@
+"""What the rest of notehop asks of an embedding model, whichever door it comes through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.embed.tokens import TokenOffsets
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+Vectors = npt.NDArray[np.float32]
+"""(n, d) or (d,), float32, each of length 1."""
+
+OnBatch = Callable[[int], None]
+"""Called after each batch with the number of passages done so far."""
+
+
+class Embedder(Protocol):
+    """Embeds passages: torch in bulk, or the ONNX door where a few do not merit loading torch."""
+
+    @property
+    def llama(self) -> BaseEmbedding:
+        """The LlamaIndex embedding, for an ``IngestionPipeline``."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens the model sees at once, special tokens and prompt included."""
+
+    @property
+    def tokens(self) -> TokenOffsets:
+        """The model's tokenizer; it knows the passage prompt."""
+
+    @property
+    def cut(self) -> int:
+        """Passages so far that were longer than the window."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return what the fingerprint of an index names."""
+
+    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none."""

@@ -1,0 +1,109 @@
+"""Where the files of the model that the settings name are.
+
+Touches: model; network, only where the settings allow a download and the model is not here.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from config.errors import ModelError
+from indexing.embed.bundled import BUNDLED_NAME, BUNDLED_NAMES, bundled_folder
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
+_WEIGHTS = (".safetensors", ".bin")
+_OTHER_BACKENDS = ("onnx", "openvino")
+
+
+def canonical_name(name: str) -> str:
+    """Return the one name of a model that may be written in several ways.
+
+    A folder goes by its last part, so that an index outlives a moved folder: the weights, which the
+    fingerprint names too, tell two folders of one name apart.
+    """
+    if name in BUNDLED_NAMES:
+        return BUNDLED_NAME
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder.resolve().name
+    return name if "/" in name else f"sentence-transformers/{name}"
+
+
+def model_folder(name: str, *, allow_download: bool = False) -> Path:
+    """Return the folder with the files of a model: bundled, local, or in the hub's local cache.
+
+    :param name: ``all-MiniLM-L6-v2``, a folder, or a hub name; one without an organisation is of
+        ``sentence-transformers``, as in that library.
+    :raises ModelError: if it is not on this machine and must not, or cannot, be downloaded.
+    """
+    if name in BUNDLED_NAMES:
+        return bundled_folder()
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not _is_complete(folder):
+            raise ModelError(
+                f"embedding.model: {folder} holds no sentence-transformers model "
+                "(no config.json, or no weights)"
+            )
+        return folder.resolve()
+    if not _HUB_NAME.fullmatch(name):
+        raise ModelError(f"embedding.model: there is no folder {folder}, and a hub name is no path")
+    hub_name = canonical_name(name)
+    cached = _cached(hub_name)
+    if cached is not None:
+        return cached
+    if not allow_download:
+        raise ModelError(
+            f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
+            f"no copy in the hub's cache); run: hf download {hub_name}, "
+            "or set embedding.allow_download = true"
+        )
+    _download(hub_name)
+    cached = _cached(hub_name)
+    if cached is None:
+        raise ModelError(f"embedding.model: {hub_name} was downloaded but is not complete")
+    return cached
+
+
+def _is_complete(folder: Path) -> bool:
+    described = (folder / "modules.json").is_file() or (folder / "config.json").is_file()
+    return described and any(weights_files(folder))
+
+
+def weights_files(folder: Path) -> list[Path]:
+    """Return the weights that torch loads from a model's folder, by path."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix in _WEIGHTS
+        and path.is_file()
+        and path.relative_to(folder).parts[0] not in _OTHER_BACKENDS
+    )
+
+
+def _cached(hub_name: str) -> Path | None:
+    """The snapshot that the hub's library would load without a network; None if incomplete."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(hub_name, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+    except HFValidationError as exc:
+        raise ModelError(f"embedding.model: {hub_name!r} is no hub name: {exc}") from exc
+    return folder if _is_complete(folder) else None
+
+
+def _download(hub_name: str) -> None:
+    """Let the library that will load the model fetch what it needs into the hub's cache."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        SentenceTransformer(hub_name, cache_folder=HF_HUB_CACHE, device="cpu")
+    except Exception as exc:  # the network and the files fail in all kinds of ways
+        raise ModelError(
+            f"embedding.model: {hub_name} could not be downloaded or loaded: {exc}"
+        ) from exc

@@ -1,0 +1,199 @@
+"""Making the ONNX door: the whole model, pooling included, exported once and checked.
+
+Touches: index (the folder ``model``); model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from config.errors import IndexUnwritable, ModelError
+from indexing.embed.bulk import BulkEmbedder, load_torch, own_tokenizer
+from indexing.embed.door import DOOR_FILE, Door, read_door
+from indexing.embed.precision import MIN_COSINE, PROBES
+
+_FEATURES = ("input_ids", "attention_mask", "token_type_ids")
+_OPSET = 17
+
+
+def export_query_door(bulk: BulkEmbedder, folder: Path) -> str | None:
+    """Export a model for queries, unless this very model stands there already.
+
+    A fresh float32 copy of the model is exported and the export compared, on texts of many lengths,
+    with torch as queries and with the bulk vectors as passages.
+
+    :param folder: the index's model folder; made if missing. ``door.json`` is replaced last, so
+        that a reader finds the old door or the new one.
+    :returns: None, or why there is no export and torch has to serve queries.
+    :raises IndexUnwritable: if the folder cannot be written.
+    """
+    door = Door(
+        identity=bulk.identity(),
+        dimensions=bulk.dimensions,
+        truncate=bulk.card.truncate,
+        max_tokens=bulk.max_tokens,
+        query_prompt=bulk.card.prompts.query,
+        passage_prompt=bulk.card.prompts.passage,
+        files={},
+        made_with=_made_with(),
+    )
+    key = hashlib.sha256(door.text().encode()).hexdigest()[:12]
+    present = _present(folder, door)
+    if present is not None:
+        return present.reason
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        door = _export(bulk, folder, door, key)
+        _replace(folder / DOOR_FILE, door.text().encode())
+        _sweep(folder, keep={DOOR_FILE, *(name for name, _ in door.files.values())})
+    except OSError as exc:
+        raise IndexUnwritable(
+            f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
+            "free space or permissions, then run: notehop index"
+        ) from exc
+    return door.reason
+
+
+def _made_with() -> str:
+    import torch
+    import transformers
+
+    return f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
+
+
+def _present(folder: Path, wanted: Door) -> Door | None:
+    """The door that stands there, if it is of the same model and libraries, and whole."""
+    found = read_door(folder)
+    if found is None or not found.is_whole(folder):
+        return None
+    same = (found.identity, found.made_with, found.max_tokens, found.truncate) == (
+        wanted.identity,
+        wanted.made_with,
+        wanted.max_tokens,
+        wanted.truncate,
+    )
+    return found if same else None
+
+
+def _export(bulk: BulkEmbedder, folder: Path, door: Door, key: str) -> Door:
+    """Write model and tokenizer; return the door that names them, or the reason there is none."""
+    model_file = folder / f"query-{key}.onnx"
+    tokenizer_file = folder / f"tokenizer-{key}.json"
+    exact = load_torch(bulk.card, "cpu", bulk.llama.embed_batch_size)
+    _replace(tokenizer_file, own_tokenizer(bulk.card.name, exact.model).to_str().encode())
+    draft = folder / f"{model_file.name}.part"
+    try:
+        _trace(exact.model, bulk.card.truncate, draft)
+    except OSError:
+        raise
+    except Exception as exc:  # noqa: BLE001 (a model's own code may raise anything)
+        return replace(door, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
+    draft.replace(model_file)
+    made = replace(
+        door,
+        files={
+            "model": (model_file.name, model_file.stat().st_size),
+            "tokenizer": (tokenizer_file.name, tokenizer_file.stat().st_size),
+        },
+    )
+    try:
+        cosine = _agreement(bulk, exact, folder, made)
+    except ModelError as exc:
+        return replace(door, reason=f"the export does not run: {_line(exc)}")
+    if cosine < MIN_COSINE:
+        return replace(
+            door,
+            cosine=cosine,
+            reason=f"the export disagrees with torch (cosine {cosine:.4f} < {MIN_COSINE})",
+        )
+    return replace(made, cosine=cosine)
+
+
+def _trace(model: Any, truncate: int | None, file: Path) -> None:
+    import torch
+
+    class Pipeline(torch.nn.Module):  # type: ignore[misc]
+        """All modules of the model in order, cut to length and normalised."""
+
+        def __init__(self, names: list[str], constants: dict[str, Any]) -> None:
+            super().__init__()
+            self.model = model
+            self.names = names
+            self.constants = constants
+
+        def forward(self, *inputs: Any) -> Any:
+            features = {**self.constants, **dict(zip(self.names, inputs, strict=True))}
+            found = self.model(features)["sentence_embedding"][:, :truncate]
+            return torch.nn.functional.normalize(found, dim=-1)
+
+    # Two texts of different length: the mask must be part of what is traced.
+    features = model.preprocess([PROBES[1], PROBES[2]])
+    names = [name for name in _FEATURES if name in features]
+    tensors = {name for name, value in features.items() if torch.is_tensor(value)}
+    if tensors != set(names) or "input_ids" not in names:
+        raise ValueError(f"it takes {', '.join(sorted(tensors))}, which a tokenizer alone lacks")
+    pipeline = Pipeline(names, {k: v for k, v in features.items() if k not in tensors}).eval()
+    axes = {name: {0: "texts", 1: "tokens"} for name in names} | {"vector": {0: "texts"}}
+    with _tracer_silenced(), torch.no_grad():
+        torch.onnx.export(
+            pipeline,
+            tuple(features[name] for name in names),
+            str(file),
+            input_names=names,
+            output_names=["vector"],
+            dynamic_axes=axes,
+            opset_version=_OPSET,
+            dynamo=False,
+        )
+
+
+@contextmanager
+def _tracer_silenced() -> Iterator[None]:
+    """Silence what the tracer says of itself and of constants: the result is checked instead."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _agreement(bulk: BulkEmbedder, exact: Any, folder: Path, door: Door) -> float:
+    """Return the least cosine between the export and torch."""
+    from indexing.embed.query import open_door
+
+    texts = list(PROBES)
+    opened = open_door(folder, door)
+    queries = np.stack([opened.embed_query(text) for text in texts])
+    passages = opened.embed(texts)
+    by_query = (queries * exact.queries(texts)).sum(axis=1)
+    by_passage = (passages * bulk.llama.vectors(texts, "text")).sum(axis=1)
+    return round(float(min(by_query.min(), by_passage.min())), 6)
+
+
+def _replace(file: Path, content: bytes) -> None:
+    draft = file.with_name(f"{file.name}.part")
+    with draft.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(file)
+
+
+def _sweep(folder: Path, keep: Iterable[str]) -> None:
+    """Remove what earlier doors and broken runs left."""
+    kept = set(keep)
+    for file in sorted(folder.iterdir()):
+        ours = file.name.startswith(("query-", "tokenizer-", DOOR_FILE))
+        if ours and file.name not in kept and file.is_file():
+            file.unlink(missing_ok=True)
+
+
+def _line(exc: Exception) -> str:
+    return next(iter(str(exc).strip().splitlines()), "no message")[:300]

@@ -1,0 +1,237 @@
+"""The query door: a question's vector without importing torch, wherever an export could be made.
+
+Touches: index (reads the folder ``model``); model, where torch has to serve.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import PrivateAttr
+
+from config.errors import IndexMismatch, ModelError
+from indexing.embed.card import model_identity
+from indexing.embed.door import Door, OnnxModel, read_door
+from indexing.embed.embedder import OnBatch, Vectors
+from indexing.embed.locate import canonical_name
+from indexing.embed.prompts import Prompts
+from indexing.embed.tokens import TokenOffsets, read_tokenizer
+
+if TYPE_CHECKING:
+    from config.settings import EmbeddingSettings
+    from indexing.embed.bulk import BulkEmbedder
+
+
+class _Engine(Protocol):
+    tokens: TokenOffsets
+
+    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors: ...
+
+    def is_cut(self, query: str) -> bool: ...
+
+    def cut(self) -> int: ...
+
+
+class QueryEmbedder(BaseEmbedding):
+    """A LlamaIndex embedding for queries, and for the few passages of a small change.
+
+    ``source`` says what serves: ``onnx``, or ``torch`` for the ``reason`` given.
+    """
+
+    dimensions: int
+    max_tokens: int
+    source: Literal["onnx", "torch"]
+    reason: str | None = None
+    _engine: _Engine = PrivateAttr()
+    _identity: dict[str, Any] = PrivateAttr()
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "QueryEmbedder"
+
+    @property
+    def llama(self) -> BaseEmbedding:
+        """Itself: it is a LlamaIndex embedding."""
+        return self
+
+    @property
+    def tokens(self) -> TokenOffsets:
+        """The model's tokenizer; it knows the passage prompt."""
+        return self._engine.tokens
+
+    @property
+    def cut(self) -> int:
+        """Passages so far that were longer than the window."""
+        return self._engine.cut()
+
+    def identity(self) -> dict[str, Any]:
+        """Return what the fingerprint of an index names."""
+        return dict(self._identity)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a query, cut at the window: (d,), of length 1.
+
+        :raises ModelError: if the model fails.
+        """
+        found: Vectors = self._engine.vectors([text], "query")[0]
+        return found
+
+    def is_cut(self, query: str) -> bool:
+        """Whether a query is longer than the window, so that its end is not looked for."""
+        return self._engine.is_cut(query)
+
+    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
+
+        One thread and one text at a time: for the notes of a small change, where loading torch
+        would take longer.
+        """
+        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for done, text in enumerate(texts):
+            rows[done] = self._engine.vectors([text], "passage")[0]
+            if on_batch is not None:
+                on_batch(done + 1)
+        return rows
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return [float(x) for x in self.embed_query(query)]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return [float(x) for x in self.embed([text])[0]]
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, text)
+
+
+def load_query(folder: Path, settings: EmbeddingSettings) -> QueryEmbedder:
+    """Open the query door of an index.
+
+    :param folder: the index's model folder.
+    :raises IndexMismatch: if it was made for another model than the settings name.
+    :raises ModelError: if there is no export and torch cannot load the model either.
+    """
+    door = read_door(folder)
+    if door is not None:
+        _check_agreement(door, settings)
+    if door is not None and door.reason is None and door.is_whole(folder):
+        return open_door(folder, door)
+    if door is None:
+        reason = f"{folder} holds no exported model that can be read"
+    else:
+        reason = door.reason or f"files of {folder} are missing or cut short"
+    return _torch_door(settings, reason)
+
+
+def open_door(folder: Path, door: Door) -> QueryEmbedder:
+    """Open the files that a door names.
+
+    :raises ModelError: if they cannot be opened.
+    """
+    found = QueryEmbedder(
+        model_name=str(door.identity["model"]),
+        dimensions=door.dimensions,
+        max_tokens=door.max_tokens,
+        source="onnx",
+    )
+    found._engine = _OnnxEngine(folder, door)
+    found._identity = door.identity
+    return found
+
+
+def _torch_door(settings: EmbeddingSettings, reason: str) -> QueryEmbedder:
+    from indexing.embed.bulk import load_bulk
+
+    # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
+    bulk = load_bulk(settings.model_copy(update={"precision": "float32"}))
+    found = QueryEmbedder(
+        model_name=bulk.card.name,
+        dimensions=bulk.dimensions,
+        max_tokens=bulk.max_tokens,
+        source="torch",
+        reason=reason,
+    )
+    found._engine = _TorchEngine(bulk)
+    found._identity = bulk.identity()
+    return found
+
+
+def _check_agreement(door: Door, settings: EmbeddingSettings) -> None:
+    """Compare by the model's files; by what the settings say where the files are gone."""
+    try:
+        wanted = model_identity(settings.model_copy(update={"allow_download": False}))
+    except ModelError:
+        cut = settings.dimensions
+        if cut is None and door.truncate is not None:
+            cut = 0
+        wanted = {
+            **door.identity,
+            "model": canonical_name(settings.model),
+            "dimensions": door.dimensions if cut is None else cut,
+            "query_prompt": _either(settings.query_prompt, door.query_prompt),
+            "passage_prompt": _either(settings.passage_prompt, door.passage_prompt),
+        }
+    for key, value in wanted.items():
+        if door.identity.get(key) != value:
+            raise IndexMismatch(
+                f"index built with {_name(door.identity)}, settings name {_name(wanted)} "
+                f"({key} differs); run: notehop index --rebuild"
+            )
+
+
+def _either(said: str | None, made_with: str) -> str:
+    return made_with if said is None else said
+
+
+def _name(identity: dict[str, Any]) -> str:
+    return f"{identity.get('model')} ({identity.get('dimensions') or 'all'})"
+
+
+class _OnnxEngine:
+    """Queries and passages through an exported model."""
+
+    def __init__(self, folder: Path, door: Door) -> None:
+        self._model = OnnxModel(folder, door)
+        self._prompts: Prompts = door.prompts
+        self._cut = 0
+        self.tokens = TokenOffsets(
+            read_tokenizer(folder / door.files["tokenizer"][0]), door.passage_prompt
+        )
+
+    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        prompt = self._prompts.query if kind == "query" else self._prompts.passage
+        rows, cut = self._model.vectors([prompt + text for text in texts])
+        if kind == "passage":
+            self._cut += cut
+        return rows
+
+    def is_cut(self, query: str) -> bool:
+        return self._model.is_cut(self._prompts.query + query)
+
+    def cut(self) -> int:
+        return self._cut
+
+
+class _TorchEngine:
+    """Queries and passages through torch."""
+
+    def __init__(self, bulk: BulkEmbedder) -> None:
+        self._bulk = bulk
+        self.tokens = bulk.tokens
+
+    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        return self._bulk.embed_queries(texts) if kind == "query" else self._bulk.embed(texts)
+
+    def is_cut(self, query: str) -> bool:
+        seen = self._bulk.card.prompts.query + query
+        return len(self.tokens(seen)) + self.tokens.specials > self._bulk.max_tokens
+
+    def cut(self) -> int:
+        return self._bulk.cut

@@ -1,0 +1,170 @@
+"""Notes as LlamaIndex documents, chunks as LlamaIndex nodes: ordinary components of a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.node_parser import NodeParser
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    MetadataMode,
+    NodeRelationship,
+    ObjectType,
+    RelatedNodeInfo,
+    TextNode,
+)
+
+from config.errors import UsageError
+from indexing.nodes.chunks import ChunkDraft
+from indexing.nodes.frame import CountTokens
+from indexing.nodes.split import split_note
+from indexing.vault.model import Note
+from indexing.vault.parse import parse_note
+
+if TYPE_CHECKING:
+    from config.settings import ChunkingSettings
+    from indexing.embed.embedder import Embedder
+
+
+class NoteDocument(Document):
+    """A document whose note is parsed already; its text is the raw Markdown."""
+
+    _note: Note | None = PrivateAttr(default=None)
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "NoteDocument"
+
+    @classmethod
+    def of(cls, note: Note) -> NoteDocument:
+        """Wrap a note; the document's id is its path."""
+        document = cls(
+            id_=note.path,
+            text=note.text,
+            metadata={"path": note.path},
+            excluded_embed_metadata_keys=["path"],
+            excluded_llm_metadata_keys=["path"],
+        )
+        document._note = note
+        return document
+
+    @property
+    def note(self) -> Note | None:
+        """The parsed note; None in another process, where LlamaIndex does not take it along."""
+        return self._note
+
+
+class SectionNodeParser(NodeParser):
+    """Cuts notes into one ``TextNode`` a chunk.
+
+    Takes documents whose text is Markdown and whose metadata has ``path``. A node's id is the chunk
+    id and its text what the model sees; its metadata (path, title, heading_path, headings, start,
+    end, first_line, last_line, ordinal, body, embedded_hash, and what the document brought) is
+    kept from model and prompt.
+    """
+
+    count: CountTokens = Field(exclude=True, description="Tells the tokens of a text.")
+    max_tokens: int = Field(ge=2, description="Tokens of a chunk, title and headings included.")
+    min_tokens: int = Field(default=32, ge=0, description="Smaller sections join a neighbour.")
+    language: str = Field(default="en", description="ISO code, for the ends of sentences.")
+    comment_links: bool = Field(default=False, description="As in the settings of the vault.")
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "SectionNodeParser"
+
+    @classmethod
+    def of(
+        cls, embedder: Embedder, chunking: ChunkingSettings, language: str = "en"
+    ) -> SectionNodeParser:
+        """Make the parser whose chunks fit a model.
+
+        :raises ModelError: if the model's prompt leaves no room in its window.
+        """
+        return cls(
+            count=embedder.tokens,
+            max_tokens=embedder.tokens.room(embedder.max_tokens, chunking.max_tokens),
+            min_tokens=chunking.min_tokens,
+            language=language,
+        )
+
+    def _parse_nodes(
+        self,
+        nodes: Sequence[BaseNode],
+        show_progress: bool = False,  # noqa: ARG002 (progress counts passages embedded, not cut)
+        **kwargs: Any,  # noqa: ARG002
+    ) -> list[BaseNode]:
+        return [node for document in nodes for node in self._nodes_of(document)]
+
+    def _postprocess_parsed_nodes(
+        self,
+        nodes: list[BaseNode],
+        parent_doc_map: dict[str, Document],  # noqa: ARG002
+    ) -> list[BaseNode]:
+        """Leave the nodes as they are.
+
+        The parent would search each chunk's text in its document, hash every node, and copy its
+        metadata into both neighbours: minutes for a vault, and quadratic in a long note.
+        """
+        return nodes
+
+    def _nodes_of(self, document: BaseNode) -> Iterator[TextNode]:
+        note = self._note_of(document)
+        drafts = split_note(note, self.count, self.max_tokens, self.min_tokens, self.language)
+        source = RelatedNodeInfo(
+            node_id=document.node_id, node_type=ObjectType.DOCUMENT, hash=document.hash
+        )
+        brought = document.metadata if self.include_metadata else {}
+        same_text = note.text == document.get_content(MetadataMode.NONE)
+        for at, draft in enumerate(drafts):
+            relationships: dict[NodeRelationship, Any] = {NodeRelationship.SOURCE: source}
+            if self.include_prev_next_rel and at:
+                relationships[NodeRelationship.PREVIOUS] = _related(drafts[at - 1])
+            if self.include_prev_next_rel and at + 1 < len(drafts):
+                relationships[NodeRelationship.NEXT] = _related(drafts[at + 1])
+            metadata = {**brought, **_metadata(note, draft)}
+            keys = list(metadata)
+            yield TextNode(
+                id_=draft.id,
+                text=draft.embedded,
+                metadata=metadata,
+                excluded_embed_metadata_keys=keys,
+                excluded_llm_metadata_keys=keys,
+                relationships=relationships,
+                start_char_idx=draft.start if same_text else None,
+                end_char_idx=draft.end if same_text else None,
+            )
+
+    def _note_of(self, document: BaseNode) -> Note:
+        if isinstance(document, NoteDocument) and document.note is not None:
+            return document.note
+        path = document.metadata.get("path")
+        if not isinstance(path, str) or not path:
+            raise UsageError(
+                f"document {document.node_id} has no metadata['path'], the note's path in the vault"
+            )
+        text = document.get_content(MetadataMode.NONE)
+        return parse_note(path, text.encode(), comment_links=self.comment_links)
+
+
+def _related(draft: ChunkDraft) -> RelatedNodeInfo:
+    return RelatedNodeInfo(node_id=draft.id, node_type=ObjectType.TEXT)
+
+
+def _metadata(note: Note, draft: ChunkDraft) -> dict[str, Any]:
+    return {
+        "path": note.path,
+        "title": note.title,
+        "heading_path": list(draft.heading_path),
+        "headings": [list(heading) for heading in draft.headings],
+        "start": draft.start,
+        "end": draft.end,
+        "first_line": draft.first_line,
+        "last_line": draft.last_line,
+        "ordinal": draft.ordinal,
+        "body": draft.body,
+        "embedded_hash": draft.embedded_hash,
+    }

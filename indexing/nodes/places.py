@@ -1,0 +1,180 @@
+"""Where a text that is too long for the model may be cut, and at what price. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from indexing.vault.sentences import sentence_spans
+
+HEADING, PARAGRAPH, LINE, SENTENCE, FENCED, WRAP, WORD, ORPHAN, ANYWHERE = (
+    0.0,  # before a heading
+    0.1,  # before a paragraph
+    0.2,  # before a list item, a row, a quote, or a line after a finished one
+    0.3,  # between sentences
+    0.45,  # between lines of code
+    0.5,  # where a line breaks in the middle of a sentence
+    0.7,  # between words
+    0.9,  # between a heading and what it heads
+    1.0,  # inside a word
+)
+"""Prices of a cut; :mod:`indexing.nodes.cuts` has those of a chunk, on the same scale."""
+
+STEP_SHARE = 16
+"""Cuts inside a sentence or a word are tried at a sixteenth of a chunk: closer ones cost time."""
+
+LONGEST_TOKEN = 64
+"""Characters that count as one token at most. Tokenizers give a word of 400,000 letters one
+unknown token, and a run of blanks none, which would make one chunk of anything."""
+
+_SENTENCE_WINDOW = 8_000
+"""Characters that the ends of sentences are looked for in at once."""
+
+_FENCE = re.compile(r"[ \t>]{0,12}(`{3,}|~{3,})")
+_WORD = re.compile(r"\s+(?=\S)")
+_ITEM = re.compile(r"\s*(?:[-*+|>#]|\d{1,9}[.)]\s)")
+_FINISHED = re.compile(r"(?:[.!?:;…。！？：；][\"'”’»)\]*_`]*|  |\\|\|)\n?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position (offset of the first character after the cut) and the price of cutting there."""
+
+    at: int
+    price: float
+
+
+def token_starts(offsets: Iterable[tuple[int, int]], length: int) -> list[int]:
+    """Return where tokens start, ascending; over-long tokens and gaps count once a stretch.
+
+    :param offsets: (start, end) of each token, in order.
+    :param length: of the text, in characters.
+    """
+    starts: list[int] = []
+    last = 0
+    for start, end in offsets:
+        if start - last > LONGEST_TOKEN:
+            starts.extend(range(last, start, LONGEST_TOKEN))
+        starts.append(start)
+        if end - start > LONGEST_TOKEN:
+            starts.extend(range(start + LONGEST_TOKEN, end, LONGEST_TOKEN))
+        last = max(last, end)
+    if length - last > LONGEST_TOKEN:
+        starts.extend(range(last, length, LONGEST_TOKEN))
+    return starts
+
+
+def places(
+    text: str,
+    starts: Sequence[int],
+    budget: int,
+    headings: Sequence[tuple[int, int]],
+    language: str,
+) -> list[Place]:
+    """Return where a text may be cut, ascending, each position once at its lowest price.
+
+    Sentences are offered only inside paragraphs and lines that fill more than half a chunk, words
+    only inside sentences that fill more than one, and places inside a word only where nothing else
+    is left.
+
+    :param starts: what :func:`token_starts` gave for the text.
+    :param budget: tokens that a chunk can hold, at least 1.
+    :param headings: (start, end) of the headings in the text, ascending.
+    """
+    found = {place.at: place.price for place in _line_places(text)}
+    found |= {start: HEADING for start, _ in headings}
+    counter = _Counter(starts)
+    whole = [at for at, price in found.items() if price != WRAP]
+    for start, end in _gaps(whole, len(text), counter, budget / 2):
+        for at in _sentence_places(text, start, end, language):
+            found[at] = min(SENTENCE, found.get(at, ANYWHERE))
+    step = max(1, budget // STEP_SHARE)
+    for start, end in _gaps(found, len(text), counter, budget):
+        words = (m.end() for m in _WORD.finditer(text, start, end))
+        for at in _spread(words, start, counter, step):
+            found.setdefault(at, WORD)
+    for start, end in _gaps(found, len(text), counter, budget):
+        inside = starts[counter.before(start) : counter.before(end)]
+        for at in _spread(inside, start, counter, step):
+            found.setdefault(at, ANYWHERE)
+    order = sorted(found)
+    for _, end in headings:
+        under = _skip_blanks(text, end)
+        for at in order[bisect_left(order, end) : bisect_right(order, under)]:
+            found[at] = ORPHAN
+    return [Place(at, found[at]) for at in order if 0 < at < len(text)]
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+class _Counter:
+    """How many tokens start before a position."""
+
+    def __init__(self, starts: Sequence[int]) -> None:
+        self._starts = starts
+
+    def before(self, at: int) -> int:
+        return bisect_left(self._starts, at)
+
+    def between(self, start: int, end: int) -> int:
+        return self.before(end) - self.before(start)
+
+
+def _gaps(
+    found: Iterable[int], length: int, counter: _Counter, limit: float
+) -> list[tuple[int, int]]:
+    edges = [0, *sorted(found), length]
+    return [(start, end) for start, end in pairwise(edges) if counter.between(start, end) > limit]
+
+
+def _spread(positions: Iterable[int], start: int, counter: _Counter, step: int) -> Iterator[int]:
+    """Keep positions that are at least ``step`` tokens after the one kept before."""
+    last = counter.before(start)
+    for at in positions:
+        if counter.before(at) - last >= step:
+            last = counter.before(at)
+            yield at
+
+
+def _sentence_places(text: str, start: int, end: int, language: str) -> Iterator[int]:
+    """Starts of sentences inside a stretch, found window by window.
+
+    The segmenter's time grows with the square of the length of a text that is not ASCII.
+    """
+    while start < end:
+        spans = sentence_spans(text[start : min(end, start + _SENTENCE_WINDOW)], language)
+        yield from (start + at for at, _ in spans[1:])
+        # The window may cut its last sentence short: look at that again from its start.
+        start += spans[-1][0] or spans[-1][1]
+
+
+def _line_places(text: str) -> Iterator[Place]:
+    """Starts of lines that are not blank: after a blank line a paragraph's, in a fence its own."""
+    at = 0
+    before = ""
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            if fence:
+                yield Place(at, FENCED)
+            elif not before.strip():
+                yield Place(at, PARAGRAPH)
+            else:
+                whole = _ITEM.match(line) or _FINISHED.search(before)
+                yield Place(at, LINE if whole else WRAP)
+        before = line
+        mark = _FENCE.match(line)
+        if mark is not None:
+            run = mark.group(1)
+            if not fence:
+                fence = "" if "`" in run and "`" in line[mark.end() :] else run
+            elif run[0] == fence[0] and len(run) >= len(fence) and not line[mark.end() :].strip():
+                fence = ""
+        at += len(line)

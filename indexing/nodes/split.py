@@ -1,0 +1,196 @@
+"""A note cut into chunks: sections, small ones joined, large ones cut at the best places. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from indexing.nodes.chunks import ChunkDraft, chunk_id, embedded_text
+from indexing.nodes.cuts import best_cuts
+from indexing.nodes.frame import CountTokens, Frame
+from indexing.nodes.headings import Headings, said
+from indexing.nodes.places import places
+from indexing.nodes.plain_map import PlainMap
+from indexing.vault.lines import Lines
+from indexing.vault.model import Note
+
+SEAM = 2
+"""Tokens by which a whole may differ from its parts, tokenized one by one."""
+
+_ATTEMPTS = 4
+_LEADING_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
+
+
+def split_note(
+    note: Note,
+    count: CountTokens,
+    max_tokens: int,
+    min_tokens: int,
+    language: str = "en",
+) -> list[ChunkDraft]:
+    """Cut a note into chunks.
+
+    Sections start at headings of rank 1 and 2. One under ``min_tokens`` joins the one that follows,
+    the last the one before. One that is too long is cut at deeper headings, paragraphs, lines,
+    sentences, words, or anywhere, the earlier the better; every character of the body is in
+    exactly one chunk. A note without text gives one of its title and aliases, so that it is found.
+
+    :param count: tells tokens; special tokens and the prompt are not its matter.
+    :param max_tokens: tokens that a chunk may have, the line of title and headings included, which
+        is cut to half of them. More only where one link or embed alone shows a longer text.
+    :param min_tokens: tokens of text below which a section does not stand alone.
+    :param language: ISO code, for the ends of sentences.
+    """
+    return _Splitter(note, count, max_tokens, min_tokens, language).drafts()
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """A part of a note with its plain text and how many tokens that has."""
+
+    start: int
+    end: int
+    plain: PlainMap
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A chunk without its frame."""
+
+    start: int
+    end: int
+    body: str
+
+
+class _Splitter:
+    def __init__(
+        self, note: Note, count: CountTokens, max_tokens: int, min_tokens: int, language: str
+    ) -> None:
+        self._note = note
+        self._min = max(1, min_tokens)
+        self._language = language
+        self._frame = Frame(note.title, count, max_tokens)
+        self._headings = Headings(note)
+        self._edits = [edit.start for edit in note.edits]
+
+    def drafts(self) -> list[ChunkDraft]:
+        sections = self._joined(self._sections())
+        if not any(part.plain.text.strip() for part in sections):
+            return [self._empty()]
+        lines = Lines(self._note.text)
+        seen: Counter[tuple[tuple[str, ...], str]] = Counter()
+        drafts: list[ChunkDraft] = []
+        for piece in (piece for part in sections for piece in self._pieces(part)):
+            path = self._headings.path(piece.start, piece.end)
+            embedded = self._frame.embedded(path, piece.body)
+            first, last = said(self._note.text, piece.start, piece.end)
+            drafts.append(
+                ChunkDraft(
+                    id=chunk_id(self._note.path, path, seen[path, embedded], embedded),
+                    ordinal=len(drafts),
+                    heading_path=path,
+                    headings=self._headings.around(piece.start, piece.end),
+                    start=piece.start,
+                    end=piece.end,
+                    first_line=lines.at(first),
+                    last_line=lines.at(last),
+                    body=piece.body,
+                    embedded=embedded,
+                )
+            )
+            seen[path, embedded] += 1
+        return drafts
+
+    def _empty(self) -> ChunkDraft:
+        note = self._note
+        embedded = self._frame.fitted(embedded_text(note.title, (), ", ".join(note.aliases)))
+        return ChunkDraft(
+            id=chunk_id(note.path, (), 0, embedded),
+            ordinal=0,
+            heading_path=(),
+            headings=(),
+            start=note.body_start,
+            end=len(note.text),
+            first_line=1,
+            last_line=note.text.rstrip().count("\n") + 1,
+            body="",
+            embedded=embedded,
+        )
+
+    def _sections(self) -> Iterator[_Stretch]:
+        note = self._note
+        inner = sorted({s.start for s in note.sections if s.start > note.body_start})
+        edges = [note.body_start, *inner, len(note.text)]
+        for start, end in pairwise(edges):
+            if start < end:
+                plain = PlainMap(note, self._edits, start, end)
+                yield _Stretch(start, end, plain, self._frame.size(plain.text))
+
+    def _joined(self, sections: Iterator[_Stretch]) -> list[_Stretch]:
+        """Join what is too small with what follows; the last with what is before it."""
+        joined: list[_Stretch] = []
+        waiting: _Stretch | None = None
+        for section in sections:
+            waiting = self._join(waiting, section) if waiting else section
+            if waiting.size >= self._min:
+                joined.append(waiting)
+                waiting = None
+        if waiting is not None:
+            joined.append(self._join(joined.pop(), waiting) if joined else waiting)
+        return joined
+
+    def _join(self, first: _Stretch, second: _Stretch) -> _Stretch:
+        return _Stretch(
+            first.start,
+            second.end,
+            PlainMap(self._note, self._edits, first.start, second.end),
+            first.size + second.size,
+        )
+
+    def _pieces(self, part: _Stretch) -> list[_Piece]:
+        whole = _Piece(part.start, part.end, _trimmed(part.plain.text))
+        room = self._frame.room(self._headings.path(part.start, part.end))
+        if part.size + SEAM <= room or (part.size <= room + SEAM and self._excess(whole) <= 0):
+            return [whole]
+        budget = min(map(self._frame.room, self._headings.paths(part.start, part.end)))
+        pieces = [whole]
+        for _ in range(_ATTEMPTS):
+            pieces = self._cut(part, budget)
+            worst = max(map(self._excess, pieces))
+            if worst <= 0 or budget == 1:
+                break
+            budget = max(1, budget - worst)
+        return pieces
+
+    def _excess(self, piece: _Piece) -> int:
+        return self._frame.excess(self._headings.path(piece.start, piece.end), piece.body)
+
+    def _cut(self, part: _Stretch, budget: int) -> list[_Piece]:
+        plain = part.plain
+        starts = self._frame.starts(plain.text)
+        headings = [
+            (plain.to_plain(at), plain.to_plain(until))
+            for at, until in self._headings.between(part.start, part.end)
+        ]
+        offered = places(plain.text, starts, budget, headings, self._language)
+        possible = [place for place in offered if plain.to_raw(place.at) is not None]
+        cuts = best_cuts(possible, starts, len(plain.text), budget, self._min)
+        pieces = []
+        start = at = 0
+        raw = part.start
+        for at in (*cuts, len(plain.text)):
+            until = plain.to_raw(at)
+            end = part.end if until is None or at == len(plain.text) else until
+            pieces.append(_Piece(raw, end, _trimmed(plain.text[start:at])))
+            start, raw = at, end
+        return pieces
+
+
+def _trimmed(text: str) -> str:
+    """Drop blank lines at the start and blanks at the end; the first line keeps its indentation."""
+    blank = _LEADING_BLANK_LINES.match(text)
+    return (text[blank.end() :] if blank else text).rstrip()

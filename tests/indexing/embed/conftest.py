@@ -1,0 +1,134 @@
+"""A tiny sentence-transformers model, made on the spot, and settings that name it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.settings import EmbeddingSettings
+
+WORDS = """
+    the a of and to in is that it for on with as was at by this from note notes link links meeting
+    plan budget launch date team review draft book list query passage search title text ana jonas
+    """.split()  # noqa: SIM905 (a list of forty strings is harder to read)
+PIECES = [
+    *"abcdefghijklmnopqrstuvwxyz0123456789.,:;!?#-|'",
+    *(f"##{c}" for c in "abcdefghijklmnop"),
+]
+
+MakeModel = Callable[..., Path]
+
+
+def embedding_settings(model: str | Path, **changes: Any) -> EmbeddingSettings:
+    """Settings as they are by default, but for one thread."""
+    said: dict[str, Any] = {
+        "model": str(model),
+        "dimensions": None,
+        "query_prompt": None,
+        "passage_prompt": None,
+        "device": "cpu",
+        "precision": "float32",
+        "batch_size": 4,
+        "threads": 1,
+        "allow_download": False,
+    }
+    return EmbeddingSettings(**(said | changes))
+
+
+@pytest.fixture
+def settings_for() -> Callable[..., EmbeddingSettings]:
+    """Make settings for a model."""
+    return embedding_settings
+
+
+@pytest.fixture
+def make_model(tmp_path: Path) -> MakeModel:
+    """Save a BERT of two layers and 32 dimensions with random, but always the same, weights."""
+
+    def make(
+        name: str = "tiny",
+        *,
+        pooling: str = "mean",
+        dense: int | None = None,
+        normalize: bool = True,
+        window: int = 64,
+        prompts: dict[str, str] | None = None,
+        include_prompt: bool = True,
+        seed: int = 0,
+    ) -> Path:
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.base.modules import Dense, Normalize, Transformer
+        from sentence_transformers.sentence_transformer.modules import Pooling
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordPiece
+        from tokenizers.normalizers import BertNormalizer
+        from tokenizers.pre_tokenizers import BertPreTokenizer
+        from tokenizers.processors import TemplateProcessing
+        from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+        torch.manual_seed(seed)
+        vocabulary = {
+            word: i
+            for i, word in enumerate(
+                ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *PIECES]
+            )
+        }
+        fast = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+        fast.normalizer = BertNormalizer()
+        fast.pre_tokenizer = BertPreTokenizer()
+        fast.post_processor = TemplateProcessing(
+            single="[CLS] $A [SEP]",
+            pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+            special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+        )
+        bare = tmp_path / f"{name}-bare"
+        PreTrainedTokenizerFast(
+            tokenizer_object=fast,
+            unk_token="[UNK]",
+            pad_token="[PAD]",
+            cls_token="[CLS]",
+            sep_token="[SEP]",
+            mask_token="[MASK]",
+            model_max_length=window,
+        ).save_pretrained(bare)
+        config = BertConfig(
+            vocab_size=len(vocabulary),
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=64,
+            max_position_embeddings=128,
+            initializer_range=0.5,
+        )
+        BertModel(config).save_pretrained(bare)
+        modules: list[Any] = [
+            Transformer(str(bare), max_seq_length=window),
+            Pooling(32, pooling_mode=pooling, include_prompt=include_prompt),
+        ]
+        if dense is not None:
+            modules.append(Dense(in_features=32, out_features=dense))
+        if normalize:
+            modules.append(Normalize())
+        folder = tmp_path / name
+        SentenceTransformer(modules=modules, prompts=prompts, device="cpu").save(
+            str(folder), create_model_card=False
+        )
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail on any attempt to connect."""
+    import socket
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)

@@ -1,0 +1,208 @@
+"""The bulk door: order, length, prompts, precision and progress of passages through torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.schema import TextNode
+
+from config.errors import ModelError, SettingsError
+from config.settings import EmbeddingSettings
+from indexing.embed.bulk import load_bulk
+from indexing.embed.card import model_identity
+
+MakeModel = Callable[..., Path]
+SettingsFor = Callable[..., EmbeddingSettings]
+
+TEXTS = [
+    "plan",
+    "the budget of the team is a draft",
+    "ana",
+    "notes from the meeting with jonas, who was to review the book by the launch date",
+    "launch",
+    "a list of books",
+    "",
+]
+
+
+def test_vectors_are_unit_rows_in_the_order_given(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    bulk = load_bulk(settings_for(make_model(normalize=False), batch_size=2))
+    rows = bulk.embed(TEXTS)
+    assert rows.shape == (len(TEXTS), bulk.dimensions) == (7, 32)
+    assert rows.dtype == np.float32
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
+    for text, row in zip(TEXTS, rows, strict=True):
+        assert np.allclose(bulk.embed([text])[0], row, atol=1e-5), "neighbours must not matter"
+
+
+def test_no_texts_give_no_rows(make_model: MakeModel, settings_for: SettingsFor) -> None:
+    bulk = load_bulk(settings_for(make_model()))
+    assert bulk.embed([]).shape == (0, 32)
+    assert bulk.llama.get_text_embedding_batch([]) == []
+
+
+def test_progress_is_told_after_each_batch(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    bulk = load_bulk(settings_for(make_model(), batch_size=3))
+    seen: list[int] = []
+    bulk.embed(TEXTS, seen.append)
+    bulk.embed(TEXTS)
+    assert seen == [3, 6, 7]
+
+
+def test_a_pipeline_gets_the_same_vectors_and_progress(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    bulk = load_bulk(settings_for(make_model(), batch_size=3))
+    nodes = [TextNode(text=text) for text in TEXTS]
+    seen: list[int] = []
+    with bulk.reporting(seen.append):
+        found = IngestionPipeline(transformations=[bulk.llama], disable_cache=True).run(nodes=nodes)
+    assert [node.text for node in found if isinstance(node, TextNode)] == TEXTS
+    assert np.allclose([node.embedding for node in found], bulk.embed(TEXTS), atol=1e-5)
+    assert seen == [3, 6, 7]
+
+
+def test_prompts_stand_before_queries_and_passages(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    folder = make_model(prompts={"query": "query: ", "passage": "passage: "})
+    bulk = load_bulk(settings_for(folder))
+    bare = load_bulk(settings_for(folder, query_prompt="", passage_prompt=""))
+    assert np.allclose(bulk.embed(["plan"]), bare.embed(["passage: plan"]), atol=1e-5)
+    assert np.allclose(bulk.embed_queries(["plan"]), bare.embed(["query: plan"]), atol=1e-5)
+    assert np.allclose(
+        bulk.llama.get_query_embedding("plan"), bulk.embed_queries(["plan"])[0], atol=1e-6
+    )
+    assert not np.allclose(bare.embed(["plan"]), bulk.embed(["plan"]), atol=1e-2)
+    assert bulk.identity() != bare.identity()
+
+
+def test_cut_vectors_are_unit_vectors_again(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    folder = make_model()
+    whole = load_bulk(settings_for(folder)).embed(TEXTS[:4])
+    cut = load_bulk(settings_for(folder, dimensions=8))
+    expected = whole[:, :8] / np.linalg.norm(whole[:, :8], axis=1, keepdims=True)
+    assert cut.dimensions == 8
+    assert np.allclose(cut.embed(TEXTS[:4]), expected, atol=1e-5)
+    with pytest.raises(SettingsError, match="have 32"):
+        load_bulk(settings_for(folder, dimensions=33))
+
+
+def test_passages_beyond_the_window_are_counted(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    bulk = load_bulk(settings_for(make_model(window=16)))
+    assert bulk.max_tokens == 16
+    bulk.embed(["note " * 14, "plan"])  # fills the window with its two special tokens, and fits
+    assert bulk.cut == 0
+    bulk.embed(["note " * 15, "plan", "link " * 40])
+    assert bulk.cut == 2
+
+
+def test_tokens_are_those_of_the_model(make_model: MakeModel, settings_for: SettingsFor) -> None:
+    bulk = load_bulk(settings_for(make_model(prompts={"passage": "passage: "})))
+    assert bulk.tokens("the plan") == [(0, 3), (4, 8)]
+    assert bulk.tokens.overhead == 2 + 2 + 1
+
+
+def test_identity_is_known_before_loading(make_model: MakeModel, settings_for: SettingsFor) -> None:
+    settings = settings_for(make_model(dense=12), passage_prompt="p: ")
+    bulk = load_bulk(settings)
+    assert bulk.identity() == model_identity(settings)
+    assert bulk.identity()["dimensions"] == bulk.embed(["plan"]).shape[1] == 12
+
+
+def test_files_that_lie_about_their_dimensions(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    folder = make_model()
+    pooling = folder / "1_Pooling" / "config.json"
+    pooling.write_text(pooling.read_text().replace("32", "16"))
+    with pytest.raises(ModelError, match="have 32 dimensions, and its files say 16"):
+        load_bulk(settings_for(folder))
+
+
+def test_a_model_that_does_not_load_is_named(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    folder = make_model()
+    (folder / "model.safetensors").write_bytes(b"not weights")
+    with pytest.raises(ModelError, match="does not load"):
+        load_bulk(settings_for(folder))
+
+
+def test_vectors_that_are_no_numbers_are_an_error(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    bulk = load_bulk(settings_for(make_model()))
+    bulk.llama.model[0].model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
+    with pytest.raises(ModelError, match="no numbers"):
+        bulk.embed(["plan"])
+
+
+def test_a_device_that_is_not_there(make_model: MakeModel, settings_for: SettingsFor) -> None:
+    import torch
+
+    missing = "mps" if torch.cuda.is_available() else "cuda"
+    with pytest.raises(SettingsError, match=f"{missing}, which torch does not find"):
+        load_bulk(settings_for(make_model(), device=missing))
+
+
+def test_static_word_vectors_have_no_window(tmp_path: Path, settings_for: SettingsFor) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+
+    words = Tokenizer(WordLevel({"[UNK]": 0, "plan": 1, "note": 2}, unk_token="[UNK]"))
+    words.pre_tokenizer = Whitespace()
+    model = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=24)], device="cpu")
+    model.save(str(tmp_path / "static"), create_model_card=False)
+    bulk = load_bulk(settings_for(tmp_path / "static"))
+    assert (bulk.dimensions, bulk.max_tokens) == (24, 512)
+    assert bulk.embed(["plan", "note " * 1_000]).shape == (2, 24)
+    assert bulk.cut == 0
+
+
+@pytest.mark.usefixtures("no_network")
+def test_loading_uses_no_network_and_shows_no_bars(
+    make_model: MakeModel, settings_for: SettingsFor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_model()
+    capfd.readouterr()
+    load_bulk(settings_for(folder, precision="auto")).embed(TEXTS)
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+@pytest.mark.model
+def test_the_bundled_model_in_the_best_precision_agrees_with_float32(
+    settings_for: SettingsFor,
+) -> None:
+    best = load_bulk(settings_for("all-MiniLM-L6-v2", precision="auto"))
+    exact = load_bulk(settings_for("all-MiniLM-L6-v2", precision="float32"))
+    assert exact.precision == "float32"
+    assert best.precision in ("float32", "bfloat16")
+    assert best.identity() == exact.identity()
+    texts = [
+        "The launch moved to the second week of May because the printer is late.",
+        "Buy milk",
+        "A recipe for bread without kneading: flour, water, salt, yeast and a night. " * 8,
+    ]
+    rows = best.embed(texts)
+    assert (rows * exact.embed(texts)).sum(axis=1).min() >= 0.999
+    alone = np.concatenate([best.embed([text]) for text in texts])
+    assert (rows * alone).sum(axis=1).min() >= 0.9995
+    ask = exact.embed_queries(["when do we launch?", "how do I bake?"])
+    assert (ask @ rows.T).argmax(axis=1).tolist() == [0, 2]

@@ -1,0 +1,167 @@
+"""A model's own files say how long its vectors are, and what names it."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.errors import ModelError, SettingsError
+from config.settings import EmbeddingSettings
+from indexing.embed.card import check_dimensions, model_identity, native_dimensions, read_card
+
+SettingsFor = Callable[..., EmbeddingSettings]
+
+HIDDEN = {"config.json": {"hidden_size": 48}}
+
+
+def lay_out(folder: Path, modules: list[str] | None, files: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    if modules is not None:
+        listed = [
+            {
+                "idx": i,
+                "path": "" if i == 0 else f"{i}_{name}",
+                "type": f"sentence_transformers.{name}",
+            }
+            for i, name in enumerate(modules)
+        ]
+        (folder / "modules.json").write_text(json.dumps(listed))
+    for name, content in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(content))
+    (folder / "model.safetensors").write_bytes(b"weights")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("modules", "files", "expected"),
+    [
+        pytest.param(None, HIDDEN, 48, id="a-bare-transformer"),
+        pytest.param(None, {"config.json": {"text_config": {"d_model": 20}}}, 20, id="nested"),
+        pytest.param(["Transformer", "Normalize"], HIDDEN, 48, id="no-pooling-size"),
+        pytest.param(
+            ["Transformer", "Pooling"],
+            HIDDEN
+            | {
+                "1_Pooling/config.json": {
+                    "word_embedding_dimension": 48,
+                    "pooling_mode_cls_token": True,
+                    "pooling_mode_mean_tokens": True,
+                    "pooling_mode_max_tokens": False,
+                }
+            },
+            96,
+            id="two-old-modes-end-to-end",
+        ),
+        pytest.param(
+            ["Transformer", "Pooling"],
+            HIDDEN
+            | {
+                "1_Pooling/config.json": {"embedding_dimension": 48, "pooling_mode": ["cls", "max"]}
+            },
+            96,
+            id="two-modes-end-to-end",
+        ),
+        pytest.param(
+            ["Transformer", "Pooling", "Dense"],
+            HIDDEN
+            | {
+                "1_Pooling/config.json": {"embedding_dimension": 48, "pooling_mode": "mean"},
+                "2_Dense/config.json": {"in_features": 48, "out_features": 12},
+            },
+            12,
+            id="dense",
+        ),
+        pytest.param(["Transformer", "Something"], HIDDEN, None, id="unknown-module"),
+    ],
+)
+def test_native_dimensions(
+    tmp_path: Path, modules: list[str] | None, files: dict[str, Any], expected: int | None
+) -> None:
+    assert native_dimensions(lay_out(tmp_path / "m", modules, files)) == expected
+
+
+def test_native_dimensions_of_static_word_vectors(tmp_path: Path) -> None:
+    folder = lay_out(tmp_path / "m", ["StaticEmbedding"], {})
+    header = json.dumps({"embedding.weight": {"shape": [100, 24]}}).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+    assert native_dimensions(folder) == 24
+
+
+def test_damaged_files_are_named(tmp_path: Path) -> None:
+    folder = lay_out(tmp_path / "m", None, {})
+    (folder / "config.json").write_text("{")
+    with pytest.raises(ModelError, match=r"config\.json"):
+        native_dimensions(folder)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "native", "message"),
+    [
+        pytest.param(0, 48, "must be 1 or more", id="zero"),
+        pytest.param(-3, 48, "must be 1 or more", id="negative"),
+        pytest.param(49, 48, "have 48", id="more-than-there-are"),
+        pytest.param(None, None, "do not say", id="unknown"),
+    ],
+)
+def test_dimensions_that_cannot_be_had(
+    wanted: int | None, native: int | None, message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        check_dimensions("m", wanted, native)
+
+
+def test_the_card_of_a_cut_model(tmp_path: Path, settings_for: SettingsFor) -> None:
+    folder = lay_out(tmp_path / "m", None, HIDDEN)
+    whole = read_card(settings_for(folder))
+    cut = read_card(settings_for(folder, dimensions=16))
+    assert (whole.dimensions, whole.truncate) == (48, None)
+    assert (cut.dimensions, cut.truncate) == (16, 16)
+    assert read_card(settings_for(folder, dimensions=48)).truncate is None
+
+
+def test_the_model_may_cut_its_vectors_itself(tmp_path: Path, settings_for: SettingsFor) -> None:
+    files = HIDDEN | {"config_sentence_transformers.json": {"truncate_dim": 8}}
+    assert read_card(settings_for(lay_out(tmp_path / "m", None, files))).dimensions == 8
+
+
+def test_identity_of_the_bundled_model_needs_no_weights_read(settings_for: SettingsFor) -> None:
+    assert model_identity(settings_for("all-MiniLM-L6-v2")) == {
+        "model": "all-MiniLM-L6-v2",
+        "weights": "53aa51172d142c89d9012cce15ae4d6c",
+        "dimensions": 384,
+        "dtype": "float32",
+        "query_prompt": "",
+        "passage_prompt": "",
+    }
+
+
+def test_identity_follows_content_and_settings_not_place(
+    tmp_path: Path, settings_for: SettingsFor
+) -> None:
+    here = model_identity(settings_for(lay_out(tmp_path / "a" / "m", None, HIDDEN)))
+    there = lay_out(tmp_path / "b" / "m", None, HIDDEN)
+    assert model_identity(settings_for(there)) == here
+    assert model_identity(settings_for(there, device="auto", precision="auto")) == here
+    assert model_identity(settings_for(there, passage_prompt="p: ")) != here
+    assert model_identity(settings_for(there, dimensions=4)) != here
+    (there / "model.safetensors").write_bytes(b"weighty")
+    assert model_identity(settings_for(there)) != here
+
+
+def test_identity_samples_large_weights_to_their_last_byte(
+    tmp_path: Path, settings_for: SettingsFor
+) -> None:
+    folder = lay_out(tmp_path / "m", None, HIDDEN)
+    weights = bytearray(3_000_000)
+    (folder / "model.safetensors").write_bytes(weights)
+    before = model_identity(settings_for(folder))
+    weights[-1] = 1
+    (folder / "model.safetensors").write_bytes(weights)
+    assert model_identity(settings_for(folder)) != before

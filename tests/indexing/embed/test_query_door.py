@@ -1,0 +1,281 @@
+"""The ONNX door gives torch's vectors without torch, or says why it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from config.errors import IndexMismatch, IndexUnwritable, ModelError
+from config.settings import EmbeddingSettings
+from indexing.embed.bulk import load_bulk
+from indexing.embed.door import read_door
+from indexing.embed.onnx_export import export_query_door
+from indexing.embed.query import load_query
+
+MakeModel = Callable[..., Path]
+SettingsFor = Callable[..., EmbeddingSettings]
+
+QUERIES = ["plan", "when is the launch date of the book?", "note " * 200]
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("model", "settings"),
+    [
+        pytest.param({"pooling": "mean"}, {}, id="mean"),
+        pytest.param({"pooling": "cls"}, {}, id="cls"),
+        pytest.param({"pooling": "max"}, {}, id="max"),
+        pytest.param({"pooling": "lasttoken"}, {}, id="last-token"),
+        pytest.param({"dense": 12, "normalize": False}, {}, id="dense-not-normalized"),
+        pytest.param({}, {"dimensions": 8}, id="cut"),
+        pytest.param({"prompts": {"query": "query: ", "passage": "text: "}}, {}, id="prompts"),
+    ],
+)
+def test_the_door_gives_the_vectors_of_torch(
+    make_model: MakeModel,
+    settings_for: SettingsFor,
+    tmp_path: Path,
+    model: dict[str, Any],
+    settings: dict[str, Any],
+) -> None:
+    chosen = settings_for(make_model(**model), **settings)
+    bulk = load_bulk(chosen)
+    assert export_query_door(bulk, tmp_path / "door") is None
+    door = load_query(tmp_path / "door", chosen)
+    assert (door.source, door.reason) == ("onnx", None)
+    assert (door.dimensions, door.max_tokens) == (bulk.dimensions, bulk.max_tokens)
+    assert door.identity() == bulk.identity()
+    found = np.stack([door.embed_query(query) for query in QUERIES])
+    assert found.dtype == np.float32
+    assert np.allclose(found, bulk.embed_queries(QUERIES), atol=1e-4)
+    assert np.allclose(door.embed(QUERIES), bulk.embed(QUERIES), atol=1e-4)
+
+
+def test_the_door_is_a_llama_index_embedding(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    chosen = settings_for(make_model(prompts={"query": "query: ", "passage": "text: "}))
+    export_query_door(load_bulk(chosen), tmp_path / "door")
+    door = load_query(tmp_path / "door", chosen)
+    expected = door.embed_query("plan")
+    assert np.allclose(door.get_query_embedding("plan"), expected)
+    assert np.allclose(asyncio.run(door.aget_query_embedding("plan")), expected)
+    assert np.allclose(door.get_text_embedding("plan"), door.embed(["plan"])[0])
+    assert np.allclose(door.get_text_embedding_batch(["a", "plan"])[1], door.embed(["plan"])[0])
+
+
+def test_what_does_not_fit_is_known(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    chosen = settings_for(make_model(window=16))
+    export_query_door(load_bulk(chosen), tmp_path / "door")
+    door = load_query(tmp_path / "door", chosen)
+    assert not door.is_cut("note " * 14)
+    assert door.is_cut("note " * 15)
+    seen: list[int] = []
+    door.embed(["note " * 14, "note " * 15, "plan"], seen.append)
+    assert (door.cut, seen) == (1, [1, 2, 3])
+    assert door.embed([]).shape == (0, 32)
+
+
+def test_an_export_that_stands_is_left_alone(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    bulk = load_bulk(settings_for(make_model()))
+    export_query_door(bulk, tmp_path / "door")
+    before = {
+        name: (tmp_path / "door" / name).stat().st_mtime_ns for name in files(tmp_path / "door")
+    }
+    assert len(before) == 3
+    assert export_query_door(bulk, tmp_path / "door") is None
+    assert before == {
+        name: (tmp_path / "door" / name).stat().st_mtime_ns for name in files(tmp_path / "door")
+    }
+
+
+def test_another_model_replaces_it_whole(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    folder = tmp_path / "door"
+    export_query_door(load_bulk(settings_for(make_model("one"))), folder)
+    old = set(files(folder)) - {"door.json"}
+    (folder / "query-left.onnx.part").write_text("of a run that was killed")
+    (folder / "mine.txt").write_text("not of the door")
+    export_query_door(load_bulk(settings_for(make_model("two", seed=1))), folder)
+    assert not old & set(files(folder))
+    assert len(files(folder)) == 4
+    assert (folder / "mine.txt").exists()
+
+
+def test_a_pooling_that_needs_the_prompt_is_left_to_torch(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    chosen = settings_for(
+        make_model(include_prompt=False, prompts={"query": "query: ", "passage": "text: "})
+    )
+    bulk = load_bulk(chosen)
+    reason = export_query_door(bulk, tmp_path / "door")
+    assert reason is not None
+    assert "disagrees with torch" in reason
+    assert files(tmp_path / "door") == ["door.json"]
+    assert export_query_door(bulk, tmp_path / "door") == reason
+    door = load_query(tmp_path / "door", chosen)
+    assert (door.source, door.reason) == ("torch", reason)
+    assert np.allclose(door.embed_query("plan"), bulk.embed_queries(["plan"])[0], atol=1e-5)
+    assert door.is_cut("note " * 62)
+    assert not door.is_cut("note " * 60)
+
+
+def test_a_model_whose_code_cannot_be_traced_is_left_to_torch(
+    make_model: MakeModel,
+    settings_for: SettingsFor,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    bulk = load_bulk(settings_for(make_model()))
+    forward = Pooling.forward
+
+    def untraceable(self: Any, features: Any, **kwargs: Any) -> Any:
+        import torch
+
+        if torch.jit.is_tracing():
+            raise NotImplementedError("no tracing\nat all")
+        return forward(self, features, **kwargs)
+
+    monkeypatch.setattr(Pooling, "forward", untraceable)
+    reason = export_query_door(bulk, tmp_path / "door")
+    assert reason == "the export failed: NotImplementedError: no tracing"
+    assert files(tmp_path / "door") == ["door.json"]
+
+
+def test_without_a_door_torch_serves_and_says_why(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    door = load_query(tmp_path / "none", settings_for(make_model()))
+    assert door.source == "torch"
+    assert "holds no exported model" in (door.reason or "")
+    assert door.embed_query("plan").shape == (32,)
+
+
+def test_a_file_cut_short_is_not_opened(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    chosen = settings_for(make_model())
+    bulk = load_bulk(chosen)
+    export_query_door(bulk, tmp_path / "door")
+    model = next((tmp_path / "door").glob("*.onnx"))
+    whole = model.read_bytes()
+    model.write_bytes(whole[:-100])
+    assert load_query(tmp_path / "door", chosen).source == "torch"
+    export_query_door(bulk, tmp_path / "door")
+    assert load_query(tmp_path / "door", chosen).source == "onnx"
+    model.write_bytes(b"x" * len(whole))
+    with pytest.raises(ModelError, match="onnxruntime does not open it"):
+        load_query(tmp_path / "door", chosen)
+
+
+@pytest.mark.parametrize("content", ["{", '{"version": 1}', "[]", '{"version": 0}'])
+def test_a_description_that_cannot_be_read_is_made_anew(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path, content: str
+) -> None:
+    chosen = settings_for(make_model())
+    bulk = load_bulk(chosen)
+    (tmp_path / "door").mkdir()
+    (tmp_path / "door" / "door.json").write_text(content)
+    assert load_query(tmp_path / "door", chosen).source == "torch"
+    assert export_query_door(bulk, tmp_path / "door") is None
+    assert load_query(tmp_path / "door", chosen).source == "onnx"
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        pytest.param({"dimensions": 8}, "dimensions", id="dimensions"),
+        pytest.param({"query_prompt": "ask: "}, "query_prompt", id="query-prompt"),
+        pytest.param({"model": "all-MiniLM-L6-v2"}, "model", id="model"),
+    ],
+)
+def test_a_door_of_other_settings_is_refused(
+    make_model: MakeModel,
+    settings_for: SettingsFor,
+    tmp_path: Path,
+    changes: dict[str, Any],
+    key: str,
+) -> None:
+    chosen = settings_for(make_model())
+    export_query_door(load_bulk(chosen), tmp_path / "door")
+    with pytest.raises(IndexMismatch, match=rf"{key}.*notehop index --rebuild|{key} differs"):
+        load_query(tmp_path / "door", chosen.model_copy(update=changes))
+
+
+def test_the_door_outlives_the_files_it_was_made_from(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    folder = make_model()
+    chosen = settings_for(folder, dimensions=8)
+    export_query_door(load_bulk(chosen), tmp_path / "door")
+    (folder / "model.safetensors").unlink()
+    assert load_query(tmp_path / "door", chosen).source == "onnx"
+    for changes in ({"dimensions": None}, {"dimensions": 16}, {"passage_prompt": "p: "}):
+        with pytest.raises(IndexMismatch):
+            load_query(tmp_path / "door", chosen.model_copy(update=changes))
+
+
+def test_a_folder_that_cannot_be_written(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    (tmp_path / "door").write_text("a file where the folder should be")
+    with pytest.raises(IndexUnwritable, match="cannot be written"):
+        export_query_door(load_bulk(settings_for(make_model())), tmp_path / "door")
+
+
+@pytest.mark.model
+def test_a_search_process_never_imports_torch(settings_for: SettingsFor, tmp_path: Path) -> None:
+    chosen = settings_for("all-MiniLM-L6-v2", precision="auto")
+    bulk = load_bulk(chosen)
+    assert export_query_door(bulk, tmp_path / "door") is None
+    door = read_door(tmp_path / "door")
+    assert door is not None
+    assert door.cosine is not None
+    assert door.cosine >= 0.999
+    program = (
+        "import json, sys; from pathlib import Path;"
+        "from config.settings import EmbeddingSettings;"
+        "from indexing.embed.query import load_query;"
+        "door = load_query(Path(sys.argv[1]), EmbeddingSettings(**json.loads(sys.argv[2])));"
+        "row = door.embed_query('when is the launch?');"
+        "loaded = [m for m in ('torch', 'transformers', 'sentence_transformers', 'chromadb')"
+        " if m in sys.modules];"
+        "print(json.dumps([door.source, loaded, row.tolist()]))"
+    )
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-c",
+            program,
+            str(tmp_path / "door"),
+            chosen.model_dump_json(),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    source, loaded, row = json.loads(ran.stdout)
+    assert (source, loaded, ran.stderr) == ("onnx", [], "")
+    assert float(np.dot(row, bulk.embed_queries(["when is the launch?"])[0])) >= 0.999

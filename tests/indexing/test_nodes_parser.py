@@ -1,0 +1,170 @@
+"""The section node parser is an ordinary LlamaIndex component, and cheap."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.schema import Document, MetadataMode, NodeRelationship, TextNode
+
+from config.errors import ModelError, UsageError
+from config.settings import ChunkingSettings
+from indexing.embed.bundled import bundled_folder
+from indexing.embed.tokens import TokenOffsets
+from indexing.nodes import NoteDocument, SectionNodeParser, split_note
+from indexing.vault.parse import parse_note
+
+TEXT = (
+    "---\naliases: [X]\n---\n# One\nThe [[Target|first]] text.\n\n# Two\nMore.\n\n# Three\nEnd.\n"
+)
+
+
+class Words:
+    """One word, one token."""
+
+    def __call__(self, text: str) -> list[tuple[int, int]]:
+        return [match.span() for match in re.finditer(r"\S+", text)]
+
+    def size(self, text: str) -> int:
+        return len(text.split())
+
+
+@pytest.fixture
+def parser() -> SectionNodeParser:
+    """A parser for chunks of up to 20 words."""
+    return SectionNodeParser(count=Words(), max_tokens=20, min_tokens=0)
+
+
+def nodes_of(parser: SectionNodeParser, *documents: Document) -> list[TextNode]:
+    found = IngestionPipeline(transformations=[parser], disable_cache=True).run(
+        documents=list(documents)
+    )
+    return [node for node in found if isinstance(node, TextNode)]
+
+
+def test_a_node_a_chunk(parser: SectionNodeParser) -> None:
+    note = parse_note("a/Note.md", TEXT.encode())
+    nodes = nodes_of(parser, NoteDocument.of(note))
+    drafts = split_note(note, Words(), 20, 0)
+    assert [node.node_id for node in nodes] == [draft.id for draft in drafts]
+    assert nodes[0].text == "Note - One\n# One\nThe first text."
+    assert nodes[0].metadata == {
+        "path": "a/Note.md",
+        "title": "Note",
+        "heading_path": ["One"],
+        "headings": [[1, "One"]],
+        "start": note.body_start,
+        "end": drafts[1].start,
+        "first_line": 4,
+        "last_line": 5,
+        "ordinal": 0,
+        "body": "# One\nThe first text.",
+        "embedded_hash": drafts[0].embedded_hash,
+    }
+    assert note.text[nodes[1].start_char_idx : nodes[1].end_char_idx] == "# Two\nMore.\n\n"
+
+
+@pytest.mark.parametrize("mode", [MetadataMode.EMBED, MetadataMode.LLM])
+def test_model_and_prompt_see_the_text_alone(parser: SectionNodeParser, mode: MetadataMode) -> None:
+    document = Document(text="# A\nb", metadata={"path": "n.md", "file_size": 12})
+    (node,) = nodes_of(parser, document)
+    assert node.get_content(mode) == "n - A\n# A\nb"
+    assert node.metadata["file_size"] == 12
+
+
+def test_relations_to_source_and_neighbours(parser: SectionNodeParser) -> None:
+    one, two, three = nodes_of(parser, NoteDocument.of(parse_note("n.md", TEXT.encode())))
+    assert one.ref_doc_id == two.ref_doc_id == three.ref_doc_id == "n.md"
+    assert two.prev_node is not None
+    assert two.prev_node.node_id == one.node_id
+    assert two.next_node is not None
+    assert two.next_node.node_id == three.node_id
+    assert one.prev_node is None
+    assert three.next_node is None
+    assert set(one.relationships) == {NodeRelationship.SOURCE, NodeRelationship.NEXT}
+
+
+def test_neighbours_do_not_cross_notes(parser: SectionNodeParser) -> None:
+    documents = [NoteDocument.of(parse_note(path, b"text")) for path in ("a.md", "b.md")]
+    assert [(n.prev_node, n.next_node) for n in nodes_of(parser, *documents)] == [(None, None)] * 2
+
+
+def test_a_plain_document_is_parsed_here(parser: SectionNodeParser) -> None:
+    parsed = nodes_of(parser, NoteDocument.of(parse_note("n.md", TEXT.encode())))
+    plain = nodes_of(parser, Document(text=TEXT, metadata={"path": "n.md"}))
+    assert [node.node_id for node in plain] == [node.node_id for node in parsed]
+    windows = nodes_of(parser, Document(text="a\r\nb", metadata={"path": "n.md"}))
+    assert windows[0].start_char_idx is None  # offsets are those of the decoded note
+
+
+@pytest.mark.parametrize(
+    "metadata", [{}, {"path": ""}, {"path": 3}], ids=["none", "empty", "other"]
+)
+def test_a_document_without_path_is_a_mistake(
+    parser: SectionNodeParser, metadata: dict[str, Any]
+) -> None:
+    with pytest.raises(UsageError, match=r"metadata\['path'\]"):
+        parser([Document(text="x", metadata=metadata)])
+
+
+def test_no_documents_give_no_nodes(parser: SectionNodeParser) -> None:
+    assert parser([]) == []
+
+
+def test_a_document_survives_another_process(parser: SectionNodeParser) -> None:
+    document = NoteDocument.of(parse_note("n.md", TEXT.encode()))
+    assert document.note is not None
+    copy = pickle.loads(pickle.dumps(document))
+    assert [n.node_id for n in nodes_of(parser, copy)] == [
+        n.node_id for n in nodes_of(parser, document)
+    ]
+
+
+def test_chunks_are_made_to_fit_the_model() -> None:
+    tokens = TokenOffsets.from_file(bundled_folder() / "tokenizer.json", "passage: ")
+    embedder: Any = SimpleNamespace(tokens=tokens, max_tokens=256)
+    fitted = SectionNodeParser.of(embedder, ChunkingSettings(max_tokens=0, min_tokens=8))
+    assert (fitted.max_tokens, fitted.min_tokens) == (256 - tokens.overhead, 8)
+    limited = SectionNodeParser.of(embedder, ChunkingSettings(max_tokens=100, min_tokens=8))
+    assert limited.max_tokens == 100
+    text = "Every sentence of this note says a little more than the one before. " * 60
+    for node in nodes_of(fitted, Document(text=text, metadata={"path": "n.md"})):
+        assert tokens.count(node.text) <= 256
+    small: Any = SimpleNamespace(tokens=tokens, max_tokens=16)
+    with pytest.raises(ModelError):
+        SectionNodeParser.of(small, ChunkingSettings(max_tokens=0, min_tokens=8))
+
+
+def test_chunks_fit_where_tokens_do_not_end_at_blanks() -> None:
+    """A tokenizer of the SentencePiece kind puts a mark before each word, and one at the start."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import Unigram
+    from tokenizers.pre_tokenizers import Metaspace
+
+    letters = [("<unk>", 0.0), ("▁", -1.0), ("\n", -1.0)]
+    letters += [(c, -2.0) for c in "abcdefghijklmnopqrstuvwxyz.#-"] + [("▁th", -1.0), ("e▁", -1.0)]
+    pieces = Tokenizer(Unigram(letters, unk_id=0))
+    pieces.pre_tokenizer = Metaspace(split=False)
+    tokens = TokenOffsets(pieces)
+    parser = SectionNodeParser(count=tokens, max_tokens=40, min_tokens=8)
+    text = "# the head\n\nthe first line of the list\n\n- the one\n- the other\n\n" * 6
+    nodes = nodes_of(parser, Document(text=text, metadata={"path": "the note.md"}))
+    assert len(nodes) > 6
+    assert max(len(tokens(node.text)) for node in nodes) <= 40
+
+
+def test_naming_the_chunker_needs_no_llama_index() -> None:
+    program = (
+        "import sys; from indexing.nodes import CHUNKER, split_note;"
+        "print(CHUNKER, 'llama_index' in sys.modules)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ran.stdout.split() == ["sections-1", "False"]

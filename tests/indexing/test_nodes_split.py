@@ -1,0 +1,266 @@
+"""A note is cut into chunks that fit the model and lose nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexing.nodes import ChunkDraft, chunk_id, embedded_text, split_note
+from indexing.vault.model import Note
+from indexing.vault.parse import parse_note
+from indexing.vault.plain import plain_text
+
+
+class Words:
+    """A tokenizer that a person can read: one word, one token."""
+
+    def __call__(self, text: str) -> list[tuple[int, int]]:
+        return [match.span() for match in re.finditer(r"\S+", text)]
+
+    def size(self, text: str) -> int:
+        return len(text.split())
+
+
+def note_of(text: str, path: str = "folder/Note.md") -> Note:
+    return parse_note(path, text.encode())
+
+
+def split(text: str, max_tokens: int = 20, min_tokens: int = 0, **kwargs: Any) -> list[ChunkDraft]:
+    return split_note(note_of(text, **kwargs), Words(), max_tokens, min_tokens)
+
+
+def shown(drafts: list[ChunkDraft]) -> list[tuple[tuple[str, ...], str]]:
+    return [(draft.heading_path, draft.body) for draft in drafts]
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "body", "expected"),
+    [
+        pytest.param("T", (), "b", "T\nb", id="no-headings"),
+        pytest.param("T", ("A", "B"), "b", "T - A > B\nb", id="headings"),
+        pytest.param("My Plan", ("my plan", "B"), "b", "My Plan - B\nb", id="heading-is-the-title"),
+        pytest.param("T", ("T",), "b", "T\nb", id="only-the-title"),
+        pytest.param("T", ("A", "T"), "b", "T - A > T\nb", id="only-a-first-heading"),
+        pytest.param("a\n b", ("c\td",), "x\ny", "a b - c d\nx\ny", id="one-line"),
+        pytest.param("T", ("A",), "", "T - A", id="no-body"),
+    ],
+)
+def test_embedded_text(title: str, path: tuple[str, ...], body: str, expected: str) -> None:
+    assert embedded_text(title, path, body) == expected
+
+
+def test_a_section_a_chunk() -> None:
+    drafts = split(
+        "before\n\n# One\ntext one\n\n## Two\ntext two\n### Deep\ndeeper\n# Three\nend\n"
+    )
+    assert shown(drafts) == [
+        ((), "before"),
+        (("One",), "# One\ntext one"),
+        (("One", "Two"), "## Two\ntext two\n### Deep\ndeeper"),
+        (("Three",), "# Three\nend"),
+    ]
+    assert [(d.first_line, d.last_line) for d in drafts] == [(1, 1), (3, 4), (6, 9), (10, 11)]
+    assert [d.ordinal for d in drafts] == [0, 1, 2, 3]
+    assert drafts[2].embedded == "Note - One > Two\n## Two\ntext two\n### Deep\ndeeper"
+    assert drafts[2].headings == ((1, "One"), (2, "Two"), (3, "Deep"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "# A\nsmall\n# B\na longer text of six words\n",
+            [(("A",), "# A\nsmall\n# B\na longer text of six words")],
+            id="joins-the-next",
+        ),
+        pytest.param(
+            "# T\n## A\nsmall\n## B\na longer text of six words\n",
+            [(("T",), "# T\n## A\nsmall\n## B\na longer text of six words")],
+            id="names-what-they-have-in-common",
+        ),
+        pytest.param(
+            "# A\n\n## B\na longer text of six words\n",
+            [(("A", "B"), "# A\n\n## B\na longer text of six words")],
+            id="a-heading-alone-leaves-the-name-to-its-text",
+        ),
+        pytest.param(
+            "# A\na longer text of six words\n# B\nsmall\n",
+            [(("A",), "# A\na longer text of six words\n# B\nsmall")],
+            id="the-last-joins-the-one-before",
+        ),
+        pytest.param("# A\nx\n# B\ny\n", [(("A",), "# A\nx\n# B\ny")], id="all-are-small"),
+        pytest.param("# A\n## B\n", [(("A",), "# A\n## B")], id="only-headings"),
+    ],
+)
+def test_small_sections_join(text: str, expected: list[tuple[tuple[str, ...], str]]) -> None:
+    assert shown(split(text, max_tokens=40, min_tokens=7)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "a b c d e f\n\ng h i j k l\n\nm n o",
+            ["a b c d e f", "g h i j k l\n\nm n o"],
+            id="paragraphs",
+        ),
+        pytest.param(
+            "- a b c d e\n- f g h i\n- j k l\n- n o p q",
+            ["- a b c d e", "- f g h i\n- j k l", "- n o p q"],
+            id="list-items",
+        ),
+        pytest.param(
+            "| a b c |\n| - |\n| d e f |\n| g h i |",
+            ["| a b c |\n| - |", "| d e f |", "| g h i |"],
+            id="table-rows",
+        ),
+        pytest.param(
+            "One two three. Four five six seven. Eight nine ten eleven twelve.",
+            ["One two three. Four five six seven.", "Eight nine ten eleven twelve."],
+            id="sentences",
+        ),
+        pytest.param(
+            "one two three four\nfive six. Seven eight\nnine ten eleven twelve.",
+            ["one two three four\nfive six.", "Seven eight\nnine ten eleven twelve."],
+            id="sentences-before-the-breaks-of-wrapped-lines",
+        ),
+        pytest.param(
+            "a b c d e f g h i j k l m n o p q r",
+            ["a b c d e f g h i", "j k l m n o p q r"],
+            id="words",
+        ),
+        pytest.param(
+            "a b c d\n\n```\nd e\n\nf g\n```\n\nh i j k l",
+            ["a b c d", "```\nd e\n\nf g\n```", "h i j k l"],
+            id="code-stays-whole",
+        ),
+    ],
+)
+def test_a_long_section_is_cut_where_it_hurts_least(text: str, expected: list[str]) -> None:
+    assert [draft.body for draft in split(text, max_tokens=10)] == expected
+
+
+def test_deeper_headings_are_the_first_choice_and_join_the_path() -> None:
+    text = "# A\none two three\n### B\nfour five six seven\neight nine ten\n### C\neleven twelve\n"
+    drafts = split(text, max_tokens=14)
+    assert shown(drafts) == [
+        (("A",), "# A\none two three"),
+        (("A", "B"), "### B\nfour five six seven\neight nine ten"),
+        (("A", "C"), "### C\neleven twelve"),
+    ]
+    cut = split("# A\n### B\none two three. Four five six. Seven eight nine.\n", max_tokens=12)
+    assert [draft.heading_path for draft in cut] == [("A", "B"), ("A", "B")]
+    assert cut[1].embedded.startswith("Note - A > B\n")
+
+
+def test_no_chunk_ends_with_a_heading_if_it_can_be_helped() -> None:
+    text = "# A\none two three four five\n### B\n#### C\nsix seven eight nine ten eleven\n"
+    assert shown(split(text, max_tokens=18)) == [
+        (("A",), "# A\none two three four five"),
+        (("A", "B", "C"), "### B\n#### C\nsix seven eight nine ten eleven"),
+    ]
+
+
+def test_a_word_without_end_is_cut_anywhere() -> None:
+    drafts = split("x" * 400_000, max_tokens=254)
+    assert "".join(draft.body for draft in drafts) == "x" * 400_000
+    assert max(len(draft.body) for draft in drafts) <= 254 * 64
+
+
+def test_a_long_title_leaves_half_of_the_window() -> None:
+    text = f"# {'heading ' * 50}\n\n{'word ' * 60}"
+    drafts = split(text, max_tokens=20)
+    assert all(len(draft.embedded.split()) <= 20 for draft in drafts)
+    assert all(draft.embedded.startswith("Note - heading heading") for draft in drafts)
+    assert " ".join(d.body for d in drafts).split() == text.split()
+
+
+def test_links_are_never_cut_in_two() -> None:
+    text = "a b c d e f [[Target|one two three four]] g h i j k l m n o p"
+    drafts = split(text, max_tokens=9)
+    assert any("one two three four" in draft.body for draft in drafts)
+    assert "".join("".join(d.body.split()) for d in drafts) == "abcdefonetwothreefourghijklmnop"
+
+
+@pytest.mark.parametrize(
+    ("text", "embedded", "last_line"),
+    [
+        pytest.param("", "Note", 1, id="nothing"),
+        pytest.param("\n\n  \n", "Note", 1, id="blanks"),
+        pytest.param("%%a comment%%\n", "Note", 1, id="only-a-comment"),
+        pytest.param("---\naliases: [N, The note]\n---\n", "Note\nN, The note", 3, id="aliases"),
+    ],
+)
+def test_a_note_without_text_can_be_found_by_title(
+    text: str, embedded: str, last_line: int
+) -> None:
+    (draft,) = split(text)
+    assert (draft.body, draft.embedded, draft.heading_path) == ("", embedded, ())
+    assert (draft.first_line, draft.last_line) == (1, last_line)
+
+
+def test_comments_are_not_embedded() -> None:
+    (draft,) = split("one %%secret%% two")
+    assert "secret" not in draft.embedded
+
+
+def test_twin_sections_have_names_of_their_own() -> None:
+    drafts = split("## A\nsame\n## A\nsame\n## A\nother\n")
+    assert len({draft.id for draft in drafts}) == 3
+    assert drafts[0].id == chunk_id("folder/Note.md", ("A",), 0, "Note - A\n## A\nsame")
+    assert drafts[0].embedded_hash == drafts[1].embedded_hash != drafts[2].embedded_hash
+    assert all(re.fullmatch(r"[0-9a-f]{32}", draft.id) for draft in drafts)
+
+
+def test_names_of_other_sections_stay_when_one_is_edited() -> None:
+    before = split("## A\none\n## B\ntwo\n## C\nthree\n")
+    after = split("## A\none\n## New\nnew\n## B\nTWO\n## C\nthree\n")
+    assert {d.id for d in before} - {d.id for d in after} == {before[1].id}
+
+
+def test_names_differ_between_notes() -> None:
+    assert split("same", path="a.md")[0].id != split("same", path="b/a.md")[0].id
+
+
+WORDS = st.sampled_from(
+    ["word", "two words", "a longer run of words.", "[[Link]]", "[[Some note|shown]]", "**bold**",
+     "`code`", "%%hidden%%", "x" * 130, "naïve", "東京。", "A sentence. And another! ", "😀", "$m$",
+     "![[image.png]]", "^block"]
+)  # fmt: skip
+LINES = st.builds(
+    lambda mark, words: mark + " ".join(words),
+    st.sampled_from(
+        ["", "", "", "# ", "## ", "### ", "- ", "  - ", "1. ", "> ", "| ", "```", "    ", "%%"]
+    ),
+    st.lists(WORDS, max_size=12),
+)  # fmt: skip
+NOTES = st.lists(st.one_of(LINES, st.just("")), max_size=40).map("\n".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(NOTES, st.integers(8, 60), st.integers(0, 20))
+def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tokens: int) -> None:
+    note = note_of(f"---\ntags: [x]\n---\n{text}")
+    words = Words()
+    drafts = split_note(note, words, max_tokens, min_tokens)
+    edges = [note.body_start, *(draft.end for draft in drafts)]
+    assert [draft.start for draft in drafts] == edges[:-1], "they tile the body"
+    assert edges[-1] == len(note.text)
+    whole = plain_text(note, note.body_start, len(note.text))
+    assert "".join("".join(d.body.split()) for d in drafts) == "".join(whole.split())
+    assert len({draft.id for draft in drafts}) == len(drafts)
+    assert [draft.ordinal for draft in drafts] == list(range(len(drafts)))
+    assert split_note(note, words, max_tokens, min_tokens) == drafts
+    for draft in drafts:
+        alone = plain_text(note, draft.start, draft.end)
+        assert alone.split() == draft.body.split(), "the place is that of the text"
+        assert words.size(draft.embedded) <= max_tokens
+        raw = note.text[draft.start : draft.end]
+        if draft.body:
+            before = note.text[: draft.start + len(raw) - len(raw.lstrip())]
+            assert draft.first_line == before.count("\n") + 1
+            assert draft.last_line == note.text[: draft.start + len(raw.rstrip())].count("\n") + 1
