@@ -96,7 +96,6 @@ class RetrievalSettings(_Section):
     rrf_k: int = Field(ge=1)
     expansion: Literal["off", "conservative", "balanced", "aggressive"]
     alias_expansion: bool
-    exact_rows: int = Field(ge=0)
     max_query_chars: int = Field(ge=1)
     weights: SignalWeights
 

@@ -46,32 +46,6 @@ def test_nodes_have_text_unless_told_otherwise():
     assert (light.node_id, light.get_content(), light.metadata) == ("A.md:0", "", {})
 
 
-@pytest.mark.parametrize(
-    ("options", "asked"),
-    [
-        pytest.param({"exact_rows": 4}, False, id="few rows: exact"),
-        pytest.param({"exact_rows": 3}, True, id="many rows: the store"),
-        pytest.param({"exact_rows": 3, "allowed": {"A.md:0"}}, False, id="allowed: exact"),
-    ],
-)
-def test_who_is_asked(options, asked):
-    calls = []
-
-    def nearest(vector, k):
-        calls.append((vector.tolist(), k))
-        return [("A.md:0", 0.98), ("Gone.md:0", 0.97)]
-
-    hits = found(nearest=nearest, similarity_top_k=7, **options)
-    assert bool(calls) is asked
-    if asked:
-        assert calls == [([1.0, 0.0], 7)]
-        assert ids(hits) == ["A.md:0"]
-
-
-def test_many_rows_and_no_store_is_exact():
-    assert ids(found(exact_rows=1)) == ["A.md:0", "B.md:0", "A.md:1"]
-
-
 def test_the_vector_is_kept_on_the_query_and_used_from_there():
     model = AngleEmbedding()
     bundle = QueryBundle("0")

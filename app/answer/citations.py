@@ -1,0 +1,73 @@
+"""Checks the markers of an answer: which sources it names, and which it only invented."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from app.answer.code_spans import code_spans, inside
+from app.answer.markers import MARKER, names_in
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """An answer after the check.
+
+    ``text`` holds only markers that exist. ``cited`` are the markers of sources (``[1]``) and
+    ``mentioned`` the labels of connected notes (``C1``), each once, in order of first appearance.
+    ``unknown`` counts the markers that were removed, by name, in order of first appearance.
+    """
+
+    text: str
+    cited: tuple[str, ...] = ()
+    mentioned: tuple[str, ...] = ()
+    unknown: tuple[tuple[str, int], ...] = ()
+
+
+def check_citations(text: str, markers: Collection[str], labels: Collection[str]) -> Cited:
+    """Remove the markers of ``text`` that name nothing, and report the others.
+
+    Markers are never renumbered; those in code are text. A marker with some unknown names keeps the
+    known ones, in order.
+
+    :param markers: of the sources, as ``[1]``.
+    :param labels: of the connected notes, as ``C1``.
+    """
+    spans = code_spans(text)
+    cited: dict[str, None] = {}
+    mentioned: dict[str, None] = {}
+    unknown: dict[str, int] = {}
+
+    def replace(match: re.Match[str]) -> str:
+        if inside(spans, match.start()):
+            return match[0]
+        kept: list[str] = []
+        dropped = False
+        for name in names_in(match["items"]):
+            if name in labels:
+                mentioned[name] = None
+            elif f"[{name}]" in markers:
+                cited[f"[{name}]"] = None
+            else:
+                unknown[name] = unknown.get(name, 0) + 1
+                dropped = True
+                continue
+            kept.append(name)
+        if not dropped:
+            return match[0]
+        return f"[{', '.join(kept)}]" if kept else _HOLE
+
+    checked = _HOLES.sub(_close, MARKER.sub(replace, text))
+    return Cited(checked, tuple(cited), tuple(mentioned), tuple(unknown.items()))
+
+
+_HOLE = "\0"
+_HOLES = re.compile(rf"[ \t]*{_HOLE}(?:[ \t]*{_HOLE})*[ \t]*")
+
+
+def _close(hole: re.Match[str]) -> str:
+    """What stands where markers were taken out: one space between words, else nothing."""
+    before, after = hole.string[: hole.start()], hole.string[hole.end() :]
+    between = before.rstrip("\n") == before != "" and re.match(r"[^\s.,;:!?)\]]", after) is not None
+    return " " if between and (hole[0][0] in " \t" or hole[0][-1] in " \t") else ""

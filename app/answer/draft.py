@@ -1,0 +1,80 @@
+"""An answer before it is dressed for an edge: its text, and what the text names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.answer.citations import check_citations
+from app.answer.extractive import Quote
+from app.answer.frame import body
+from app.answer.material import Material
+from app.models import Source
+
+Mode = Literal["llm", "extractive", "none"]
+
+QUOTED = "Quoted from the notes:"
+"""The first line of an extractive answer, so that nobody takes it for a model's."""
+
+SILENT = "The vault does not say."
+"""The whole of an answer when nothing was found, and its first sentence when nothing answers."""
+
+NEAREST = 3
+"""Notes that are named as the nearest when none answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """``cited`` holds markers of sources (``[1]``), ``mentioned`` labels of connected notes."""
+
+    text: str
+    mode: Mode
+    cited: tuple[str, ...] = ()
+    mentioned: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def written(text: str, material: Material) -> Draft:
+    """The draft of what a language model wrote, its markers checked."""
+    checked = check_citations(
+        text.strip(),
+        markers=[source.marker for source in material.sources],
+        labels=[note.label for note in material.connected],
+    )
+    warnings = []
+    if checked.unknown:
+        total = sum(count for _, count in checked.unknown)
+        names = ", ".join(f"[{name}]" for name, _ in checked.unknown)
+        noun = "marker" if total == 1 else "markers"
+        warnings.append(f"{total} {noun} of the answer named no source and {_were(total)}: {names}")
+    if not checked.cited:
+        warnings.append("the answer cites no source; check it against the sources below")
+    return Draft(checked.text, "llm", checked.cited, checked.mentioned, tuple(warnings))
+
+
+def quoted(quotes: Sequence[Quote]) -> Draft:
+    """The draft of an extractive answer: each quote with its marker, then note and heading."""
+    parts = [
+        f"“{body(quote.text)}” {quote.source.marker}\n— {place_of(quote.source)}"
+        for quote in quotes
+    ]
+    cited = tuple(quote.source.marker for quote in quotes)
+    return Draft("\n\n".join([QUOTED, *parts]), "extractive", cited)
+
+
+def silent(sources: Sequence[Source]) -> Draft:
+    """The honest answer when nothing in the sources answers; it names the nearest notes."""
+    nearest = list(dict.fromkeys(place_of(source) for source in sources))[:NEAREST]
+    if not nearest:
+        return Draft(SILENT, "none")
+    return Draft(f"{SILENT} Nearest: {'; '.join(nearest)}.", "none")
+
+
+def place_of(source: Source) -> str:
+    """Note and heading as a person reads them."""
+    return " > ".join(part for part in (source.title, source.heading) if part)
+
+
+def _were(count: int) -> str:
+    return "was removed" if count == 1 else "were removed"

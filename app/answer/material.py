@@ -1,0 +1,94 @@
+"""Turns retrieved nodes into what is shown: sources to cite, and connected notes apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from app.answer.markers import source_marker
+from app.answer.uri import open_uri
+from app.models import ConnectedNote, LinkedFrom, Source
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import NodeWithScore
+
+CONNECTED = "connected"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What an answer is made of.
+
+    ``source_nodes`` are the nodes of ``sources``, in that order; ``names`` maps the marker of a
+    source to the other names of its note.
+    """
+
+    sources: tuple[Source, ...] = ()
+    connected: tuple[ConnectedNote, ...] = ()
+    source_nodes: tuple[NodeWithScore, ...] = ()
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
+    """Sort nodes by their role and number the sources from ``[1]``, in the order given.
+
+    A node without role is a source: ordinary retrievers give none.
+
+    :param vault: name of the vault, for the links that open a note.
+    """
+    cited = [node for node in nodes if node.node.metadata.get("role") != CONNECTED]
+    linked = [node for node in nodes if node.node.metadata.get("role") == CONNECTED]
+    return Material(
+        tuple(_source(node, number, vault) for number, node in enumerate(cited, start=1)),
+        tuple(_connected(node, number, vault) for number, node in enumerate(linked, start=1)),
+        tuple(cited),
+        {
+            source_marker(number): tuple(node.node.metadata.get("aliases") or ())
+            for number, node in enumerate(cited, start=1)
+        },
+    )
+
+
+def _place(node: NodeWithScore, vault: str) -> dict[str, Any]:
+    """The fields that a source and a connected note have in common."""
+    metadata = node.node.metadata
+    path = str(metadata.get("path", ""))
+    headings = _headings(metadata)
+    first = int(metadata.get("first_line") or 1)
+    return {
+        "path": path,
+        "title": str(metadata.get("title") or path.rsplit("/", 1)[-1].removesuffix(".md")),
+        "heading": " > ".join(headings),
+        "lines": (first, int(metadata.get("last_line") or first)),
+        "text": node.node.get_content(),
+        "uri": open_uri(vault, path, headings),
+    }
+
+
+def _headings(metadata: Mapping[str, Any]) -> list[str]:
+    path = metadata.get("heading_path")
+    if path is None:
+        path = metadata.get("heading") or ()
+    return path.split(" > ") if isinstance(path, str) else [str(part) for part in path]
+
+
+def _source(node: NodeWithScore, number: int, vault: str) -> Source:
+    return Source(
+        marker=source_marker(number),
+        id=node.node.node_id,
+        score=float(node.score or 0.0),
+        signals=node.node.metadata.get("signals"),
+        **_place(node, vault),
+    )
+
+
+def _connected(node: NodeWithScore, number: int, vault: str) -> ConnectedNote:
+    metadata = node.node.metadata
+    return ConnectedNote(
+        label=str(metadata.get("label") or f"C{number}"),
+        linked_from=LinkedFrom.model_validate(metadata["linked_from"]),
+        reason=str(metadata.get("reason", "")),
+        evidence=metadata.get("evidence"),
+        **_place(node, vault),
+    )

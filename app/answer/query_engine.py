@@ -1,0 +1,111 @@
+"""The whole way from a question to an answer as one LlamaIndex query engine.
+
+Touches: index and models, through the retriever and the synthesizer it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.response.schema import Response
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from app.answer.synthesizer import VaultSynthesizer
+from app.retrieval.trace import TracedQuery, trace_of
+
+
+class NotehopQueryEngine(BaseQueryEngine):
+    """Retrieves, adds connected notes, and answers.
+
+    The response's ``source_nodes`` are the sources, which may be cited; what is only context stands
+    in ``metadata["connected_notes"]`` (see :class:`app.answer.synthesizer.VaultSynthesizer` for the
+    rest of the metadata). ``metadata["timings_ms"]`` holds milliseconds by stage.
+    """
+
+    def __init__(
+        self,
+        retriever: BaseRetriever,
+        synthesizer: VaultSynthesizer,
+        *,
+        node_postprocessors: Sequence[BaseNodePostprocessor] = (),
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        super().__init__(callback_manager)
+        self._retriever = retriever
+        self._synthesizer = synthesizer
+        self._postprocessors = tuple(node_postprocessors)
+
+    def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Return sources, best first, then connected notes."""
+        nodes = self._retriever.retrieve(query_bundle)
+        for postprocessor in self._postprocessors:
+            nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query_bundle)
+        return nodes
+
+    async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Do as :meth:`retrieve`."""
+        nodes = await self._retriever.aretrieve(query_bundle)
+        for postprocessor in self._postprocessors:
+            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query_bundle)
+        return nodes
+
+    def synthesize(
+        self,
+        query_bundle: QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> Response:
+        """Answer from nodes that were retrieved before."""
+        return self._synthesizer.synthesize(query_bundle, nodes, additional_source_nodes)
+
+    async def asynthesize(
+        self,
+        query_bundle: QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> Response:
+        """Do as :meth:`synthesize`."""
+        return await self._synthesizer.asynthesize(query_bundle, nodes, additional_source_nodes)
+
+    def _query(self, query_bundle: QueryBundle) -> Response:
+        query = _traced(query_bundle)
+        nodes = self.retrieve(query)
+        with query.trace.timed("answer"):
+            response = self.synthesize(query, nodes)
+        return _with_trace(response, query)
+
+    async def _aquery(self, query_bundle: QueryBundle) -> Response:
+        query = _traced(query_bundle)
+        nodes = await self.aretrieve(query)
+        with query.trace.timed("answer"):
+            response = await self.asynthesize(query, nodes)
+        return _with_trace(response, query)
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {"response_synthesizer": self._synthesizer}
+
+
+def _traced(query: QueryBundle) -> TracedQuery:
+    if isinstance(query, TracedQuery):
+        return query
+    return TracedQuery(
+        query_str=query.query_str,
+        custom_embedding_strs=query.custom_embedding_strs,
+        embedding=query.embedding,
+    )
+
+
+def _with_trace(response: Response, query: TracedQuery) -> Response:
+    trace = trace_of(query)
+    metadata = response.metadata or {}
+    response.metadata = {
+        **metadata,
+        "warnings": [*trace.warnings, *metadata.get("warnings", [])],
+        "timings_ms": dict(trace.timings_ms),
+    }
+    return response

@@ -1,0 +1,157 @@
+"""The shape of an answer in LlamaIndex: a synthesizer that keeps sources and context apart."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.response.schema import Response
+from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
+from llama_index.core.instrumentation.events.synthesis import (
+    SynthesizeEndEvent,
+    SynthesizeStartEvent,
+)
+from llama_index.core.llms import LLM
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryType
+from llama_index_instrumentation import get_dispatcher
+
+from app.answer.draft import Draft, silent
+from app.answer.markers import source_marker
+from app.answer.material import Material, material_of
+from app.models import Citation, Source
+
+_dispatcher = get_dispatcher(__name__)
+
+
+class VaultSynthesizer(BaseSynthesizer):
+    """What both ways of answering share: sources may be cited, connected notes may not.
+
+    The response's ``source_nodes`` are the sources; its ``metadata`` holds, beside the metadata of
+    each node by its id, ``mode``, ``sources``, ``citations``, ``connected_notes``, ``mentioned``
+    and ``warnings`` as plain values (see :mod:`app.models`).
+    """
+
+    def __init__(self, vault: str, llm: LLM) -> None:
+        """:param vault: name of the vault, for the links that open a note."""
+        # The helpers of the base class are not used, and would load a tokenizer.
+        super().__init__(
+            llm=llm,
+            prompt_helper=PromptHelper(tokenizer=str.split),
+            chat_prompt_helper=ChatPromptHelper(tokenizer=str.split),
+        )
+        self._vault = vault
+
+    @abstractmethod
+    def draft(self, query: str, material: Material) -> Draft:
+        """Answer from the material, which has at least one source."""
+
+    async def adraft(self, query: str, material: Material) -> Draft:
+        """Do as :meth:`draft`, in a thread; one that waits for a network has a better way."""
+        return await asyncio.to_thread(self.draft, query, material)
+
+    def synthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> Response:
+        """Answer from the nodes: those with the role ``connected`` are context only."""
+        _dispatcher.event(SynthesizeStartEvent(query=query))
+        material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
+        draft = self.draft(words, material) if material.sources else silent(())
+        response = respond(draft, material)
+        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
+        return response
+
+    async def asynthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> Response:
+        """Do as :meth:`synthesize`."""
+        _dispatcher.event(SynthesizeStartEvent(query=query))
+        material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
+        draft = await self.adraft(words, material) if material.sources else silent(())
+        response = respond(draft, material)
+        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
+        return response
+
+    def get_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        """Answer from bare texts, numbered as sources in their order."""
+        _refuse(response_kwargs)
+        return self.draft(query_str, _bare(text_chunks)).text
+
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        """Do as :meth:`get_response`."""
+        _refuse(response_kwargs)
+        return (await self.adraft(query_str, _bare(text_chunks))).text
+
+    def _get_prompts(self) -> PromptDictType:
+        return {}
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        """There are none to update."""
+
+    def _ready(
+        self,
+        query: QueryType,
+        nodes: Sequence[NodeWithScore],
+        more: Sequence[NodeWithScore] | None,
+        unknown: dict[str, Any],
+    ) -> tuple[Material, str]:
+        _refuse(unknown)
+        material = material_of([*nodes, *(more or ())], self._vault)
+        return material, query if isinstance(query, str) else query.query_str
+
+
+def respond(draft: Draft, material: Material) -> Response:
+    """Dress a draft as a LlamaIndex response."""
+    by_marker = {source.marker: source for source in material.sources}
+    citations = [Citation(**dict(by_marker[marker])) for marker in draft.cited]
+    return Response(
+        draft.text,
+        source_nodes=list(material.source_nodes),
+        metadata={
+            **{hit.node.node_id: hit.node.metadata for hit in material.source_nodes},
+            "mode": draft.mode,
+            "sources": [source.model_dump() for source in material.sources],
+            "citations": [citation.model_dump() for citation in citations],
+            "connected_notes": [note.model_dump() for note in material.connected],
+            "mentioned": list(draft.mentioned),
+            "warnings": list(draft.warnings),
+        },
+    )
+
+
+def _bare(texts: Sequence[str]) -> Material:
+    sources = tuple(
+        Source(
+            marker=source_marker(number),
+            id="",
+            path="",
+            title="",
+            heading="",
+            lines=(1, 1),
+            text=text,
+            score=0.0,
+            uri="",
+        )
+        for number, text in enumerate(texts, start=1)
+    )
+    return Material(sources=sources)
+
+
+def _refuse(unknown: dict[str, Any]) -> None:
+    if unknown:
+        raise TypeError(f"no such arguments here: {', '.join(sorted(unknown))}")

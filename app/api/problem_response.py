@@ -1,0 +1,82 @@
+"""Every error of the API as an RFC 9457 problem detail, also those of the framework."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from app.models import Problem
+from app.problems import http_problem, problem
+from config.errors import NotehopError
+
+_log = logging.getLogger(__name__)
+
+
+class ProblemResponse(JSONResponse):
+    """A response of the media type that problem details have."""
+
+    media_type = "application/problem+json"
+
+
+def respond(value: Problem, headers: Mapping[str, str] | None = None) -> ProblemResponse:
+    """The response of a problem."""
+    content = value.model_dump(exclude_none=True)
+    return ProblemResponse(content, status_code=value.status, headers=headers)
+
+
+def install(app: FastAPI) -> None:
+    """Make the app answer every error with a problem."""
+    app.add_exception_handler(NotehopError, _ours)
+    app.add_exception_handler(HTTPException, _frameworks)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _ours(_: Request, exc: Exception) -> ProblemResponse:
+    return respond(problem(exc))
+
+
+async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
+    assert isinstance(exc, HTTPException)
+    detail = exc.detail
+    if exc.status_code == HTTPStatus.NOT_FOUND:
+        detail = f"there is nothing at {request.url.path}; /openapi.json lists what there is"
+    elif exc.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = (exc.headers or {}).get("Allow", "another method")
+        detail = f"{request.url.path} does not take {request.method}; use {allowed}"
+    return respond(http_problem(exc.status_code, str(detail)), exc.headers)
+
+
+async def _validation(_: Request, exc: Exception) -> ProblemResponse:
+    assert isinstance(exc, RequestValidationError)
+    errors = exc.errors()
+    if any(error["type"] == "json_invalid" for error in errors):
+        return respond(
+            http_problem(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {_why(errors)}")
+        )
+    # The input is not repeated: it may be long, and the asker has it.
+    told = [{"at": _place(error["loc"]), "message": error["msg"]} for error in errors]
+    detail = "; ".join(f"{one['at']}: {one['message']}" for one in told)
+    return respond(http_problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, told))
+
+
+async def _unexpected(request: Request, exc: Exception) -> ProblemResponse:
+    _log.error("%s %s failed", request.method, request.url.path, exc_info=exc)
+    return respond(problem(exc))
+
+
+def _place(location: Sequence[int | str]) -> str:
+    """``body.connected.max`` without the ``body``, which is all there is."""
+    parts = [str(part) for part in location if part != "body"]
+    return ".".join(parts) or "body"
+
+
+def _why(errors: Sequence[Mapping[str, Any]]) -> str:
+    return "; ".join(str(error.get("ctx", {}).get("error", error["msg"])) for error in errors)

@@ -1,0 +1,82 @@
+"""How the command line writes: results to standard output, everything else to standard error.
+
+Touches: terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.text import Text
+
+WIDEST = 100
+"""Columns that prose takes at most: longer lines are hard to read."""
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document: a model, or plain values."""
+    plain = value.model_dump() if isinstance(value, BaseModel) else value
+    sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2) + "\n")
+
+
+@cache
+def out() -> Console:
+    """Standard output, for results."""
+    return _console(stderr=False)
+
+
+@cache
+def err() -> Console:
+    """Standard error, for progress, warnings and errors."""
+    return _console(stderr=True)
+
+
+def printable(text: str) -> str:
+    """Text of a note or a path without what a terminal would obey instead of showing."""
+    return _CONTROLS.sub("�", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def styled(*parts: str | tuple[str, str]) -> Text:
+    """One line or paragraph out of plain and (text, style) parts; markup in the text is text."""
+    clean = [
+        printable(part) if isinstance(part, str) else (printable(part[0]), part[1])
+        for part in parts
+    ]
+    return Text.assemble(*clean)
+
+
+def show(text: Text, indent: int = 0) -> None:
+    """Print a paragraph: wrapped on a terminal, as it is where another program reads."""
+    console = out()
+    if not console.is_terminal:
+        sys.stdout.writelines(
+            f"{' ' * indent}{line}\n" if line else "\n" for line in text.plain.split("\n")
+        )
+        return
+    # Not with Padding: it fills every line up, and what is copied would end in spaces.
+    for line in text.wrap(console, min(console.width, WIDEST) - indent):
+        line.rstrip()
+        console.print(Text(" " * indent) + line, soft_wrap=True)
+
+
+def headline(text: str, note: str = "") -> None:
+    """Print the heading of a part, with an empty line before it."""
+    show(styled("\n", (text, "bold"), (f"  {note}", "dim") if note else ""))
+
+
+def warn(messages: list[str]) -> None:
+    """Say what the reader should know about a result, beside it."""
+    for message in messages:
+        err().print(styled(("warning: ", "yellow"), message), soft_wrap=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)

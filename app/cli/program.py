@@ -1,0 +1,129 @@
+"""The command line as a whole: its commands, and how any of them ends.
+
+Touches: terminal.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from app.cli import ask, index, links, search, serve, status
+from app.cli import eval as eval_
+from app.cli.options import (
+    Common,
+    ConfigOption,
+    DebugOption,
+    IndexDirOption,
+    JsonOption,
+    VaultOption,
+)
+from app.problems import FAILED, INTERRUPTED, exit_code
+from config.errors import NotehopError
+
+NAME = "notehop"
+
+
+class NotehopGroup(TyperGroup):
+    """Ends every command in the same way: a message for a person, an exit code for a program."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; errors become one message on standard error and an exit code."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except (typer.Exit, typer.Abort, typer.TyperException):
+            raise
+        except NotehopError as exc:
+            _tell(exc, ctx)
+            raise typer.Exit(exit_code(exc)) from exc
+        except KeyboardInterrupt as exc:
+            typer.echo("\nstopped", err=True)
+            raise typer.Exit(INTERRUPTED) from exc
+        except BrokenPipeError as exc:
+            # Who read the output has seen enough. What is still buffered must not raise again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from exc
+        except Exception as exc:
+            _tell(exc, ctx)
+            raise typer.Exit(FAILED) from exc
+        return result
+
+
+app = typer.Typer(
+    name=NAME,
+    cls=NotehopGroup,
+    help="Ask an Obsidian vault: cited answers that follow the links between your notes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"{NAME} {version(NAME)}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    ctx: typer.Context,
+    vault: VaultOption = None,
+    index_dir: IndexDirOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+    version: Annotated[  # noqa: ARG001 - the callback has done it
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Keep what stands before the command's name."""
+    ctx.obj = Common(vault, index_dir, config, as_json, debug)
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.DEBUG if debug else logging.ERROR,
+        format="%(levelname)s %(name)s: %(message)s",
+    )
+
+
+for command in (index, ask, search, links, status, serve, eval_):
+    app.command(name=command.NAME)(command.run)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code; tests and :func:`app.cli.main` call it."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name of the vault may hold what the terminal's encoding cannot show.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    command = typer.main.get_command(app)
+    try:
+        command.main(args=list(arguments), prog_name=NAME)
+    except SystemExit as exc:
+        return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
+    return 0
+
+
+def _tell(error: Exception, ctx: Any) -> None:
+    options = ctx.find_root().obj
+    foreseen = isinstance(error, NotehopError)
+    if isinstance(options, Common) and options.debug:
+        typer.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
+    if foreseen:
+        typer.echo(f"error: {error}", err=True)
+        return
+    lines = str(error).strip().splitlines()
+    told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    hint = "" if isinstance(options, Common) and options.debug else "; --debug shows the traceback"
+    typer.echo(f"error: unexpected {told}{hint}", err=True)

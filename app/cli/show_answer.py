@@ -1,0 +1,101 @@
+"""Shows answers and hits to a person: evidence first, context apart from it.
+
+Touches: terminal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from app.cli.output import headline, show, styled, warn
+from app.models import Answer, ConnectedNote, Reply, SearchResult, Source
+
+SNIPPET = 280
+"""Characters of a hit that are shown; `--json` has all of them."""
+
+
+GLIMPSE = 160
+"""Characters of a connected note that are shown: enough to see what it is about."""
+
+_HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
+
+
+def show_answer(answer: Answer) -> None:
+    """Print an answer, what it cites, and the connected notes."""
+    show(styled(answer.answer))
+    if answer.citations:
+        headline("Citations")
+        for citation in answer.citations:
+            _place(citation)
+    others = [s for s in answer.sources if s.marker not in {c.marker for c in answer.citations}]
+    if others:
+        headline("Also found" if answer.citations else "Found", "not cited")
+        for source in others:
+            _place(source)
+    _close(answer)
+
+
+def show_hits(result: SearchResult) -> None:
+    """Print the hits of a search with their beginnings, and the connected notes."""
+    if not result.hits:
+        show(styled("Nothing in the vault matches."))
+    for number, hit in enumerate(result.hits):
+        if number:
+            show(styled(""))
+        _place(hit)
+        show(styled((snippet(hit.text), "dim")), indent=4)
+    _close(result)
+
+
+def snippet(text: str, most: int = SNIPPET) -> str:
+    """The beginning of a text on one line, cut between words, without the heading it stands under.
+
+    The heading is shown with the title of the note.
+    """
+    flat = " ".join(_HEADINGS.sub("", text).split())
+    if len(flat) <= most:
+        return flat
+    return flat[:most].rsplit(" ", 1)[0] + " …"
+
+
+def _place(source: Source) -> None:
+    title = " > ".join(part for part in (source.title, source.heading) if part)
+    show(styled((source.marker, "bold cyan"), " ", (title, "bold"), "  ", (_at(source), "dim")))
+    if source.signals:
+        ranks = ", ".join(f"{name} {_rank(values)}" for name, values in source.signals.items())
+        show(styled((f"score {source.score:.4f}; {ranks}", "dim")), indent=4)
+
+
+def _rank(values: dict[str, float | None]) -> str:
+    rank, score = values.get("rank"), values.get("score")
+    told = f"rank {rank:.0f}" if rank is not None else "no rank"
+    return told if score is None else f"{told} ({score:.3f})"
+
+
+def _at(place: Source | ConnectedNote) -> str:
+    first, last = place.lines
+    return f"{place.path}:{first}" if first == last else f"{place.path}:{first}-{last}"
+
+
+def _close(reply: Reply) -> None:
+    _connected(reply.connected_notes)
+    warn(reply.warnings)
+    if reply.pending:
+        notes = "1 note has" if reply.pending == 1 else f"{reply.pending:,} notes have"
+        warn([f"{notes} changed since the index was made; run: notehop index"])
+
+
+def _connected(notes: Sequence[ConnectedNote]) -> None:
+    if not notes:
+        return
+    headline("Connected notes", "context, not evidence")
+    for note in notes:
+        title = " > ".join(part for part in (note.title, note.heading) if part)
+        show(
+            styled(
+                (f"[{note.label}]", "bold magenta"), " ", (title, "bold"), "  ", (_at(note), "dim")
+            )
+        )
+        show(styled(note.reason), indent=5)
+        show(styled((snippet(note.text, GLIMPSE), "dim")), indent=5)

@@ -1,0 +1,47 @@
+"""``notehop status``: what the index holds, how old it is, and what became of a note.
+
+Touches: vault-read, index, terminal.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.cli.options import (
+    ConfigOption,
+    DebugOption,
+    IndexDirOption,
+    JsonOption,
+    VaultOption,
+    common,
+)
+
+NAME = "status"
+
+
+def run(
+    ctx: typer.Context,
+    note: Annotated[
+        str | None, typer.Argument(metavar="[NOTE]", help="A note of the vault.")
+    ] = None,
+    vault: VaultOption = None,
+    index_dir: IndexDirOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Say what the index holds and whether it is up to date, or what it knows of a note."""
+    options = common(ctx, vault, index_dir, config, as_json, debug)
+    from app.container.status import index_status, note_status
+
+    place = options.place()
+    told = index_status(place) if note is None else note_status(place, note)
+    from app.cli.output import print_json
+    from app.cli.show_status import show_status
+
+    if options.json:
+        print_json(told)
+    else:
+        show_status(told)

@@ -1,0 +1,161 @@
+"""Lists the links of a vault straight from its files: no index, no model.
+
+Touches: vault-read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from app.container.notes import find_note
+from app.container.place import Place
+from indexing.graph.files import VaultFiles
+from indexing.graph.fragments import Outline, outline_of_note
+from indexing.graph.model import ResolvedLink
+from indexing.graph.resolve import resolve_link
+from indexing.reading import read_note
+from indexing.vault.decode import decode
+from indexing.vault.front_matter import read_front_matter
+from indexing.vault.model import Link, Note
+from indexing.vault.properties import meaning
+from indexing.vault.walk import FileEntry, read_ignore_filters, walk
+
+TELLING = ("alias", "private", "notehop")
+"""A front matter without any of these words has no aliases and keeps no note out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Links by note and text order; ``problems`` are (path, reason) of what could not be read."""
+
+    links: tuple[ResolvedLink, ...]
+    problems: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What has to stay of a note once it was read."""
+
+    links: tuple[Link, ...]
+    outline: Outline
+    aliases: tuple[str, ...]
+    excluded: bool
+
+
+@dataclass(slots=True)
+class _Vault:
+    """Reads notes of a vault, each at most once."""
+
+    place: Place
+    files: Mapping[str, FileEntry]
+    problems: list[tuple[str, str]]
+    kept: dict[str, _Kept | None] = field(default_factory=dict)
+
+    def read(self, path: str) -> _Kept | None:
+        """What there is of a note; None if it cannot be read."""
+        if path not in self.kept:
+            self.kept[path] = self._read(path)
+        return self.kept[path]
+
+    def outline(self, path: str) -> Outline | None:
+        """The outline of a note, for a fragment that leads into it."""
+        file = self.files.get(path)
+        if file is None or self.too_large(file):
+            return None
+        found = self.read(path)
+        return found.outline if found else None
+
+    def too_large(self, file: FileEntry) -> bool:
+        """Whether the index would leave the note out for its size."""
+        return file.size > self.place.settings.vault.max_note_bytes
+
+    def said(self, path: str) -> tuple[tuple[str, ...], bool]:
+        """Aliases of a note and whether it keeps itself out, read from its front matter alone."""
+        try:
+            text, _ = decode(path, (self.place.vault / path).read_bytes())
+        except OSError:
+            return (), False
+        if not text.startswith("---") or not any(word in text.lower() for word in TELLING):
+            return (), False
+        told = meaning(path, read_front_matter(path, text))
+        return told.aliases, told.excluded is not None
+
+    def _read(self, path: str) -> _Kept | None:
+        comments = self.place.settings.vault.comment_links
+        read = read_note(self.place.vault, self.files[path], "", comment_links=comments)
+        if read.note is None:
+            self.problems.append((path, read.problem or "cannot be read"))
+            return None
+        note: Note = read.note
+        return _Kept(note.links, outline_of_note(note), note.aliases, note.excluded is not None)
+
+
+def list_links(place: Place, note: str | None = None) -> Listing:
+    """Return every link of the vault's indexed notes, or of one note, with what it leads to.
+
+    :param note: path or name of a note (see :func:`app.container.notes.find_note`); it is listed
+        even if the index leaves it out.
+    :raises VaultError: if the vault cannot be listed.
+    :raises UsageError: if ``note`` is none, or several.
+    """
+    settings = place.settings.vault
+    found = walk(
+        place.vault,
+        exclude=settings.exclude,
+        ignore_filters=read_ignore_filters(place.vault),
+    )
+    by_path = {file.path: file for file in found.files}
+    vault = _Vault(place, by_path, list(found.problems) if note is None else [])
+    out = {file.path for file in found.files if file.excluded or _skipped(vault, file)}
+    if note is None:
+        sources = [f.path for f in found.files if f.kind == "note" and f.path not in out]
+        describe: Callable[[str], tuple[tuple[str, ...], bool]] = _by_reading(vault)
+    else:
+        sources = [find_note(VaultFiles(by_path), place.vault, note)]
+        describe = vault.said
+    files = _files(by_path, out, describe)
+    return Listing(
+        tuple(_resolved(vault, files, sources, keep_all=note is not None)), tuple(vault.problems)
+    )
+
+
+def _skipped(vault: _Vault, file: FileEntry) -> bool:
+    return file.kind == "note" and vault.too_large(file)
+
+
+def _by_reading(vault: _Vault) -> Callable[[str], tuple[tuple[str, ...], bool]]:
+    def describe(path: str) -> tuple[tuple[str, ...], bool]:
+        kept = vault.read(path)
+        return (kept.aliases, kept.excluded) if kept else ((), False)
+
+    return describe
+
+
+def _files(
+    by_path: Mapping[str, FileEntry],
+    out: set[str],
+    describe: Callable[[str], tuple[tuple[str, ...], bool]],
+) -> VaultFiles:
+    excluded = set(out)
+    aliases: dict[str, tuple[str, ...]] = {}
+    for path, file in by_path.items():
+        if file.kind != "note" or path in out:
+            continue
+        names, keeps_out = describe(path)
+        if keeps_out:
+            excluded.add(path)
+        elif names:
+            aliases[path] = names
+    return VaultFiles(by_path, excluded, aliases)
+
+
+def _resolved(
+    vault: _Vault, files: VaultFiles, sources: list[str], *, keep_all: bool
+) -> Iterator[ResolvedLink]:
+    for source in sources:
+        kept = vault.read(source)
+        if kept is None or (kept.excluded and not keep_all):
+            continue
+        for link in kept.links:
+            yield resolve_link(files, source, link, vault.outline)

@@ -1,0 +1,103 @@
+"""What outlives a query: the reader of the index, the models, and how a query runs through them.
+
+Touches: index (reads), model.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from llama_index.core.llms import LLM
+from llama_index.core.schema import NodeWithScore
+
+from app.answer.quoting import ExtractiveSynthesizer
+from app.answer.synthesizer import VaultSynthesizer
+from app.answer.writing import LlmSynthesizer
+from app.container.assembly import Parts, Wanted, retrieve
+from app.container.place import Place
+from app.container.queries import checked
+from app.container.reading import reading_of
+from app.retrieval.trace import TracedQuery
+from indexing.embed.query import QueryEmbedder, load_query
+from indexing.stores.catalog import Catalog
+from indexing.stores.reader import Reader
+from indexing.tokens import Tokenizer
+
+
+class Machinery:
+    """Runs queries over one index. Threads may share it; the model is loaded when first needed."""
+
+    def __init__(self, place: Place, reader: Reader, llm: LLM | None) -> None:
+        self.reader = reader
+        self.ready = False
+        self._place = place
+        self._llm = llm
+        self._loading = threading.RLock()
+        self._embedder: QueryEmbedder | None = None
+        self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None
+
+    def warm(self) -> None:
+        """Load the model and let it embed once: the first time takes longer."""
+        self.embedder.embed_query("warm")
+        self._read_as_indexed()
+        self.ready = True
+
+    def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
+        """Return sources and connected notes of the newest generation.
+
+        :raises QueryError: if the query is empty or too long.
+        """
+        settings = self._place.settings
+        text = query.query_str = checked(query.query_str, settings.retrieval.max_query_chars)
+        tokenizer, _ = self._read_as_indexed()
+        embedder = self.embedder
+        with self.reader.snapshot() as view:
+            query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
+            if view.chunk_count == 0:
+                query.trace.warn(
+                    "the index holds no text; write some notes, or look at what notehop status "
+                    "says was skipped, then run: notehop index"
+                )
+            elif embedder.is_cut(text):
+                query.trace.warn(
+                    f"the query is longer than the {embedder.max_tokens} tokens that the model "
+                    "reads; its end counts by its words alone"
+                )
+            found = retrieve(query, view, Parts(settings, embedder, tokenizer), wanted)
+        self.ready = True
+        return found
+
+    @property
+    def synthesizer(self) -> VaultSynthesizer:
+        """What makes the answer: the language model if there is one, else quotes."""
+        return self._read_as_indexed()[1]
+
+    @property
+    def embedder(self) -> QueryEmbedder:
+        """The model that embedded the index.
+
+        :raises ModelError: if it cannot be loaded.
+        """
+        with self._loading:
+            if self._embedder is None:
+                folder = self._place.layout.model
+                self._embedder = load_query(folder, self._place.settings.embedding)
+            return self._embedder
+
+    def _read_as_indexed(self) -> tuple[Tokenizer, VaultSynthesizer]:
+        """The tokenizer of the index as it is now: a rebuild may have found another language."""
+        catalog = self.reader.catalog
+        with self._loading:
+            if self._language is None or self._language[0] is not catalog:
+                fingerprint = catalog.meta().get("fingerprint", {})
+                tokenizer = Tokenizer(str(fingerprint.get("language", "en")))
+                self._language = catalog, tokenizer, self._synthesizer(tokenizer)
+            return self._language[1], self._language[2]
+
+    def _synthesizer(self, tokenizer: Tokenizer) -> VaultSynthesizer:
+        reading = reading_of(tokenizer, lambda: self.reader.lexical, lambda: self.embedder)
+        most = self._place.settings.answer.max_sentences
+        quoting = ExtractiveSynthesizer(self._place.name, reading, max_sentences=most)
+        if self._llm is None:
+            return quoting
+        return LlmSynthesizer(self._place.name, self._llm, quoting)

@@ -1,0 +1,52 @@
+"""Finds the note that a person means by a path or a name."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from config.errors import UsageError
+from indexing.graph.files import VaultFiles
+from indexing.graph.model import Status
+from indexing.graph.names import is_note
+from indexing.graph.resolve import resolve_path
+
+
+def find_note(files: VaultFiles, vault: Path, said: str) -> str:
+    """Return the path of a note in the vault.
+
+    Tried in order: a path from the vault's root, a path from the current folder (or an absolute
+    one), each with and without ``.md``; then a name as a link would give it.
+
+    :raises UsageError: if no note is meant, or more than one.
+    """
+    for path in _paths(vault, said):
+        for candidate in (path, f"{path}.md"):
+            if candidate in files and is_note(candidate):
+                return candidate
+    found = resolve_path(files, "", said) if said.strip() else None
+    if found is None or found.path is None or not is_note(found.path):
+        raise UsageError(f"{said}: no note of {vault}{_close(files, said)}")
+    if found.status is Status.AMBIGUOUS:
+        raise UsageError(f"{said}: {len(found.candidates)} notes: {', '.join(found.candidates)}")
+    return found.path
+
+
+def _paths(vault: Path, said: str) -> list[str]:
+    """``said`` as paths relative to the vault, with ``/``; what lies outside of it is left out."""
+    inside = [Path(os.path.normpath(vault / said))]
+    here = Path(said).expanduser()
+    # Not resolved: a note that is a symbolic link is known under its own name.
+    inside.append(Path(os.path.normpath(Path.cwd().resolve() / here)))
+    return list(
+        dict.fromkeys(
+            path.relative_to(vault).as_posix() for path in inside if path.is_relative_to(vault)
+        )
+    )
+
+
+def _close(files: VaultFiles, said: str) -> str:
+    notes = [path for path in files if is_note(path)]
+    close = difflib.get_close_matches(said, notes, n=3, cutoff=0.6)
+    return f"; did you mean {', '.join(close)}?" if close else "; name it by its path in the vault"

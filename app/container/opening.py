@@ -1,0 +1,58 @@
+"""Opens the index of a vault; a missing one is known before anything slow is loaded.
+
+Touches: index (reads), model (reads its files).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.container.place import Place, locate
+from indexing.identity import wanted
+from indexing.stores.reader import Ranking, Reader
+
+if TYPE_CHECKING:
+    from llama_index.core.llms import LLM
+
+    from app.container.handle import VaultHandle
+    from config import Settings
+
+
+def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
+    """Open the vault at a place.
+
+    :param llm: writes the answers; without one they are quoted from the notes.
+    :raises IndexMissing: if there is no index yet, naming the command that makes it.
+    :raises IndexMismatch: if it was made with other settings.
+    :raises IndexDamaged: if it cannot be read.
+    """
+    lexical = place.settings.lexical
+    reader = Reader.open(
+        place.layout,
+        wanted(place.settings),
+        ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),
+    )
+    try:
+        from app.container.handle import VaultHandle
+
+        return VaultHandle(place, reader, llm)
+    except BaseException:
+        reader.close()
+        raise
+
+
+def open_vault(
+    path: Path | str | None = None,
+    *,
+    index_dir: Path | str | None = None,
+    llm: LLM | None = None,
+    settings: Settings | None = None,
+) -> VaultHandle:
+    """Open a vault; see :func:`app.open_vault`."""
+    place = locate(
+        None if path is None else Path(path),
+        index_dir=None if index_dir is None else Path(index_dir),
+        settings=settings,
+    )
+    return open_place(place, llm)

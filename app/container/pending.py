@@ -1,0 +1,96 @@
+"""How many notes changed since the index was made: a walk over names, sizes and times.
+
+Touches: vault-read, index (reads).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from app.container.place import Place
+from config.errors import NotehopError
+from indexing.changes import Changes, compare
+from indexing.stores.catalog import Catalog
+from indexing.stores.model import NoteStatus
+from indexing.vault.walk import read_ignore_filters, walk
+
+FRESH = 5.0
+"""Seconds for which a count is taken as it is."""
+
+WAIT = 0.3
+"""Seconds that a query waits for a count that is under way; the rest of the query took some too."""
+
+
+def pending_changes(place: Place, catalog: Catalog) -> Changes:
+    """What the next index run would do: see :class:`indexing.changes.Changes`.
+
+    :raises VaultError: if the vault cannot be listed.
+    """
+    settings = place.settings.vault
+    found = walk(
+        place.vault,
+        exclude=settings.exclude,
+        ignore_filters=read_ignore_filters(place.vault),
+    )
+    skipped = catalog.notes(NoteStatus.SKIPPED)
+    return compare(
+        found.files,
+        catalog.stamps(),
+        {note.path: note.reason or "" for note in skipped},
+        settings.max_note_bytes,
+    )
+
+
+class PendingCount:
+    """Counts in the background, so that a query on a large vault does not wait for the walk."""
+
+    def __init__(
+        self, count: Callable[[], int], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """:param count: counts now; may take its time, and may fail."""
+        self._count = count
+        self._clock = clock
+        self._turn = threading.Lock()
+        self._running: threading.Thread | None = None
+        self._value: int | None = None
+        self._at: float | None = None
+
+    def begin(self) -> None:
+        """Begin to count, unless the last count is fresh or one is under way."""
+        with self._turn:
+            fresh = self._at is not None and self._clock() - self._at < FRESH
+            if fresh or self._running is not None:
+                return
+            self._running = threading.Thread(target=self._run, name="notehop-scan", daemon=True)
+            self._running.start()
+
+    def value(self) -> int | None:
+        """The count that is fresh by now; None if it is not ready in time or cannot be made."""
+        with self._turn:
+            running = self._running
+        if running is not None:
+            running.join(WAIT)
+        with self._turn:
+            return None if self._running is not None else self._value
+
+    def _run(self) -> None:
+        try:
+            value: int | None = self._count()
+        except (NotehopError, OSError):
+            # An answer does not fail because the vault could not be looked at: it says None.
+            value = None
+        with self._turn:
+            self._value, self._at = value, self._clock()
+            self._running = None
+
+
+def counter(place: Place, catalog: Callable[[], Catalog]) -> PendingCount:
+    """The count of one vault and the catalog of its index."""
+
+    def count() -> int:
+        changes = pending_changes(place, catalog())
+        return len(changes.read) + len(changes.skip) + len(changes.gone)
+
+    return PendingCount(count)

@@ -1,0 +1,52 @@
+"""What a query must be before anything is loaded for it."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from app.container.place import Place
+from app.models import Query
+from config.errors import QueryError
+
+QueryT = TypeVar("QueryT", bound=Query)
+
+
+def as_query(model: type[QueryT], query: str | Query, options: dict[str, Any]) -> QueryT:
+    """Make a query of what a caller gave: a text with options, or a query ready made.
+
+    :raises QueryError: naming the option that does not exist or has a wrong value.
+    """
+    given = {"query": query} if isinstance(query, str) else query.model_dump()
+    try:
+        return model(**{**given, **options})
+    except ValidationError as exc:
+        told = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in exc.errors()]
+        raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc
+
+
+def check(query: Query, place: Place) -> None:
+    """Refuse a query that no index could answer, before one is opened.
+
+    :raises QueryError: as :func:`checked`.
+    """
+    checked(query.query, place.settings.retrieval.max_query_chars)
+
+
+def checked(text: str, longest: int) -> str:
+    """Return the text of a query without white space around it, as text that can be encoded.
+
+    A half of a surrogate pair, from a broken escape or from bytes that are no text, becomes ``?``.
+
+    :param longest: characters it may have.
+    :raises QueryError: if it is empty or longer.
+    """
+    if not text.strip():
+        raise QueryError("the query is empty; write what you look for")
+    if len(text) > longest:
+        raise QueryError(
+            f"the query has {len(text):,} characters, and {longest:,} is the most; shorten it "
+            "(or raise retrieval.max_query_chars)"
+        )
+    return text.strip().encode("utf-8", "replace").decode()

@@ -1,0 +1,47 @@
+"""The retrieval of a vault as one LlamaIndex retriever that is always of the newest generation.
+
+Touches: index and model, through the handle that makes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from app.container.assembly import Wanted
+from app.retrieval.trace import TracedQuery
+
+Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
+
+
+class VaultRetriever(BaseRetriever):
+    """Finds sources, best first, then (unless switched off) the notes they are linked with.
+
+    Connected notes have ``metadata["role"] == "connected"``: they are context, not to be cited.
+    Each query sees one generation of the index, the newest.
+    """
+
+    def __init__(self, run: Run, wanted: Wanted) -> None:
+        super().__init__()
+        self._run = run
+        self._wanted = wanted
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._run(_traced(query_bundle), self._wanted)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        # Model, index and files are read without asyncio: a thread keeps the loop free.
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def _traced(query: QueryBundle) -> TracedQuery:
+    if isinstance(query, TracedQuery):
+        return query
+    return TracedQuery(
+        query_str=query.query_str,
+        custom_embedding_strs=query.custom_embedding_strs,
+        embedding=query.embedding,
+    )

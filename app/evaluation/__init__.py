@@ -1,0 +1,1 @@
+"""Measuring retrieval: golden sets, metrics, and the comparison of settings."""

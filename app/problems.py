@@ -1,0 +1,87 @@
+"""The one place that turns errors into what each edge shows: HTTP status and problem, exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from config.errors import (
+    IndexDamaged,
+    IndexFailure,
+    IndexLocked,
+    IndexMismatch,
+    IndexMissing,
+    IndexUnwritable,
+    ModelError,
+    NotehopError,
+    QueryError,
+    SettingsError,
+    UsageError,
+    VaultError,
+)
+
+if TYPE_CHECKING:
+    from app.models import Problem
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+"""Exit codes beside 0: the work failed, the command makes no sense, Ctrl-C."""
+
+UNEXPECTED = "an internal error; the log of the server says more"
+"""What an edge tells of an error that nobody foresaw, whose text may not be for the asker."""
+
+_STATUS: Mapping[type[NotehopError], HTTPStatus] = {
+    QueryError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    SettingsError: HTTPStatus.INTERNAL_SERVER_ERROR,
+    VaultError: HTTPStatus.SERVICE_UNAVAILABLE,
+    UsageError: HTTPStatus.BAD_REQUEST,
+    IndexFailure: HTTPStatus.SERVICE_UNAVAILABLE,
+    ModelError: HTTPStatus.SERVICE_UNAVAILABLE,
+    NotehopError: HTTPStatus.INTERNAL_SERVER_ERROR,
+}
+"""By the nearest class; the server is not to blame only for the query and the request."""
+
+_TYPE: Mapping[type[NotehopError], str] = {
+    QueryError: "query",
+    SettingsError: "settings",
+    VaultError: "vault",
+    UsageError: "usage",
+    IndexMissing: "index-missing",
+    IndexMismatch: "index-mismatch",
+    IndexLocked: "index-locked",
+    IndexDamaged: "index-damaged",
+    IndexUnwritable: "index-unwritable",
+    IndexFailure: "index",
+    ModelError: "model",
+}
+"""The last part of ``urn:notehop:problem:…``: for programs, which should not read messages."""
+
+
+def exit_code(error: BaseException) -> int:
+    """2 for what makes no sense as asked, 1 for everything else that failed."""
+    return USAGE if isinstance(error, UsageError) else FAILED
+
+
+def problem(error: BaseException) -> Problem:
+    """The problem detail of an error (RFC 9457); one that nobody foresaw is not quoted."""
+    if not isinstance(error, NotehopError):
+        return http_problem(HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED)
+    status = next(_STATUS[cls] for cls in type(error).__mro__ if cls in _STATUS)
+    name = next((_TYPE[cls] for cls in type(error).__mro__ if cls in _TYPE), None)
+    kind = f"urn:notehop:problem:{name}" if name else "about:blank"
+    return _problem(kind, status, str(error))
+
+
+def http_problem(status: int, detail: str, errors: list[dict[str, Any]] | None = None) -> Problem:
+    """The problem detail of something that HTTP itself has a word for."""
+    return _problem("about:blank", status, detail, errors)
+
+
+def _problem(
+    kind: str, status: int, detail: str, errors: list[dict[str, Any]] | None = None
+) -> Problem:
+    # The command line needs exit codes only, and pydantic takes as long to load as all of it.
+    from app.models import Problem
+
+    title = HTTPStatus(status).phrase
+    return Problem(type=kind, title=title, status=status, detail=detail, errors=errors)

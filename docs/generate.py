@@ -1,0 +1,89 @@
+"""Writes the parts of the README that the product itself can tell: settings and commands.
+
+``python docs/generate.py`` rewrites them, ``--check`` says whether they are as they should be.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+DEFAULTS = ROOT / "config" / "default.toml"
+
+_KEY = re.compile(r"([a-z0-9_]+) = (.+)")
+_SECTION = re.compile(r"\[([a-z0-9_.]+)\]")
+
+
+def settings_table(text: str) -> str:
+    """Make the table of settings from the comments over each key of ``default.toml``."""
+    rows = ["| setting | default | what it is |", "| --- | --- | --- |"]
+    rows += [f"| `{key}` | `{value}` | {said} |" for key, value, said in _settings(text)]
+    return "\n".join(rows)
+
+
+def _settings(text: str) -> Iterator[tuple[str, str, str]]:
+    known = tomllib.loads(text)
+    section, comment = "", [""]
+    for line in text.splitlines():
+        if line.startswith("#"):
+            comment.append(line.lstrip("# "))
+        elif found := _SECTION.fullmatch(line):
+            section = found[1]
+            comment = []
+        elif found := _KEY.fullmatch(line):
+            value = known
+            for part in (*section.split("."), found[1]):
+                value = value[part]
+            if not comment:
+                raise ValueError(f"{section}.{found[1]} is not documented in {DEFAULTS}")
+            said = " ".join(comment).replace("|", "\\|")
+            yield f"{section}.{found[1]}", found[2].strip('"') or '""', said
+            comment = []
+        else:
+            comment = []
+
+
+def commands_table() -> str:
+    """Make the table of commands from the command line's own help."""
+    import typer
+
+    from app.cli.program import app
+
+    group = typer.main.get_command(app)
+    rows = ["| command | what it does |", "| --- | --- |"]
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        context = typer.Context(command, info_name=name)
+        usage = " ".join(command.collect_usage_pieces(context)).replace("[OPTIONS]", "")
+        # ``{question}...`` is one question of several words, ``[[NOTE]]`` an optional note.
+        usage = re.sub(r"\{(\w+)\}\.\.\.", lambda found: found[1].upper(), usage)
+        usage = usage.replace("[[", "[").replace("]]", "]").replace("...", "")
+        told = f"notehop {name} {usage.strip()}".strip()
+        rows.append(f"| `{told}` | {command.help.splitlines()[0]} |")
+    return "\n".join(rows)
+
+
+def generated(readme: str) -> str:
+    """Return the README with its generated parts as they should be."""
+    parts = {
+        "settings": settings_table(DEFAULTS.read_text(encoding="utf-8")),
+        "commands": commands_table(),
+    }
+    for name, part in parts.items():
+        marks = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+        if not marks.search(readme):
+            raise ValueError(f"README.md has no part {name}")
+        readme = marks.sub(lambda found, part=part: f"{found[1]}{part}\n{found[2]}", readme)
+    return readme
+
+
+if __name__ == "__main__":
+    before = README.read_text(encoding="utf-8")
+    after = generated(before)
+    if "--check" in sys.argv:
+        sys.exit(0 if before == after else "README.md: generated parts are old; run: make docs")
+    README.write_text(after, encoding="utf-8")

@@ -1,0 +1,116 @@
+"""Sources, connected notes and nodes for tests, with only what a test cares about spelled out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from app.answer.relevance import Reading, Term
+from app.models import ConnectedNote, LinkedFrom, Source
+
+
+def source(number: int, text: str, **fields: Any) -> Source:
+    """A source of the note ``notes/Note NUMBER.md``."""
+    values: dict[str, Any] = {
+        "marker": f"[{number}]",
+        "id": f"{number:032x}",
+        "path": f"notes/Note {number}.md",
+        "title": f"Note {number}",
+        "heading": "",
+        "lines": (1, 1),
+        "score": 1.0 / number,
+        "uri": "obsidian://open",
+    }
+    return Source(**{**values, "text": text, **fields})
+
+
+def connected(number: int, text: str, **fields: Any) -> ConnectedNote:
+    """A connected note, linked from Note 1."""
+    values: dict[str, Any] = {
+        "label": f"C{number}",
+        "path": f"linked/Linked {number}.md",
+        "title": f"Linked {number}",
+        "heading": "",
+        "lines": (1, 1),
+        "linked_from": LinkedFrom(path="notes/Note 1.md", title="Note 1", line=3, sentence="See."),
+        "reason": "linked from Note 1",
+        "uri": "obsidian://open",
+    }
+    return ConnectedNote(**{**values, "text": text, **fields})
+
+
+def source_node(number: int, text: str, **metadata: Any) -> NodeWithScore:
+    """The node of a source as retrieval makes it."""
+    values: dict[str, Any] = {
+        "path": f"notes/Note {number}.md",
+        "title": f"Note {number}",
+        "folder": "notes",
+        "heading": "",
+        "first_line": 1,
+        "last_line": 1,
+        "role": "source",
+    }
+    node = TextNode(id_=f"{number:032x}", text=text, metadata={**values, **metadata})
+    return NodeWithScore(node=node, score=1.0 / number)
+
+
+def connected_node(number: int, text: str, **metadata: Any) -> NodeWithScore:
+    """The node of a connected note as the postprocessor makes it."""
+    return source_node(
+        100 + number,
+        text,
+        **{
+            "path": f"linked/Linked {number}.md",
+            "title": f"Linked {number}",
+            "role": "connected",
+            "label": f"C{number}",
+            "linked_from": {
+                "path": "notes/Note 1.md",
+                "title": "Note 1",
+                "line": 3,
+                "sentence": "See Linked 1 for the dates.",
+            },
+            "reason": "linked from Note 1",
+            **metadata,
+        },
+    )
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Cut after a full stop, question or exclamation mark; good enough for the texts of tests."""
+    return [match.span() for match in re.finditer(r"[^.!?]+[.!?]*\s*", text)]
+
+
+SMALL_WORDS = frozenset(
+    re.findall(r"\w+", "a the is on in of to and who what when where did does do")
+)
+
+
+def reading(
+    likeness: dict[str, float] | None = None, *, absent: frozenset[str] = frozenset()
+) -> Reading:
+    """Reads plain lower-case words, each as rare as the next.
+
+    :param likeness: text -> its cosine to any query, 0 for a text that is not there.
+    :param absent: words that no note holds.
+    """
+
+    def words(text: str) -> list[str]:
+        return re.findall(r"\w+", text.casefold())
+
+    def terms(query: str) -> list[Term]:
+        told = dict.fromkeys(word for word in words(query) if word not in SMALL_WORDS)
+        return [Term(word, 1.0, missing=word in absent) for word in told]
+
+    def compare(query: str, texts: Sequence[str]) -> list[float]:  # noqa: ARG001
+        return [(likeness or {}).get(text, 0.0) for text in texts]
+
+    return Reading(
+        words=words,
+        terms=terms,
+        sentences=split_sentences,
+        likeness=None if likeness is None else compare,
+    )

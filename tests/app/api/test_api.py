@@ -1,0 +1,239 @@
+"""What the API answers, and that every refusal is a problem detail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from app.api.app import create_app
+from app.api.guards import MAX_BODY
+from config.errors import IndexMissing, ModelError, NotehopError
+from tests.app.api.fake_vault import FakeVault
+
+HOME = "http://127.0.0.1:8765"
+
+
+@pytest.fixture
+def vault() -> FakeVault:
+    return FakeVault()
+
+
+@pytest.fixture
+def client(vault: FakeVault) -> Iterator[TestClient]:
+    with TestClient(create_app(vault), HOME, raise_server_exceptions=False) as client:
+        yield client
+
+
+def problem(response: httpx.Response, status: int) -> dict[str, Any]:
+    """The problem in a refusal, checked for what all of them have."""
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+    told: dict[str, Any] = response.json()
+    assert told["status"] == status
+    assert told["title"]
+    assert told["type"]
+    assert told["detail"]
+    return told
+
+
+def test_query(client: TestClient, vault: FakeVault) -> None:
+    body = {"query": "When?", "top_k": 3, "connected": {"max": 1, "order": "rank"}}
+    response = client.post("/query", json=body)
+    assert response.status_code == 200
+    assert response.json()["answer"] == "When?"
+    assert response.json()["generation"] == 7
+    [asked] = vault.asked
+    assert (asked.top_k, asked.connected.max, asked.connected.order) == (3, 1, "rank")
+
+
+def test_search(client: TestClient) -> None:
+    response = client.post("/search", json={"query": "When?", "results": "notes"})
+    assert response.status_code == 200
+    assert response.json()["hits"] == []
+
+
+def test_queries_run_in_threads(client: TestClient, vault: FakeVault) -> None:
+    client.post("/query", json={"query": "When?"})
+    assert vault.threads.isdisjoint({"MainThread"})
+    assert all("AnyIO worker thread" in name for name in vault.threads)
+
+
+def test_health(client: TestClient, vault: FakeVault) -> None:
+    vault.warmed.wait(10)
+    told = client.get("/health").json()
+    assert told.pop("version")
+    assert told == {"live": True, "ready": True, "vault": "My vault", "generation": 7}
+
+
+def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Cold(FakeVault):
+        def warm(self) -> None:
+            self.warmed.set()
+            raise ModelError("the model is gone")
+
+    vault = Cold()
+    with TestClient(create_app(vault), HOME) as client:
+        vault.warmed.wait(10)
+        assert client.get("/health").json()["ready"] is False
+    assert "the model is gone" in caplog.text
+
+
+def test_the_vault_is_closed_at_the_end(vault: FakeVault) -> None:
+    with TestClient(create_app(vault), HOME):
+        assert not vault.closed
+    assert vault.closed
+
+
+@pytest.mark.parametrize(
+    ("body", "at"),
+    [
+        pytest.param({}, "query", id="missing"),
+        pytest.param({"query": 5}, "query", id="wrong-type"),
+        pytest.param({"query": "q", "top_k": 0}, "top_k", id="out-of-range"),
+        pytest.param({"query": "q", "top_k": "many"}, "top_k", id="not-a-number"),
+        pytest.param({"query": "q", "colour": 1}, "colour", id="unknown-key"),
+        pytest.param({"query": "q", "connected": {"max": 99}}, "connected.max", id="nested"),
+        pytest.param({"query": "q", "results": "pages"}, "results", id="unknown-choice"),
+        pytest.param([], "body", id="no-object"),
+    ],
+)
+def test_a_wrong_request_names_the_field(client: TestClient, body: Any, at: str) -> None:
+    told = problem(client.post("/search", json=body), 422)
+    assert [error["at"] for error in told["errors"]] == [at]
+    assert at in told["detail"]
+
+
+def test_a_refusal_does_not_repeat_what_was_sent(client: TestClient) -> None:
+    sent = "x" * 5_000
+    response = client.post("/query", json={"query": "q", sent: 1, "top_k": sent})
+    told = problem(response, 422)
+    assert sent not in json.dumps([error["message"] for error in told["errors"]])
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        pytest.param(b"{not json", 400, id="no-json"),
+        pytest.param(b"\xff\xfe", 400, id="no-text"),
+        pytest.param(b"", 422, id="empty"),
+    ],
+)
+def test_a_body_that_is_no_json(client: TestClient, content: bytes, status: int) -> None:
+    headers = {"content-type": "application/json"}
+    problem(client.post("/query", content=content, headers=headers), status)
+
+
+def test_a_form_is_no_json(client: TestClient, vault: FakeVault) -> None:
+    """A page elsewhere can send forms and plain text without asking the browser; not JSON."""
+    content = json.dumps({"query": "q"})
+    problem(client.post("/query", content=content, headers={"content-type": "text/plain"}), 422)
+    assert vault.asked == []
+
+
+def test_a_large_body_is_refused(client: TestClient, vault: FakeVault) -> None:
+    told = problem(client.post("/query", json={"query": "x" * MAX_BODY}), 413)
+    assert "1,000,000 bytes" in told["detail"]
+    assert vault.asked == []
+
+
+def test_a_large_body_in_pieces_is_refused(client: TestClient) -> None:
+    pieces = (b"x" * 100_000 for _ in range(50))
+    headers = {"content-type": "application/json"}
+    problem(client.post("/query", content=pieces, headers=headers), 413)
+
+
+def test_no_such_place(client: TestClient) -> None:
+    assert "/nowhere" in problem(client.get("/nowhere"), 404)["detail"]
+
+
+def test_a_wrong_method(client: TestClient) -> None:
+    response = client.get("/query")
+    assert "POST" in problem(response, 405)["detail"]
+    assert response.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        pytest.param(
+            IndexMissing("no index; run: notehop index"), 503, "index-missing", id="index"
+        ),
+        pytest.param(ModelError("no model"), 503, "model", id="model"),
+        pytest.param(NotehopError("something"), 500, None, id="other"),
+    ],
+)
+def test_our_errors(error: Exception, status: int, kind: str | None) -> None:
+    with TestClient(create_app(FakeVault(error)), HOME) as client:
+        told = problem(client.post("/query", json={"query": "q"}), status)
+    assert told["type"] == (f"urn:notehop:problem:{kind}" if kind else "about:blank")
+    assert told["detail"] == str(error)
+
+
+def test_an_empty_query(client: TestClient) -> None:
+    told = problem(client.post("/query", json={"query": ""}), 422)
+    assert told["type"] == "urn:notehop:problem:query"
+
+
+def test_an_unforeseen_error_is_not_quoted() -> None:
+    vault = FakeVault(RuntimeError("the password is swordfish"))
+    with TestClient(create_app(vault), HOME, raise_server_exceptions=False) as client:
+        told = problem(client.post("/query", json={"query": "q"}), 500)
+    assert "swordfish" not in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        pytest.param("127.0.0.1:8765", 200, id="address"),
+        pytest.param("localhost", 200, id="name"),
+        pytest.param("LOCALHOST:1", 200, id="case"),
+        pytest.param("[::1]:8765", 200, id="ipv6"),
+        pytest.param("evil.example", 421, id="rebound-name"),
+        pytest.param("evil.example:8765", 421, id="rebound-name-and-port"),
+        pytest.param("127.0.0.1.evil.example", 421, id="prefix"),
+        pytest.param("192.168.1.5", 421, id="other-address"),
+        pytest.param("", 421, id="empty"),
+    ],
+)
+def test_only_our_own_names_are_answered(client: TestClient, host: str, status: int) -> None:
+    response = client.get("/health", headers={"host": host})
+    if status == 200:
+        assert response.status_code == 200
+    else:
+        problem(response, status)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        pytest.param("192.168.1.5:8765", 200, id="address"),
+        pytest.param("nas.local", 200, id="bound-name"),
+        pytest.param("evil.example", 421, id="rebound-name"),
+    ],
+)
+def test_a_server_for_others_answers_to_addresses_too(
+    vault: FakeVault, host: str, status: int
+) -> None:
+    with TestClient(create_app(vault, host="nas.local"), HOME) as client:
+        assert client.get("/health", headers={"host": host}).status_code == status
+
+
+def test_the_schema_shows_examples_and_problems(client: TestClient) -> None:
+    schema = client.get("/openapi.json").json()
+    assert set(schema["paths"]) == {"/query", "/search", "/health"}
+    query = schema["paths"]["/query"]["post"]
+    assert query["requestBody"]["content"]["application/json"]["examples"]
+    assert list(query["responses"]["422"]["content"]) == ["application/problem+json"]
+    assert "HTTPValidationError" not in schema["components"]["schemas"]
+
+
+def test_no_page_loads_scripts_from_elsewhere(client: TestClient) -> None:
+    problem(client.get("/docs"), 404)
+    problem(client.get("/redoc"), 404)

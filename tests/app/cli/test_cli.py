@@ -1,0 +1,192 @@
+"""What the command line prints where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli import program
+from app.cli.program import app
+from config.errors import IndexDamaged
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def told(result: Result, code: int) -> str:
+    """The one message of a refusal; nothing else may be printed."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert result.stderr.startswith("error: ")
+    return result.stderr
+
+
+def test_version() -> None:
+    result = call("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("notehop ")
+
+
+def test_no_command_shows_the_commands() -> None:
+    for name in ("index", "ask", "search", "links", "status", "serve"):
+        assert name in call("--help").stdout
+
+
+@pytest.mark.parametrize("name", ["index", "ask", "search", "links", "status", "serve"])
+def test_every_command_takes_the_common_options(name: str) -> None:
+    shown = call(name, "--help").stdout
+    for option in ("--vault", "--index-dir", "--config", "--json", "--debug"):
+        assert option in shown
+
+
+def test_links(vault: Path) -> None:
+    result = call("links", vault)
+    assert result.exit_code == 0
+    assert "[[Plan]] -> Plan.md" in result.stdout
+    assert "4 links: 2 resolved, 1 unresolved, 1 excluded" in result.stdout
+    assert result.stderr == ""
+
+
+def test_links_of_a_note_as_json(vault: Path) -> None:
+    result = call("links", "Atlas", "--vault", vault, "--json")
+    assert json.loads(result.stdout)[0] == {
+        "source": "Atlas.md",
+        "line": 4,
+        "raw": "[[Plan]]",
+        "kind": "link",
+        "status": "resolved",
+        "target": "Plan.md",
+        "fragment": None,
+        "via": "path",
+        "display": None,
+        "candidates": [],
+        "fragment_found": None,
+        "lines": None,
+    }
+
+
+def test_common_options_may_stand_before_the_command(vault: Path) -> None:
+    before = call("--json", "--vault", vault, "links")
+    after = call("links", "--vault", vault, "--json")
+    assert before.stdout == after.stdout
+    assert len(json.loads(before.stdout)) == 4
+
+
+def test_links_of_vault_and_note(vault: Path) -> None:
+    assert len(json.loads(call("links", vault, "Atlas.md", "--json").stdout)) == 2
+
+
+def test_links_in_the_current_vault(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(vault)
+    assert len(json.loads(call("links", "--json").stdout)) == 4
+    assert len(json.loads(call("links", "Atlas", "--json").stdout)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["links"], "no vault", id="no-vault"),
+        pytest.param(["links", "nowhere"], "nowhere: there is no such folder", id="no-such-vault"),
+        pytest.param(["links", "a", "b", "c"], "3 arguments", id="too-many"),
+        pytest.param(["ask", "q"], "no vault", id="ask-no-vault"),
+        pytest.param(["index", "nowhere"], "no such folder", id="index-nowhere"),
+        pytest.param(["--vault", "x", "index", "y"], "two vaults", id="two-vaults"),
+        pytest.param(["status", "--config", "none.toml"], "none.toml", id="no-settings-file"),
+    ],
+)
+def test_usage_errors(
+    arguments: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert says in told(call(*arguments), 2)
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        pytest.param(" ", "the query is empty", id="empty"),
+        pytest.param("x" * 100_000, "10,000 is the most", id="long"),
+    ],
+)
+def test_queries_that_cannot_be_run(command: str, query: str, says: str, vault: Path) -> None:
+    """Said without an index: the query is wrong whatever there is."""
+    assert says in told(call(command, query, "--vault", vault), 2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["ask"], id="no-question"),
+        pytest.param(["ask", "q", "--top-k", "0"], id="out-of-range"),
+        pytest.param(["ask", "q", "--order", "best"], id="unknown-choice"),
+        pytest.param(["index", "--colour"], id="unknown-option"),
+        pytest.param(["nonsense"], id="unknown-command"),
+    ],
+)
+def test_what_the_parser_refuses(arguments: list[str]) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Usage:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ask", "q"], ["search", "q"], ["status"], ["status", "Atlas"], ["serve"]]
+)
+def test_a_missing_index_names_the_command_that_makes_it(
+    arguments: list[str], vault: Path, tmp_path: Path
+) -> None:
+    result = call(*arguments, "--vault", vault, "--index-dir", tmp_path / "none")
+    assert "notehop index" in told(result, 1)
+
+
+def test_an_unforeseen_error_is_one_line(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("by zero\nmore")
+
+    monkeypatch.setattr("app.container.links.list_links", fail)
+    result = call("links", vault)
+    assert told(result, 1) == (
+        "error: unexpected ZeroDivisionError: by zero; --debug shows the traceback\n"
+    )
+    shown = call("links", vault, "--debug")
+    assert shown.exit_code == 1
+    assert "Traceback" in shown.stderr
+    assert "ZeroDivisionError" in shown.stderr
+
+
+def test_ctrl_c(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.container.links.list_links", stop)
+    result = call("links", vault)
+    assert (result.exit_code, result.stdout) == (130, "")
+
+
+def test_our_errors_are_failures(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise IndexDamaged("index is damaged; run: notehop index --rebuild")
+
+    monkeypatch.setattr("app.container.links.list_links", fail)
+    assert "--rebuild" in told(call("links", vault), 1)
+
+
+def test_a_terminal_is_never_told_what_to_do_by_a_note(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v" / "a.md").write_text("[[x\x1bcowned\x07]] [[\u202etxt]]\n")
+    shown = call("links", tmp_path / "v").stdout
+    assert not {"\x1b", "\x07", "\u202e"}.intersection(shown)
+    assert "owned" in shown
+
+
+def test_run_returns_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.run(["--version"]) == 0
+    assert program.run(["nonsense"]) == 2
+    assert "notehop" in capsys.readouterr().out

@@ -1,0 +1,107 @@
+"""The commands that need an index, on a small vault with the real model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli.program import app
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture
+def where(indexed: tuple[Path, Path]) -> list[str]:
+    return ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
+
+
+def call(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_ask_shows_citations_and_then_connected_notes(where: list[str]) -> None:
+    shown = call("ask", "When is the launch of Atlas?", "-k", "1", "--order", "rank", *where)
+    answer, citations = shown.stdout.split("\nCitations\n")
+    assert "14 June 2027" in answer
+    assert "[1]" in answer
+    cited, connected = citations.split("\nConnected notes  context, not evidence\n")
+    assert "[1] Atlas > Timeline  Atlas.md:6-7" in cited
+    assert "[C1]" in connected
+    assert "linked from source 1" in connected
+    assert shown.stderr == ""
+
+
+def test_ask_takes_a_question_without_quotes(where: list[str]) -> None:
+    quoted = json.loads(call("ask", "launch of Atlas", "--json", *where).stdout)
+    plain = json.loads(call("ask", "launch", "of", "Atlas", "--json", *where).stdout)
+    assert quoted["answer"] == plain["answer"]
+
+
+def test_ask_as_json(where: list[str]) -> None:
+    told = json.loads(call("ask", "When is the launch of Atlas?", "--json", *where).stdout)
+    assert set(told) == {
+        "answer",
+        "mode",
+        "citations",
+        "mentioned",
+        "sources",
+        "connected_notes",
+        "warnings",
+        "timings_ms",
+        "generation",
+        "pending",
+    }
+    assert told["mode"] == "extractive"
+    assert told["citations"][0]["lines"] == [6, 7]
+
+
+def test_ask_says_that_the_vault_does_not(where: list[str]) -> None:
+    assert "The vault does not say." in call("ask", "boiling point of ethanol", *where).stdout
+
+
+def test_search(where: list[str]) -> None:
+    shown = call("search", "sourdough", "-k", "1", "--connected", "0", *where).stdout
+    assert shown.startswith("[1] Bread > Sourdough  Bread.md:1-2\n")
+    assert "Feed the starter" in shown
+    assert "# Sourdough" not in shown
+    assert "Connected" not in shown
+
+
+def test_search_explains_itself(where: list[str]) -> None:
+    shown = call("search", "sourdough", "--explain", *where).stdout
+    assert "semantic rank 1" in shown
+    assert "lexical rank 1" in shown
+
+
+def test_search_for_notes_as_json(where: list[str]) -> None:
+    told = json.loads(call("search", "atlas", "launch", "--notes", "--json", *where).stdout)
+    paths = [hit["path"] for hit in told["hits"]]
+    assert len(paths) == len(set(paths)) > 1
+
+
+def test_status(where: list[str]) -> None:
+    shown = call("status", *where).stdout
+    assert "My vault: 4 notes in" in shown
+    assert "up to date" in shown
+    assert "people/Secret.md  private: true" in shown
+
+
+def test_status_of_a_note(where: list[str]) -> None:
+    shown = call("status", "Atlas", *where).stdout
+    assert "Timeline" in shown
+    told = json.loads(call("status", "Atlas.md", "--json", *where).stdout)
+    assert told["status"] == "indexed"
+
+
+def test_index_again_does_nothing(where: list[str]) -> None:
+    shown = call("index", *where)
+    assert "4 unchanged, 1 skipped" in shown.stdout
+    assert "people/Secret.md: private: true" in shown.stdout
+    told = json.loads(call("index", "--json", *where).stdout)
+    assert (told["unchanged"], told["added"], told["links"]["resolved"]) == (4, 0, 2)
+    assert told["skipped"][0]["path"] == "people/Secret.md"

@@ -1,0 +1,63 @@
+"""Changes since the index was made are counted beside the queries, not in their way."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from app.container import pending
+from app.container.pending import FRESH, PendingCount
+from config.errors import VaultError
+
+
+class Clock:
+    """Stands still until it is set."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_count_is_kept_for_a_while() -> None:
+    clock, counts = Clock(), iter([3, 4])
+    count = PendingCount(lambda: next(counts), clock)
+    count.begin()
+    assert count.value() == 3
+    clock.now += FRESH - 0.1
+    count.begin()
+    assert count.value() == 3
+    clock.now += 0.2
+    count.begin()
+    assert count.value() == 4
+
+
+def test_nothing_is_known_before_the_first_count() -> None:
+    assert PendingCount(lambda: 1).value() is None
+
+
+def test_a_slow_count_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pending, "WAIT", 0.01)
+    go = threading.Event()
+
+    def slow() -> int:
+        go.wait(10)
+        return 7
+
+    count = PendingCount(slow)
+    count.begin()
+    count.begin()
+    assert count.value() is None
+    go.set()
+    monkeypatch.setattr(pending, "WAIT", 10)
+    assert count.value() == 7
+
+
+def test_a_vault_that_cannot_be_listed_is_no_failure() -> None:
+    def fail() -> int:
+        raise VaultError("gone")
+
+    count = PendingCount(fail)
+    count.begin()
+    assert count.value() is None

@@ -1,0 +1,46 @@
+"""A language model that says what a test wrote down, and keeps what it was asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.base.llms.types import (
+    CompletionResponse,
+    CompletionResponseGen,
+    LLMMetadata,
+)
+from llama_index.core.llms import CustomLLM
+from pydantic import PrivateAttr
+
+
+class ScriptedLLM(CustomLLM):
+    """Answers each question with ``says``; raises ``fails`` instead when there is one."""
+
+    says: str = ""
+    fails: str | None = None
+    window: int = 8_000
+
+    _asked: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def asked(self) -> list[str]:
+        """Every prompt so far."""
+        return self._asked
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """A completion model with a window of ``window`` tokens."""
+        return LLMMetadata(context_window=self.window, num_output=100, model_name="scripted")
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
+        """Say what was written down."""
+        self._asked.append(prompt)
+        if self.fails is not None:
+            raise ConnectionError(self.fails)
+        return CompletionResponse(text=self.says)
+
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        """Say it in one piece."""
+        yield self.complete(prompt, formatted, **kwargs)

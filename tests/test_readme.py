@@ -1,0 +1,123 @@
+"""The README says what the product does: generated parts are current, examples run as written."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.demo import demo_vault
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+SHELL = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
+NOTEHOP = Path(sys.executable).with_name("notehop")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo vault as ``Notes``, indexed as the README says."""
+    folder = tmp_path_factory.mktemp("readme")
+    shutil.copytree(demo_vault(), folder / "Notes")
+    (first,) = [block for block in SHELL if "notehop index" in block]
+    done = shell(folder, first)
+    assert done.returncode == 0, done.stderr
+    assert "Citations" in done.stdout
+    assert "Connected notes" in done.stdout
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {
+        "HOME": str(folder),
+        "PATH": f"{NOTEHOP.parent}:/usr/bin:/bin",
+        "PYTHONWARNINGS": "default",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def shell(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-euc", text],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_generated_parts_are_current() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
+def test_a_python_example_runs(home: Path, code: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=home,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ".md" in done.stdout
+
+
+@pytest.mark.model
+def test_the_http_example_answers(home: Path) -> None:
+    (serve,) = [block.strip() for block in SHELL if "notehop serve" in block]
+    (curl,) = [block for block in SHELL if "curl" in block]
+    port = free_port()
+    assert ":8765/" in curl
+    server = subprocess.Popen(
+        ["bash", "-euc", f"exec {serve} --port {port}"],
+        cwd=home,
+        env=environment(home),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stderr is not None
+        for line in server.stderr:
+            if f"http://127.0.0.1:{port}" in line:
+                break
+        done = shell(home, curl.replace("8765", str(port)))
+        assert done.returncode == 0, done.stderr
+        answer = json.loads(done.stdout)
+        assert answer["citations"]
+        assert answer["connected_notes"]
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def test_the_session_is_one_of_the_demo() -> None:
+    shown = re.search(r"<!-- demo:begin -->\n(.+?)<!-- demo:end -->", README, re.DOTALL)
+    assert shown is not None
+    question = (demo_vault().parent / "question.txt").read_text(encoding="utf-8").strip()
+    assert question in shown[1]
+    assert "Connected notes" in shown[1]
