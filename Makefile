@@ -11,11 +11,14 @@ export PYTHONUTF8 := 1
 
 setup: .venv/.installed
 
-# PyTorch comes first and exactly pinned, so that nothing after it picks another build.
+# PyTorch comes first and exactly pinned, so that nothing after it picks another build. For the CPU
+# build where the default is one for graphics cards: make setup TORCH="torch==2.13.0 --index-url …"
+TORCH ?= torch==2.13.0
+
 .venv/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "notehop needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 

@@ -26,7 +26,7 @@ FILE_NAME = "notehop.toml"
 
 ENV_PREFIX = "notehop_"
 
-USER_ONLY = ("embedding.allow_download", "server.host")
+USER_ONLY = ("vault.path", "index.dir", "embedding.allow_download", "server.host")
 """Keys that a vault's own file may not set: a vault can come from someone else."""
 
 Layer = tuple[str, dict[str, Any]]
@@ -131,7 +131,8 @@ def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
     for key, value in _flat(values):
-        if key in USER_ONLY:
+        folder = key == "embedding.model" and Path(str(value)).expanduser().is_dir()
+        if key in USER_ONLY or folder:
             raise SettingsError(
                 f"{origin}: {key} = {value!r} cannot be set by a vault; "
                 f"set it in {user_config_file()} or by an environment variable"

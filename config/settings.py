@@ -1,15 +1,12 @@
-"""The settings: one typed tree, its layers, and where each value came from.
-
-The only reader of environment variables and TOML files. Touches: vault-read (``notehop.toml``).
-"""
+"""The settings as one typed tree: what each may be. :mod:`config.layers` reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 
@@ -86,6 +83,12 @@ class SignalWeights(_Section):
 
     semantic: float = Field(ge=0)
     lexical: float = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _one_votes(self) -> Self:
+        if not (self.semantic or self.lexical):
+            raise ValueError("semantic and lexical may not both be 0: nothing would be ranked")
+        return self
 
 
 class RetrievalSettings(_Section):

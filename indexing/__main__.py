@@ -45,9 +45,10 @@ def _index(options: argparse.Namespace) -> None:
     from indexing.report_lines import report_lines, warning_lines
     from indexing.stores.layout import IndexLayout, index_dir_for
     from indexing.terminal import terminal_progress
+    from indexing.vault.walk import vault_folder
 
-    vault = options.vault.expanduser()
-    settings = load_settings(vault=vault if vault.is_dir() else None, config_file=options.config)
+    vault = vault_folder(options.vault)
+    settings = load_settings(vault=vault, config_file=options.config)
     layout = IndexLayout(index_dir_for(vault, options.index_dir or settings.index.dir))
     report = Indexer(vault, settings, layout, terminal_progress()).run(rebuild=options.rebuild)
     if options.json:

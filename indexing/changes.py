@@ -1,71 +1,113 @@
-"""What differs between the vault as it was walked and the notes the catalog knows. Pure."""
+"""What differs between the vault as it was walked and the notes the catalog knows.
+
+Touches: vault-read (:func:`scan`), index (reads).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from indexing.stores.catalog_read import FileStamp
+from config.settings import VaultSettings
+from indexing.stores.catalog_read import CatalogReads, FileStamp
 from indexing.stores.model import NoteStatus
-from indexing.vault.walk import FileEntry
+from indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """Notes by what has to be done with them; every note of walk and catalog is in one of them.
 
-    ``read``: new, or other in size or time, or failed before. ``unchanged``: nothing to do.
-    ``skip``: a row with this reason has to be written. ``gone``: in the catalog only.
+    ``read``: new, or other in size or time. ``retry``: failed before, and looks the same now.
+    ``unchanged``: nothing to do. ``skip``: a row with this reason has to be written. ``gone``: in
+    the catalog only.
     """
 
     read: tuple[FileEntry, ...]
+    retry: tuple[FileEntry, ...]
     unchanged: tuple[str, ...]
     skip: tuple[tuple[FileEntry, str], ...]
     gone: tuple[str, ...]
 
+    @property
+    def pending(self) -> int:
+        """How many notes the index is behind; one that failed and looks the same is not."""
+        return len(self.read) + len(self.skip) + len(self.gone)
+
+
+def scan(vault: Path, settings: VaultSettings) -> Walk:
+    """Walk a vault with the exclusions of its settings and of its app.
+
+    :raises VaultError: if it is not there or cannot be listed.
+    """
+    return walk(vault, exclude=settings.exclude, ignore_filters=read_ignore_filters(vault))
+
+
+def changes_since(
+    catalog: CatalogReads,
+    found: Walk,
+    max_note_bytes: int,
+    stamps: Mapping[str, FileStamp] | None = None,
+) -> Changes:
+    """Compare a walk with the catalog, by size and time: equal content is found after reading.
+
+    :param stamps: what is known of each note, if the catalog was asked already.
+    """
+    skipped = catalog.notes(NoteStatus.SKIPPED)
+    return compare(
+        found,
+        catalog.stamps() if stamps is None else stamps,
+        {note.path: note.reason or "" for note in skipped},
+        max_note_bytes,
+    )
+
 
 def compare(
-    files: Iterable[FileEntry],
+    found: Walk,
     known: Mapping[str, FileStamp],
     reasons: Mapping[str, str],
     max_note_bytes: int,
 ) -> Changes:
-    """Compare by size and modification time only; equal content is found after reading.
+    """Sort the notes by what has to be done with them. Pure.
 
-    :param files: what the walk found; attachments are passed over.
+    :param found: attachments are passed over. Notes below a folder that could not be listed are
+        neither unchanged nor gone: they stay as they are.
     :param known: path -> stamp of every note of the catalog.
     :param reasons: path -> reason of the skipped ones.
     """
     read: list[FileEntry] = []
+    retry: list[FileEntry] = []
     unchanged: list[str] = []
     skip: list[tuple[FileEntry, str]] = []
     seen: set[str] = set()
-    for file in files:
+    for file in found.files:
         if file.kind != "note":
             continue
         seen.add(file.path)
         row = known.get(file.path)
         reason = file.excluded or _too_large(file, max_note_bytes)
         if reason is not None:
-            if row is not None and reasons.get(file.path) == reason:
+            if reasons.get(file.path) == reason:
                 unchanged.append(file.path)
             else:
                 skip.append((file, reason))
-        elif row is not None and _same(file, row):
+        elif row is None or (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
+            read.append(file)
+        elif row.status is NoteStatus.FAILED:
+            retry.append(file)
+        elif row.content_hash:
             unchanged.append(file.path)
         else:
+            # It was kept out unread, and is not any more.
             read.append(file)
-    gone = tuple(sorted(path for path in known if path not in seen))
-    return Changes(tuple(read), tuple(unchanged), tuple(skip), gone)
-
-
-def _same(file: FileEntry, row: FileStamp) -> bool:
-    """A row without content hash was never read, so it says nothing about the content."""
-    return (
-        row.status is not NoteStatus.FAILED
-        and row.content_hash != ""
-        and (row.size, row.mtime_ns) == (file.size, file.mtime_ns)
+    below = tuple(path + "/" for path in found.unlisted)
+    gone = (
+        path
+        for path in sorted(known)
+        if path not in seen and path not in found.unlisted and not path.startswith(below)
     )
+    return Changes(tuple(read), tuple(retry), tuple(unchanged), tuple(skip), tuple(gone))
 
 
 def _too_large(file: FileEntry, limit: int) -> str | None:

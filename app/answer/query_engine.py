@@ -16,7 +16,7 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from app.answer.synthesizer import VaultSynthesizer
-from app.retrieval.trace import TracedQuery, trace_of
+from app.retrieval.trace import TracedQuery, trace_of, traced
 
 
 class NotehopQueryEngine(BaseQueryEngine):
@@ -73,14 +73,14 @@ class NotehopQueryEngine(BaseQueryEngine):
         return await self._synthesizer.asynthesize(query_bundle, nodes, additional_source_nodes)
 
     def _query(self, query_bundle: QueryBundle) -> Response:
-        query = _traced(query_bundle)
+        query = traced(query_bundle)
         nodes = self.retrieve(query)
         with query.trace.timed("answer"):
             response = self.synthesize(query, nodes)
         return _with_trace(response, query)
 
     async def _aquery(self, query_bundle: QueryBundle) -> Response:
-        query = _traced(query_bundle)
+        query = traced(query_bundle)
         nodes = await self.aretrieve(query)
         with query.trace.timed("answer"):
             response = await self.asynthesize(query, nodes)
@@ -88,16 +88,6 @@ class NotehopQueryEngine(BaseQueryEngine):
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {"response_synthesizer": self._synthesizer}
-
-
-def _traced(query: QueryBundle) -> TracedQuery:
-    if isinstance(query, TracedQuery):
-        return query
-    return TracedQuery(
-        query_str=query.query_str,
-        custom_embedding_strs=query.custom_embedding_strs,
-        embedding=query.embedding,
-    )
 
 
 def _with_trace(response: Response, query: TracedQuery) -> Response:

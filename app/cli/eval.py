@@ -10,12 +10,14 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import JsonOption
+from app.cli.options import DebugOption, JsonOption, common
+from config.errors import UsageError
 
 NAME = "eval"
 
 
 def run(
+    ctx: typer.Context,
     data: Annotated[
         Path, typer.Argument(metavar="DATA", help="Folder of golden sets (vault and questions).")
     ],
@@ -26,8 +28,15 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="File to write the results to, as JSON.")
     ] = None,
     as_json: JsonOption = False,
+    debug: DebugOption = False,
 ) -> None:
     """Measure which share of questions has every supporting note in the context."""
+    options = common(ctx, None, None, None, as_json, debug)
+    if options.vault or options.index_dir or options.config:
+        raise UsageError(
+            "eval brings its own vaults, indexes and settings: "
+            "leave out --vault, --index-dir and --config"
+        )
     import json
 
     from app.cli.output import print_json
@@ -38,9 +47,9 @@ def run(
     found = []
     for result in evaluate(data, work, terminal_progress()):
         found.append(result.as_json())
-        if not as_json:
+        if not options.json:
             show_evaluation(result)
-    if as_json:
+    if options.json:
         print_json(found)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)

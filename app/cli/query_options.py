@@ -14,7 +14,14 @@ PANEL = "How to search"
 
 TopKOption = Annotated[
     int | None,
-    typer.Option("--top-k", "-k", min=1, max=100, help="Sources at most.", rich_help_panel=PANEL),
+    typer.Option(
+        "--top-k",
+        "-k",
+        min=1,
+        max=100,
+        help="Hits of a search; sources an answer has for sure.",
+        rich_help_panel=PANEL,
+    ),
 ]
 ConnectedOption = Annotated[
     int | None,

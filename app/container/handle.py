@@ -77,9 +77,9 @@ class VaultHandle:
             sources=_explained(told["sources"], asked),
             connected_notes=told["connected_notes"],
             warnings=told["warnings"],
-            timings_ms=_timings(told["timings_ms"], started),
             generation=_generation(traced),
             pending=self._pending.value(),
+            timings_ms=_timings(told["timings_ms"], started),
         )
 
     def search(self, query: str | Query, **options: Any) -> SearchResult:
@@ -97,9 +97,9 @@ class VaultHandle:
             hits=_explained([source.model_dump() for source in found.sources], asked),
             connected_notes=list(found.connected),
             warnings=traced.trace.warnings,
-            timings_ms=_timings(traced.trace.timings_ms, started),
             generation=_generation(traced),
             pending=self._pending.value(),
+            timings_ms=_timings(traced.trace.timings_ms, started),
         )
 
     def query_engine(

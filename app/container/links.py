@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from app.container.notes import find_note
 from app.container.place import Place
+from indexing.changes import scan
 from indexing.graph.files import VaultFiles
 from indexing.graph.fragments import Outline, outline_of_note
 from indexing.graph.model import ResolvedLink
@@ -19,7 +20,7 @@ from indexing.vault.decode import decode
 from indexing.vault.front_matter import read_front_matter
 from indexing.vault.model import Link, Note
 from indexing.vault.properties import meaning
-from indexing.vault.walk import FileEntry, read_ignore_filters, walk
+from indexing.vault.walk import FileEntry
 
 TELLING = ("alias", "private", "notehop")
 """A front matter without any of these words has no aliases and keeps no note out."""
@@ -99,12 +100,7 @@ def list_links(place: Place, note: str | None = None) -> Listing:
     :raises VaultError: if the vault cannot be listed.
     :raises UsageError: if ``note`` is none, or several.
     """
-    settings = place.settings.vault
-    found = walk(
-        place.vault,
-        exclude=settings.exclude,
-        ignore_filters=read_ignore_filters(place.vault),
-    )
+    found = scan(place.vault, place.settings.vault)
     by_path = {file.path: file for file in found.files}
     vault = _Vault(place, by_path, list(found.problems) if note is None else [])
     out = {file.path for file in found.files if file.excluded or _skipped(vault, file)}

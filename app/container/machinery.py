@@ -88,11 +88,14 @@ class Machinery:
         """The tokenizer of the index as it is now: a rebuild may have found another language."""
         catalog = self.reader.catalog
         with self._loading:
-            if self._language is None or self._language[0] is not catalog:
-                fingerprint = catalog.meta().get("fingerprint", {})
-                tokenizer = Tokenizer(str(fingerprint.get("language", "en")))
-                self._language = catalog, tokenizer, self._synthesizer(tokenizer)
-            return self._language[1], self._language[2]
+            if self._language is not None and self._language[0] is catalog:
+                return self._language[1], self._language[2]
+            language = catalog.meta().get("fingerprint", {}).get("language")
+            tokenizer = Tokenizer(str(language or "en"))
+            synthesizer = self._synthesizer(tokenizer)
+            # An empty index has no language yet: look again with the next query.
+            self._language = (catalog, tokenizer, synthesizer) if language else None
+            return tokenizer, synthesizer
 
     def _synthesizer(self, tokenizer: Tokenizer) -> VaultSynthesizer:
         reading = reading_of(tokenizer, lambda: self.reader.lexical, lambda: self.embedder)

@@ -11,16 +11,17 @@ from collections.abc import Callable
 
 from app.container.place import Place
 from config.errors import NotehopError
-from indexing.changes import Changes, compare
+from indexing.changes import Changes, changes_since, scan
 from indexing.stores.catalog import Catalog
-from indexing.stores.model import NoteStatus
-from indexing.vault.walk import read_ignore_filters, walk
 
 FRESH = 5.0
 """Seconds for which a count is taken as it is."""
 
 WAIT = 0.3
-"""Seconds that a query waits for a count that is under way; the rest of the query took some too."""
+"""Seconds that the first query waits for its count."""
+
+BRIEFLY = 0.02
+"""Seconds that later ones wait before they take the last count: the walk of a small vault."""
 
 
 def pending_changes(place: Place, catalog: Catalog) -> Changes:
@@ -29,18 +30,7 @@ def pending_changes(place: Place, catalog: Catalog) -> Changes:
     :raises VaultError: if the vault cannot be listed.
     """
     settings = place.settings.vault
-    found = walk(
-        place.vault,
-        exclude=settings.exclude,
-        ignore_filters=read_ignore_filters(place.vault),
-    )
-    skipped = catalog.notes(NoteStatus.SKIPPED)
-    return compare(
-        found.files,
-        catalog.stamps(),
-        {note.path: note.reason or "" for note in skipped},
-        settings.max_note_bytes,
-    )
+    return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
 
 
 class PendingCount:
@@ -67,13 +57,13 @@ class PendingCount:
             self._running.start()
 
     def value(self) -> int | None:
-        """The count that is fresh by now; None if it is not ready in time or cannot be made."""
+        """The last count; None if the first is not ready in time, or the last could not be made."""
         with self._turn:
-            running = self._running
+            running, wait = self._running, WAIT if self._at is None else BRIEFLY
         if running is not None:
-            running.join(WAIT)
+            running.join(wait)
         with self._turn:
-            return None if self._running is not None else self._value
+            return self._value
 
     def _run(self) -> None:
         try:
@@ -90,7 +80,6 @@ def counter(place: Place, catalog: Callable[[], Catalog]) -> PendingCount:
     """The count of one vault and the catalog of its index."""
 
     def count() -> int:
-        changes = pending_changes(place, catalog())
-        return len(changes.read) + len(changes.skip) + len(changes.gone)
+        return pending_changes(place, catalog()).pending
 
     return PendingCount(count)

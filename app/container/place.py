@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from config import Settings, load_settings
-from config.errors import UsageError, VaultError
+from config.errors import UsageError
 from indexing.stores.layout import IndexLayout, index_dir_for
+from indexing.vault.walk import vault_folder
 
 APP_FOLDER = ".obsidian"
 """What makes a folder a vault of the application."""
@@ -71,12 +72,4 @@ def _folder(named: Path | None) -> Path:
                 "(or the setting vault.path)"
             )
         named = here
-    try:
-        folder = named.expanduser().resolve()
-        if not folder.exists():
-            raise VaultError(f"{named}: there is no such folder; name the folder of your notes")
-        if not folder.is_dir():
-            raise VaultError(f"{named}: a file, not a folder; name the folder that holds it")
-    except (OSError, RuntimeError) as exc:
-        raise VaultError(f"{named}: cannot be entered: {exc}") from exc
-    return folder
+    return vault_folder(named)

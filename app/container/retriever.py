@@ -12,7 +12,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from app.container.assembly import Wanted
-from app.retrieval.trace import TracedQuery
+from app.retrieval.trace import TracedQuery, traced
 
 Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
 
@@ -30,18 +30,8 @@ class VaultRetriever(BaseRetriever):
         self._wanted = wanted
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._run(_traced(query_bundle), self._wanted)
+        return self._run(traced(query_bundle), self._wanted)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # Model, index and files are read without asyncio: a thread keeps the loop free.
         return await asyncio.to_thread(self._retrieve, query_bundle)
-
-
-def _traced(query: QueryBundle) -> TracedQuery:
-    if isinstance(query, TracedQuery):
-        return query
-    return TracedQuery(
-        query_str=query.query_str,
-        custom_embedding_strs=query.custom_embedding_strs,
-        embedding=query.embedding,
-    )

@@ -58,14 +58,22 @@ def read_questions(file: Path) -> tuple[Question, ...]:
             raise UsageError(
                 f"{file}:{number}: not an object with id, question and gold ({exc!r})"
             ) from exc
+    if not found:
+        raise UsageError(f"{file}: holds no questions; write one object a line")
     return tuple(found)
 
 
 def _unpacked(folder: Path, work: Path) -> Path:
     target = work / folder.name
+    archive = folder / "vault.tar.gz"
     if not target.is_dir():
         partial = work / f"{folder.name}.partial"
-        with tarfile.open(folder / "vault.tar.gz") as archive:
-            archive.extractall(partial, filter="data")
-        partial.rename(target)
+        try:
+            with tarfile.open(archive) as packed:
+                packed.extractall(partial, filter="data")
+            partial.rename(target)
+        except (OSError, tarfile.TarError) as exc:
+            raise UsageError(f"{archive}: cannot be unpacked to {target}: {exc}") from exc
+    if not (target / "vault").is_dir():
+        raise UsageError(f"{archive}: holds no folder vault; pack the notes as vault/*.md")
     return target / "vault"

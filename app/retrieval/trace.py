@@ -62,6 +62,17 @@ class TracedQuery(QueryBundle):
     view: IndexView | None = field(default=None, repr=False)
 
 
+def traced(query: QueryBundle) -> TracedQuery:
+    """Return the query itself if it carries a trace, else one like it that does."""
+    if isinstance(query, TracedQuery):
+        return query
+    return TracedQuery(
+        query_str=query.query_str,
+        custom_embedding_strs=query.custom_embedding_strs,
+        embedding=query.embedding,
+    )
+
+
 def trace_of(query: QueryBundle | None) -> Trace:
     """Return the trace of a query; one that logs its warnings if the query carries none."""
     return query.trace if isinstance(query, TracedQuery) else Trace(kept=False)

@@ -5,7 +5,7 @@ Touches: index (reads), model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,7 +115,9 @@ class BatchBuilder:
         reads: Sequence[Read],
         rows: Sequence[NoteRow] = (),
         gone: Sequence[str] = (),
-        names: frozenset[str] = frozenset(),
+        names: Collection[str] = (),
+        *,
+        every_link: bool = False,
     ) -> Prepared:
         """Prepare one write.
 
@@ -123,6 +125,7 @@ class BatchBuilder:
         :param rows: notes that are kept out unread.
         :param gone: paths to delete.
         :param names: link names to resolve again beside those of the notes given.
+        :param every_link: resolve all links again.
         """
         notes = [_Note(row) for row in rows]
         notes += [self._opened(read) for read in reads if read.problem or read.note]
@@ -133,7 +136,7 @@ class BatchBuilder:
         }
         written = [item.row.path for item in notes]
         before = self._catalog.notes_at([*written, *gone])
-        names |= self._learn(notes, gone, before)
+        learnt = self._learn(notes, gone, before)
         self._cut([item for item in notes if item.note is not None])
         self._publish(notes, gone)
         records = tuple(self._record(item) for item in notes)
@@ -145,9 +148,10 @@ class BatchBuilder:
                 self._catalog,
                 self._files,
                 self._targets,
-                names=names,
+                names=learnt.union(names),
                 changed=[*written, *gone],
                 except_from={*written, *gone},
+                every_link=every_link,
             ),
         )
         return Prepared(
@@ -173,12 +177,8 @@ class BatchBuilder:
         names: set[str] = set()
         for item in notes:
             row, old = item.row, before.get(item.row.path)
-            kept_out = row.status is not NoteStatus.INDEXED
-            was_out = old is not None and old.status is not NoteStatus.INDEXED
-            if old is None or kept_out != was_out:
+            if old is None or old.status is not row.status or old.aliases != row.aliases:
                 names |= affected_names(row.path, (*row.aliases, *(old.aliases if old else ())))
-            elif old.aliases != row.aliases:
-                names |= affected_names(row.path, (*row.aliases, *old.aliases))
             self._files.add(
                 row.path, excluded=row.status is NoteStatus.SKIPPED, aliases=row.aliases
             )

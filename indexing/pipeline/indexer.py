@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from config import Settings
+from indexing.changes import scan
 from indexing.identity import wanted
 from indexing.pipeline.doors import LoadEmbedder, load_embedder
 from indexing.pipeline.run import IndexRun
@@ -16,7 +17,7 @@ from indexing.report import Progress, Report, Silent
 from indexing.stores.catalog import Catalog
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lock import WriterLock
-from indexing.vault.walk import Walk, read_ignore_filters, walk
+from indexing.vault.walk import Walk
 
 
 class Indexer:
@@ -73,9 +74,4 @@ class Indexer:
 
     def _walk(self) -> Walk:
         self.progress.stage("Scanning", 0, "files")
-        settings = self.settings.vault
-        return walk(
-            self.vault,
-            exclude=settings.exclude,
-            ignore_filters=read_ignore_filters(self.vault),
-        )
+        return scan(self.vault, self.settings.vault)

@@ -20,6 +20,7 @@ class Meter:
 
     def __init__(self, progress: Progress) -> None:
         self.texts = 0
+        self._cut = 0
         self._progress = progress
         self._notes = 0
         self._shown = 0
@@ -44,7 +45,14 @@ class Meter:
         matrix = embedder.embed(texts, done)
         self._share = min(1.0, before + room)
         self.texts += len(texts)
+        self._cut = embedder.cut
         return matrix
+
+    def warnings(self) -> list[str]:
+        """What the model did not see of the texts; empty if it saw all."""
+        if not self._cut:
+            return []
+        return [f"{self._cut} texts were longer than the model's window; their ends have no vector"]
 
     def _show(self, notes: int) -> None:
         if notes > self._shown:

@@ -24,6 +24,7 @@ def relink(
     names: Collection[str],
     changed: Iterable[str],
     except_from: Collection[str],
+    every_link: bool = False,
 ) -> tuple[LinkRow, ...]:
     """Resolve again the links that a change can move, and return those that it did move.
 
@@ -31,10 +32,13 @@ def relink(
         or got other aliases.
     :param changed: notes whose outline or chunks may be other than before.
     :param except_from: notes whose links are written or deleted anyway.
+    :param every_link: look at all links, whatever ``names`` and ``changed`` say.
     :returns: sorted by path and ordinal.
     """
-    rows = {(row.path, row.ordinal): row for row in catalog.links_named(names)}
-    rows |= {(row.path, row.ordinal): row for row in catalog.links_to(changed)}
+    found = catalog.links() if every_link else catalog.links_named(names)
+    rows = {(row.path, row.ordinal): row for row in found}
+    if not every_link:
+        rows |= {(row.path, row.ordinal): row for row in catalog.links_to(changed)}
     again = [
         (row, resolve_link(files, row.path, as_written(row), targets.outline))
         for key, row in sorted(rows.items())

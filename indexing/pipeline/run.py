@@ -14,14 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from config import Settings
-from indexing.changes import Changes, compare
+from indexing.changes import Changes, changes_since
 from indexing.graph.files import VaultFiles
+from indexing.graph.model import Status
 from indexing.graph.names import affected_names
 from indexing.pipeline.batch import BatchBuilder, Tools
 from indexing.pipeline.doors import LoadEmbedder
+from indexing.pipeline.language import language_of
 from indexing.pipeline.meter import Meter
 from indexing.pipeline.records import unread_row
 from indexing.pipeline.sweep import Sweep
+from indexing.pipeline.tally import Tally
 from indexing.pipeline.writer import Writer
 from indexing.reading import Read, read_note
 from indexing.report import LinkCounts, Progress, Report
@@ -32,7 +35,7 @@ from indexing.stores.model import NoteStatus
 from indexing.stores.reader_fingerprint import check_fingerprint
 from indexing.stores.reader_upkeep import bring_up_to_date
 from indexing.stores.vectors import Vectors
-from indexing.tokens import Tokenizer, detect_language
+from indexing.tokens import Tokenizer
 from indexing.vault.walk import FileEntry, Walk
 
 BATCH_NOTES = 1_000
@@ -40,12 +43,6 @@ BATCH_NOTES = 1_000
 
 BATCH_BYTES = 16_000_000
 """Bytes of notes a transaction."""
-
-LANGUAGE_SAMPLE = 200
-"""Notes read to learn the language of a new vault, spread evenly over it."""
-
-LANGUAGE_BYTES = 4_000
-"""Bytes read of each of them."""
 
 
 class IndexRun:
@@ -74,7 +71,6 @@ class IndexRun:
         self._meta = catalog.meta()
         self._sweep = Sweep(layout.sweep_mark)
         self._meter = Meter(progress)
-        self._counts = dict.fromkeys(("added", "changed", "moved", "deleted", "unchanged"), 0)
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
         self._dimensions = int(asked["dimensions"])
@@ -92,54 +88,52 @@ class IndexRun:
             check_fingerprint(stored, self._asked)
         try:
             stamps = self._catalog.stamps()
-            for path in self._swept():
-                stamps.pop(path, None)
-            self._write(self._compared(stamps), stamps)
+            tally = Tally(stamps)
+            self._write(self._compared(stamps, tally), stamps, tally)
             with self._timed("derive"):
-                bring_up_to_date(self._layout, self._catalog, self._vectors)
+                bring_up_to_date(
+                    self._layout, self._catalog, self._vectors, thorough=tally.withdrawn
+                )
         finally:
             if self._opened is not None:
                 self._opened.close()
         self._seconds["total"] = time.perf_counter() - started
-        return self._report()
+        return self._report(tally)
 
-    def _swept(self) -> frozenset[str]:
-        """After a run that was cut off: the notes that lack vectors and are read again."""
-        return self._sweep.run(self._catalog, self._vectors()) if self._sweep.due else frozenset()
-
-    def _compared(self, stamps: Mapping[str, FileStamp]) -> Changes:
-        skipped = self._catalog.notes(NoteStatus.SKIPPED)
-        changes = compare(
-            self._walk.files,
-            stamps,
-            {note.path: note.reason or "" for note in skipped},
-            self._settings.vault.max_note_bytes,
+    def _compared(self, stamps: Mapping[str, FileStamp], tally: Tally) -> Changes:
+        """What to do, with the notes that a run before left without vectors among those to read."""
+        if self._sweep.due:
+            lost = self._sweep.run(self._catalog, self._vectors())
+            stamps = {path: stamp for path, stamp in stamps.items() if path not in lost}
+        changes = changes_since(
+            self._catalog, self._walk, self._settings.vault.max_note_bytes, stamps
         )
-        # What cannot be listed is not gone: its notes stay as they were.
-        closed = tuple(path + "/" for path, _ in self._walk.problems)
-        gone = tuple(path for path in changes.gone if not path.startswith(closed))
-        self._counts["unchanged"] = sum(
-            stamps[path].status is NoteStatus.INDEXED for path in changes.unchanged
-        )
-        return replace(changes, gone=gone)
+        tally.untouched(changes.unchanged)
+        # A note that fails as it did before is written once: a run without changes writes nothing.
+        failed = {note.path: note.reason for note in self._catalog.notes(NoteStatus.FAILED)}
+        mended = [f for f in changes.retry if self._read(f, {}).problem != failed.get(f.path)]
+        return replace(changes, read=tuple(sorted([*changes.read, *mended], key=_path_of)))
 
-    def _write(self, changes: Changes, stamps: Mapping[str, FileStamp]) -> None:
-        attachments = sorted(file.path for file in self._walk.files if file.kind != "note")
-        other = set(attachments) ^ set(self._meta.get("attachments", ()))
+    def _write(self, changes: Changes, stamps: Mapping[str, FileStamp], tally: Tally) -> None:
+        attachments = [[f.path, bool(f.excluded)] for f in self._walk.files if f.kind != "note"]
+        known = {(path, kept) for path, kept in self._meta.get("attachments", ())}
+        other = {path for path, _ in known ^ {(str(path), kept) for path, kept in attachments}}
+        cut_off = bool(self._meta.get("under_way"))
         new = "fingerprint" not in self._meta
-        if not (changes.read or changes.skip or changes.gone or other or new):
+        if not (changes.read or changes.skip or changes.gone or other or new or cut_off):
             return
-        self._progress.stage("Indexing", len(changes.read), "notes")
         self._size = sum(file.size for file in changes.read)
         self._language = self._language_of(changes.read)
         fingerprint = {**self._asked, "language": self._language}
-        tokenizer = Tokenizer(self._language)
+        if not (changes.read or self._catalog.counts().chunks):
+            # An empty vault has no language; its first notes will have one.
+            fingerprint["language"] = self._asked["language"]
         builder = BatchBuilder(
             catalog=self._catalog,
             vectors=self._vectors,
             files=self._files(changes),
             tools=lambda: self._tools,
-            tokenizer=tokenizer,
+            tokenizer=Tokenizer(self._language),
             dimensions=self._dimensions,
         )
         stamp = stamp_of({**self._meta, "fingerprint": fingerprint})
@@ -152,24 +146,37 @@ class IndexRun:
             self._meter.begin(len(group))
             with self._timed("read"):
                 reads = [self._read(file, stamps) for file in group]
+            if number == 1:
+                self._announce(reads, len(changes.read))
             moved = self._moved(reads, gone, stamps)
             leaving = sorted(gone) if last else sorted(moved)
-            names = frozenset().union(*(affected_names(path) for path in sorted(other)))
             with self._timed("embed"):
                 prepared = builder.build(
                     reads,
                     rows if number == 1 else (),
                     leaving,
-                    names if last else frozenset(),
+                    frozenset().union(*(affected_names(path) for path in other)) if last else (),
+                    # What a run that was cut off assumed of files is not known: look at all links.
+                    every_link=last and cut_off,
                 )
             with self._timed("store"):
-                meta: dict[str, Any] = {"fingerprint": fingerprint}
+                # Until the last batch, links may lead to files that only this walk has seen.
+                meta: dict[str, Any] = {"fingerprint": fingerprint, "under_way": not last}
                 if last:
                     meta |= {"attachments": attachments}
                 writer.write(prepared, meta)
             gone.difference_update(leaving)
-            self._count(reads, stamps, moved, leaving)
+            tally.written(prepared.batch, moved)
+            self._warnings += [w for r in reads if r.note is not None for w in r.note.warnings]
             self._meter.end()
+        self._warnings += self._meter.warnings()
+
+    def _announce(self, reads: Sequence[Read], notes: int) -> None:
+        if any(read.note is not None for read in reads):
+            # A stage of its own, so that the rate of what follows is that of the notes.
+            self._progress.stage("Loading the model", 0, "")
+            self._tools  # noqa: B018 (a cached property)
+        self._progress.stage("Indexing", notes, "notes")
 
     def _read(self, file: FileEntry, stamps: Mapping[str, FileStamp]) -> Read:
         known = stamps.get(file.path)
@@ -193,35 +200,13 @@ class IndexRun:
             found += left[:1]
         return found
 
-    def _count(
-        self,
-        reads: Sequence[Read],
-        stamps: Mapping[str, FileStamp],
-        moved: Sequence[str],
-        leaving: Sequence[str],
-    ) -> None:
-        counts = self._counts
-        for read in reads:
-            if read.note is None:
-                counts["unchanged"] += not read.problem
-                continue
-            self._warnings += read.note.warnings
-            if read.note.excluded is None:
-                before = stamps.get(read.file.path)
-                was_indexed = before is not None and before.status is NoteStatus.INDEXED
-                counts["changed" if was_indexed else "added"] += 1
-        counts["moved"] += len(moved)
-        counts["added"] -= len(moved)
-        counts["deleted"] += len(set(leaving) - set(moved))
-
     def _files(self, changes: Changes) -> VaultFiles:
-        """All files as they are now, with the aliases that are known before anything is read."""
+        """All files as they are now, with what is known of their notes before anything is read."""
         there = {file.path for file in self._walk.files}
         rows = [note for note in self._catalog.notes() if note.path in there]
         kept_out = {file.path for file in self._walk.files if file.excluded}
         kept_out |= {row.path for row in rows if row.status is NoteStatus.SKIPPED}
         kept_out |= {file.path for file, _ in changes.skip}
-        kept_out -= {file.path for file in changes.read}
         return VaultFiles(
             there,
             kept_out,
@@ -242,19 +227,15 @@ class IndexRun:
         return Tools.of(embedder, self._settings.chunking, self._language, self._meter)
 
     def _language_of(self, files: Sequence[FileEntry]) -> str:
+        """The language in force: the setting, what the index was built for, or the notes' own."""
         asked = self._asked["language"]
-        if asked is not None:
-            return str(asked)
-        if stored := self._meta.get("fingerprint"):
-            return str(stored["language"])
-        step = max(1, len(files) // LANGUAGE_SAMPLE)
-        return detect_language([_beginning(self._vault / file.path) for file in files[::step]])
+        stored = self._meta.get("fingerprint", {}).get("language")
+        return str(asked or stored or language_of(self._vault, files))
 
-    def _report(self) -> Report:
+    def _report(self, tally: Tally) -> Report:
         counts = self._catalog.counts()
-        notes = {status: self._catalog.notes(status) for status in NoteStatus}
         reasons = {
-            status: [(note.path, note.reason or "") for note in notes[status]]
+            status: [(note.path, note.reason or "") for note in self._catalog.notes(status)]
             for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
         }
         reasons[NoteStatus.SKIPPED] += self._walk.problems
@@ -264,15 +245,15 @@ class IndexRun:
             generation=self._catalog.generation,
             notes=counts.notes.get(NoteStatus.INDEXED, 0),
             chunks=counts.chunks,
-            added=self._counts["added"],
-            changed=self._counts["changed"],
-            moved=self._counts["moved"],
-            deleted=self._counts["deleted"],
-            unchanged=self._counts["unchanged"],
+            added=tally.added,
+            changed=tally.changed,
+            moved=tally.moved,
+            deleted=tally.deleted,
+            unchanged=tally.unchanged,
             skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
             failed=tuple(sorted(reasons[NoteStatus.FAILED])),
             warnings=tuple(self._warnings),
-            links=LinkCounts(**{status: counts.links.get(status, 0) for status in LINK_STATUSES}),
+            links=LinkCounts(**{status: counts.links.get(status, 0) for status in Status}),
             embedded=self._meter.texts,
             seconds=self._seconds,
         )
@@ -286,7 +267,8 @@ class IndexRun:
             self._seconds[stage] = self._seconds.get(stage, 0.0) + time.perf_counter() - started
 
 
-LINK_STATUSES = ("resolved", "ambiguous", "unresolved", "excluded")
+def _path_of(file: FileEntry) -> str:
+    return file.path
 
 
 def _groups(files: Sequence[FileEntry]) -> Iterator[Sequence[FileEntry]]:
@@ -301,11 +283,3 @@ def _groups(files: Sequence[FileEntry]) -> Iterator[Sequence[FileEntry]]:
         size += file.size
     if group:
         yield group
-
-
-def _beginning(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(LANGUAGE_BYTES).decode("utf-8", errors="ignore")
-    except OSError:
-        return ""

@@ -84,6 +84,8 @@ def open_engine(where: Path | str, *, create: bool, read_only: bool) -> Engine:
             # vectors are deleted on the word of a commit.
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
+            # What leaves the index leaves its file: a deleted row is overwritten.
+            connection.execute("PRAGMA secure_delete=ON")
         return connection
 
     # Readers hold a connection for as long as a query lasts: let there be as many as queries.

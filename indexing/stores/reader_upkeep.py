@@ -57,9 +57,12 @@ def write_ahead(
             VectorTable.append(layout.vectors, name, ids, matrix, stamp=stamp)
 
 
-def bring_up_to_date(layout: IndexLayout, catalog: Catalog, vectors: VectorsOf) -> None:
+def bring_up_to_date(
+    layout: IndexLayout, catalog: Catalog, vectors: VectorsOf, *, thorough: bool = False
+) -> None:
     """Make tables and lexical index those of the newest generation; cheap if they are.
 
+    :param thorough: write them anew, so that nothing of a chunk that left stays in a file.
     :param vectors: gives the vector store; asked only for vectors that the tables lack.
     :raises IndexDamaged: if the store lacks them too.
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
@@ -67,13 +70,18 @@ def bring_up_to_date(layout: IndexLayout, catalog: Catalog, vectors: VectorsOf) 
     with catalog.snapshot() as view:
         if view.fingerprint is None:
             return
-        _table(layout, view, "chunks", vectors)
-        _table(layout, view, "links", vectors)
-        _lexical(layout, view)
+        _table(layout, view, "chunks", vectors, anew=thorough)
+        _table(layout, view, "links", vectors, anew=thorough)
+        _lexical(layout, view, few=0 if thorough else _FEW)
 
 
 def _table(
-    layout: IndexLayout, view: CatalogSnapshot, name: Collection, vectors: VectorsOf
+    layout: IndexLayout,
+    view: CatalogSnapshot,
+    name: Collection,
+    vectors: VectorsOf,
+    *,
+    anew: bool,
 ) -> None:
     folder, generation, stamp = layout.vectors, view.generation, view.stamp
     dimensions = dimensions_of(view.fingerprint)
@@ -81,7 +89,7 @@ def _table(
     if said is not None and said.generation == generation and _fits(said, stamp, dimensions):
         return
     missing = None
-    if said is not None and _fits(said, stamp, dimensions):
+    if said is not None and not anew and _fits(said, stamp, dimensions):
         missing = _missing(layout, said, _wanted(view, name, said.generation))
     if said is None or missing is None:
         ids, matrix = _from_store(name, _wanted(view, name, 0), dimensions, vectors)
@@ -142,14 +150,14 @@ def _from_store(
     return found, matrix
 
 
-def _lexical(layout: IndexLayout, view: CatalogSnapshot) -> None:
+def _lexical(layout: IndexLayout, view: CatalogSnapshot, *, few: int) -> None:
     try:
         index, generation, made_for = LexicalIndex.load(layout.lexical)
     except IndexDamaged:
         made_for = ""
     if made_for != view.stamp:
         index = LexicalIndex.build(view.chunk_tokens())
-    elif generation == view.generation or len(view.changed_paths(generation)) <= _FEW:
+    elif generation == view.generation or len(view.changed_paths(generation)) <= few:
         return
     else:
         catch_up(index, generation, view, [key.id for key in view.chunk_keys()])

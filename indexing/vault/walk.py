@@ -36,12 +36,31 @@ class FileEntry:
 class Walk:
     """What a walk found. Both are sorted by path.
 
-    ``problems`` holds (path, reason) of all that could not be listed or was not followed; bytes of
-    a name that are no UTF-8 stand as ``\\xNN`` in it.
+    ``unlisted`` holds the paths of folders and files that could not be looked at: what is below
+    them is unknown, not gone. ``problems`` holds (path, reason) of these and of all that is no part
+    of the vault, such as a link that leaves it; bytes of a name that are no UTF-8 stand as
+    ``\\xNN`` in it.
     """
 
     files: tuple[FileEntry, ...]
     problems: tuple[tuple[str, str], ...]
+    unlisted: tuple[str, ...] = ()
+
+
+def vault_folder(named: Path) -> Path:
+    """Return the folder of a vault as a person named it, resolved.
+
+    :raises VaultError: if it is not there, is no folder, or cannot be entered.
+    """
+    try:
+        folder = named.expanduser().resolve()
+        if not folder.exists():
+            raise VaultError(f"{named}: there is no such folder; name the folder of your notes")
+        if not folder.is_dir():
+            raise VaultError(f"{named}: a file, not a folder; name the folder that holds it")
+    except (OSError, RuntimeError) as exc:
+        raise VaultError(f"{named}: cannot be entered: {exc}") from exc
+    return folder
 
 
 def walk(root: Path, *, exclude: Sequence[str] = (), ignore_filters: Sequence[str] = ()) -> Walk:
@@ -63,7 +82,9 @@ def walk(root: Path, *, exclude: Sequence[str] = (), ignore_filters: Sequence[st
     search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters))
     search.run()
     return Walk(
-        tuple(sorted(search.files, key=lambda file: file.path)), tuple(sorted(search.problems))
+        tuple(sorted(search.files, key=lambda file: file.path)),
+        tuple(sorted(search.problems)),
+        tuple(sorted(search.unlisted)),
     )
 
 
@@ -93,6 +114,7 @@ class _Search:
     exclusion: Exclusion
     files: list[FileEntry] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
+    unlisted: list[str] = field(default_factory=list)
 
     def run(self) -> None:
         folders = [""]
@@ -108,7 +130,7 @@ class _Search:
                 except FileNotFoundError:
                     continue  # gone since the folder was listed
                 except OSError as exc:
-                    self.problems.append((path, _reason(exc)))
+                    self._unknown(path, exc)
 
     def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], str]]:
         """The visible entries of a folder whose names are text, with their paths."""
@@ -120,7 +142,7 @@ class _Search:
         except OSError as exc:
             if not folder:
                 raise VaultError(f"{self.root}: cannot be listed: {_reason(exc)}") from exc
-            self.problems.append((folder, _reason(exc)))
+            self._unknown(folder, exc)
             return
         for entry in entries:
             if entry.name.startswith("."):
@@ -130,6 +152,10 @@ class _Search:
                 yield entry, path
             else:
                 self.problems.append((_shown(path), "its name is not valid UTF-8; rename it"))
+
+    def _unknown(self, path: str, exc: OSError) -> None:
+        self.problems.append((path, _reason(exc)))
+        self.unlisted.append(path)
 
     def _symlink(self, entry: os.DirEntry[str], path: str) -> None:
         target = os.path.realpath(entry.path)
