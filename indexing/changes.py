@@ -72,7 +72,7 @@ def compare(
     """Sort the notes by what has to be done with them. Pure.
 
     :param found: attachments are passed over. Notes below a folder that could not be listed are
-        neither unchanged nor gone: they stay as they are.
+        not gone: they stay as they are, and count as unchanged.
     :param known: path -> stamp of every note of the catalog.
     :param reasons: path -> reason of the skipped ones.
     """
@@ -102,11 +102,10 @@ def compare(
             # It was kept out unread, and is not any more.
             read.append(file)
     below = tuple(path + "/" for path in found.unlisted)
-    gone = (
-        path
-        for path in sorted(known)
-        if path not in seen and path not in found.unlisted and not path.startswith(below)
-    )
+    gone: list[str] = []
+    for path in sorted(known.keys() - seen):
+        hidden = path in found.unlisted or path.startswith(below)
+        (unchanged if hidden else gone).append(path)
     return Changes(tuple(read), tuple(retry), tuple(unchanged), tuple(skip), tuple(gone))
 
 

@@ -119,8 +119,14 @@ class IndexRun:
         known = {(path, kept) for path, kept in self._meta.get("attachments", ())}
         other = {path for path, _ in known ^ {(str(path), kept) for path, kept in attachments}}
         cut_off = bool(self._meta.get("under_way"))
-        new = "fingerprint" not in self._meta
-        if not (changes.read or changes.skip or changes.gone or other or new or cut_off):
+        about = {
+            "vault": str(self._vault.resolve()),
+            "problems": [list(problem) for problem in self._walk.problems],
+        }
+        told = all(self._meta.get(key) == value for key, value in about.items())
+        if not (changes.read or changes.skip or changes.gone or other or cut_off) and (
+            told and "fingerprint" in self._meta
+        ):
             return
         self._size = sum(file.size for file in changes.read)
         self._language = self._language_of(changes.read)
@@ -163,7 +169,7 @@ class IndexRun:
                 # Until the last batch, links may lead to files that only this walk has seen.
                 meta: dict[str, Any] = {"fingerprint": fingerprint, "under_way": not last}
                 if last:
-                    meta |= {"attachments": attachments}
+                    meta |= {"attachments": attachments, **about}
                 writer.write(prepared, meta)
             gone.difference_update(leaving)
             tally.written(prepared.batch, moved)

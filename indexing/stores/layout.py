@@ -71,6 +71,17 @@ class IndexLayout:
         """The file that makes the folder an index of notehop."""
         return self.root / MARKER
 
+    @property
+    def catalog_files(self) -> tuple[Path, ...]:
+        """The catalog's file and those that SQLite keeps beside it, which mean nothing alone."""
+        suffixes = ("-wal", "-shm", "-journal", "")
+        return tuple(self.catalog.with_name(self.catalog.name + suffix) for suffix in suffixes)
+
+    @property
+    def next(self) -> IndexLayout:
+        """Where a rebuild makes the index that takes the place of this one."""
+        return IndexLayout(self.root / "next")
+
     def create(self, vault: Path) -> None:
         """Make the folder and its marker; a folder that is an index already stays as it is.
 
@@ -118,8 +129,8 @@ class IndexLayout:
                     shutil.rmtree(folder)
             # The journal goes before its database: alone it means nothing, the other way round
             # a new database could take up an old journal.
-            for suffix in ("-wal", "-shm", "-journal", ""):
-                self.catalog.with_name(self.catalog.name + suffix).unlink(missing_ok=True)
+            for file in self.catalog_files:
+                file.unlink(missing_ok=True)
             self.sweep_mark.unlink(missing_ok=True)
         except OSError as exc:
             raise unwritable(self.root, exc) from exc

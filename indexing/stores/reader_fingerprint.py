@@ -1,8 +1,9 @@
-"""Whether an index was built as the settings ask for, said in one line when it was not."""
+"""Whether an index is of this vault and built as the settings ask for; one line says if not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from config.errors import IndexMismatch
@@ -37,6 +38,22 @@ def check_fingerprint(stored: Mapping[str, Any], expected: Mapping[str, Any]) ->
         asked.append(f"{key} {_shown(expected[key])}")
     raise IndexMismatch(
         f"index built with {', '.join(built)}, settings name {', '.join(asked)}; {REBUILD}"
+    )
+
+
+def check_vault(meta: Mapping[str, Any], vault: Path, index: Path) -> None:
+    """Refuse an index of another vault; one whose vault is not there any more has been moved.
+
+    :param meta: of the catalog.
+    :param index: folder of the index, for the message.
+    :raises IndexMismatch: naming both vaults.
+    """
+    known = meta.get("vault")
+    if known is None or Path(known) == vault.resolve() or not Path(known).is_dir():
+        return
+    raise IndexMismatch(
+        f"{index}: this is the index of {known}, not of {vault.resolve()}; "
+        "name another folder with --index-dir"
     )
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from indexing.stores.catalog import Catalog
+from indexing.stores.layout import IndexLayout
+from indexing.stores.replacement import replace_index
 from indexing.stores.vectors import Vectors
 from tests.indexing.pipeline.conftest import Bench
 
@@ -87,3 +89,67 @@ def test_a_first_run_that_dies_is_resumed(tmp_path: Path, monkeypatch: pytest.Mo
     fresh.index()
     assert bench.content() == fresh.content()
     assert bench.links("0.md")[1].via == "alias"
+
+
+def test_a_run_that_was_cut_off_leaves_no_link_to_what_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexing.pipeline.run.BATCH_NOTES", 1)
+    bench = Bench(tmp_path)
+    bench.write("a.md", "See [[z]] and ![[plan.png]].")
+    bench.write("z.md", "Last.")
+    bench.write("plan.png", "")
+    with monkeypatch.context() as patch:
+        cut(patch, Catalog, "commit", after=1)
+        with pytest.raises(PowerCut):
+            bench.index()
+    assert [link.status for link in bench.links("a.md")] == ["resolved", "resolved"]
+    (bench.vault / "z.md").unlink()
+    (bench.vault / "plan.png").unlink()
+    bench.index()
+    assert [link.status for link in bench.links("a.md")] == ["unresolved", "unresolved"]
+
+
+def test_a_rebuild_that_dies_leaves_the_old_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path)
+    bench.write("a.md", "See [[b]].")
+    bench.index()
+    before = bench.content()
+    bench.write("b.md", "New.")
+    with monkeypatch.context() as patch:
+        cut(patch, Catalog, "commit", after=0)
+        with pytest.raises(PowerCut):
+            bench.index(rebuild=True)
+    assert bench.content() == before
+    assert bench.index(rebuild=True).notes == 2
+    assert not bench.layout.next.root.exists()
+
+
+@pytest.mark.parametrize("after", range(5))
+def test_an_exchange_that_dies_is_finished_by_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    bench = Bench(tmp_path)
+    bench.write("a.md", "See [[b]].")
+    bench.index()
+    bench.write("b.md", "New.")
+    with monkeypatch.context() as patch:
+        patch.setattr("indexing.pipeline.indexer.replace_index", _dying_exchange(after))
+        with pytest.raises(PowerCut):
+            bench.index(rebuild=True)
+    bench.model.asked.clear()
+    assert bench.index().notes == 2
+    assert bench.model.asked == []
+
+
+def _dying_exchange(after: int) -> Callable[[IndexLayout], None]:
+    """The exchange, cut off before its rename number ``after``."""
+
+    def exchange(layout: IndexLayout) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            cut(patch, Path, "rename", after=after)
+            replace_index(layout)
+
+    return exchange

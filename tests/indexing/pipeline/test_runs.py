@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from config.errors import IndexLocked, IndexMismatch, UsageError, VaultError
@@ -227,3 +228,105 @@ def test_a_folder_of_other_things_is_left_alone(bench: Bench) -> None:
     with pytest.raises(UsageError, match="--index-dir"):
         bench.index(rebuild=True)
     assert (bench.layout.root / "thesis.doc").read_text() == "years of work"
+
+
+def test_a_folder_that_became_a_link_elsewhere_is_gone(bench: Bench, tmp_path: Path) -> None:
+    bench.write("inside/a.md", "Confidential.")
+    bench.index()
+    (bench.vault / "inside").rename(tmp_path / "outside")
+    (bench.vault / "inside").symlink_to(tmp_path / "outside")
+    report = bench.index()
+    assert (report.deleted, report.notes) == (1, 0)
+    assert bench.chunks("inside/a.md") == []
+
+
+def test_a_touched_private_note_stays_out(bench: Bench) -> None:
+    bench.write("secret.md", "---\nprivate: true\n---\nWords.")
+    bench.write("a.md", "See [[secret]].")
+    bench.index()
+    os.utime(bench.vault / "secret.md", (1, 1))
+    bench.write("a.md", "See [[secret]] again.")
+    report = bench.index()
+    assert bench.links("a.md")[0].status == "excluded"
+    assert (report.changed, report.unchanged, len(report.skipped)) == (1, 0, 1)
+
+
+def test_a_renamed_private_note_is_not_counted(bench: Bench) -> None:
+    bench.write("secret.md", "---\nprivate: true\n---\nWords.")
+    bench.write("a.md", "Words.")
+    bench.index()
+    (bench.vault / "secret.md").rename(bench.vault / "hidden.md")
+    report = bench.index()
+    assert (report.added, report.moved, report.deleted, report.unchanged) == (0, 0, 0, 1)
+    assert [path for path, _ in report.skipped] == ["hidden.md"]
+
+
+def test_words_of_a_withdrawn_note_leave_every_file_of_ours(bench: Bench) -> None:
+    bench.write("a.md", "The zanzibarquux is at the pier.")
+    bench.write("b.md", "Another note.")
+    bench.index()
+    before = [*bench.layout.lexical.rglob("*"), *bench.layout.vectors.rglob("*.npy")]
+    assert any(b"zanzibarquux" in file.read_bytes() for file in before)
+    bench.write("a.md", "---\nprivate: true\n---\nThe zanzibarquux is at the pier.")
+    bench.index()
+    for file in bench.layout.root.rglob("*"):
+        assert not file.is_file() or b"zanzibarquux" not in file.read_bytes(), file
+    vectors = sum(np.load(file).shape[0] for file in bench.layout.vectors.glob("chunks*.npy"))
+    assert vectors == 1
+
+
+def test_a_note_that_fails_again_is_at_rest(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write("a.md", "Words.")
+
+    def breaks(*_: object, **__: object) -> None:
+        raise RecursionError("too deep")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("indexing.reading.parse_note", breaks)
+        first = bench.index()
+        assert [path for path, _ in first.failed] == ["a.md"]
+        assert "RecursionError" in first.failed[0][1]
+        assert bench.index().generation == first.generation
+    mended = bench.index()
+    assert (mended.added, mended.failed) == (1, ())
+
+
+def test_excluding_an_attachment_reaches_its_links(bench: Bench) -> None:
+    bench.write("a.md", "![[plan.png]]")
+    bench.write("plan.png", "")
+    bench.index()
+    bench.settings = bench.settings.with_overrides({"vault.exclude": ["*.png"]})
+    bench.index()
+    assert bench.links("a.md")[0].status == "excluded"
+
+
+def test_the_language_is_learnt_from_the_first_notes(bench: Bench) -> None:
+    bench.index()
+    bench.write("a.md", "Der Deich wurde im vergangenen Jahr erneuert, und die Schleuse hält nun.")
+    bench.index()
+    with bench.catalog() as catalog:
+        assert catalog.meta()["fingerprint"]["language"] == "de"
+
+
+def test_another_vaults_index_is_refused(bench: Bench, tmp_path: Path) -> None:
+    bench.write("a.md", "Words.")
+    bench.index()
+    (tmp_path / "other").mkdir()
+    first, bench.vault = bench.vault, tmp_path / "other"
+    for rebuild in (False, True):
+        with pytest.raises(IndexMismatch, match=r"index of .*vault, not of .*other"):
+            bench.index(rebuild=rebuild)
+    first.rename(tmp_path / "moved")
+    bench.vault = tmp_path / "moved"
+    assert bench.index().unchanged == 1
+
+
+def test_what_is_no_part_of_the_vault_is_kept_for_the_status(bench: Bench) -> None:
+    (bench.vault / "loop.md").symlink_to("loop.md")
+    bench.index()
+    with bench.catalog() as catalog:
+        assert [path for path, _ in catalog.meta()["problems"]] == ["loop.md"]
+    (bench.vault / "loop.md").unlink()
+    bench.index()
+    with bench.catalog() as catalog:
+        assert catalog.meta()["problems"] == []
