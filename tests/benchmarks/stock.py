@@ -40,7 +40,8 @@ def stock_search(layout: IndexLayout, settings: Settings, folder: Path) -> Calla
     store = ChromaVectorStore(
         chroma_collection=client.create_collection("stock", embedding_function=None)
     )
-    store.add(nodes)
+    for start in range(0, len(nodes), client.get_max_batch_size()):
+        store.add(nodes[start : start + client.get_max_batch_size()])
     embed = load_bulk(settings.embedding).llama
     index = VectorStoreIndex.from_vector_store(store, embed_model=embed)
     fusion = QueryFusionRetriever(

@@ -150,3 +150,24 @@ def test_a_copy_with_overrides_is_checked() -> None:
     assert settings.connected.max == 3
     with pytest.raises(SettingsError, match=r"connected\.max"):
         settings.with_overrides({"connected.max": -2})
+
+
+@pytest.mark.parametrize("text", ["[index]\ndir = '/tmp/x'\n", "[vault]\npath = '/tmp/x'\n"])
+def test_a_vault_may_not_say_where_things_are(vault: Path, text: str) -> None:
+    (vault / "notehop.toml").write_text(text)
+    with pytest.raises(SettingsError, match="cannot be set by a vault"):
+        load_settings(vault=vault)
+
+
+def test_a_vault_may_name_a_model_but_not_bring_one(vault: Path) -> None:
+    (vault / "notehop.toml").write_text("[embedding]\nmodel = 'org/model'\n")
+    assert load_settings(vault=vault).embedding.model == "org/model"
+    (vault / "notehop.toml").write_text(f"[embedding]\nmodel = '{vault}'\n")
+    with pytest.raises(SettingsError, match=r"embedding\.model = .* cannot be set by a vault"):
+        load_settings(vault=vault)
+
+
+def test_one_signal_must_vote() -> None:
+    weights = {"retrieval.weights.semantic": 0, "retrieval.weights.lexical": 0}
+    with pytest.raises(SettingsError, match=r"retrieval\.weights.*may not both be 0"):
+        load_settings(overrides=weights)
