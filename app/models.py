@@ -13,7 +13,13 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class ConnectedOptions(Strict):
+class Asked(Strict):
+    """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class ConnectedOptions(Asked):
     """How connected notes are chosen; None means the setting in force."""
 
     max: int | None = Field(default=None, ge=0, le=20)
@@ -21,7 +27,7 @@ class ConnectedOptions(Strict):
     direction: Literal["forward", "backward", "both"] | None = None
 
 
-class Query(Strict):
+class Query(Asked):
     """A question or a search."""
 
     query: str
@@ -114,7 +120,7 @@ class SearchResult(Reply):
 
 
 class Kept(Strict):
-    """A note that is not in the index, and why."""
+    """A note or file that is not in the index, and why."""
 
     path: str
     reason: str
@@ -131,15 +137,18 @@ class PendingChanges(Strict):
 class IndexStatus(Strict):
     """What an index holds. ``updated`` is in seconds since the epoch, ``bytes`` on disk.
 
-    ``pending`` is None when the vault cannot be looked at. ``made_with`` is the fingerprint:
-    model, prompts, chunker and tokenizer. ``settings`` are those in force, ``settings_file`` the
-    user's own file, which need not exist.
+    ``problem`` says why the settings in force cannot use it; None if they can. ``passed_over`` are
+    files that are no part of the vault, or could not be looked at. ``pending`` is None when the
+    vault cannot be looked at. ``made_with`` is the fingerprint: model, prompts, chunker and
+    tokenizer. ``settings`` are those in force, ``settings_file`` the user's own file, which need
+    not exist.
     """
 
     vault: str
     name: str
     index_dir: str
     settings_file: str
+    problem: str | None
     generation: int
     updated: float
     bytes: int
@@ -148,6 +157,7 @@ class IndexStatus(Strict):
     links: dict[str, int]
     skipped: list[Kept]
     failed: list[Kept]
+    passed_over: list[Kept]
     pending: PendingChanges | None
     made_with: dict[str, Any]
     settings: dict[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from indexing.report import Report
+from indexing.shown import counted, on_one_line
 
 LISTED = 10
 """Reasons and warnings that are shown; ``--json`` has all of them."""
@@ -30,11 +31,11 @@ def report_lines(report: Report) -> list[str]:
     }
     seconds = report.seconds.get("total", 0.0)
     return [
-        f"{report.notes:,} notes in {report.chunks:,} chunks, "
+        f"{counted(report.notes, 'note')} in {counted(report.chunks, 'chunk')}, "
         f"generation {report.generation}, in {seconds:.1f} s",
-        f"  notes  {_counted(notes)}",
-        f"  links  {_counted(targets)}",
-        f"  index  {report.index_dir}",
+        f"  notes  {_all(notes)}",
+        f"  links  {_all(targets)}",
+        on_one_line(f"  index  {report.index_dir}"),
         *_reasons("skipped", report.skipped),
         *_reasons("failed", report.failed),
     ]
@@ -42,16 +43,17 @@ def report_lines(report: Report) -> list[str]:
 
 def warning_lines(report: Report) -> list[str]:
     """What the owner of the notes may want to mend, the first ones of it."""
-    return [*report.warnings[:LISTED], *_more(len(report.warnings), "warnings")]
+    shown = (on_one_line(warning) for warning in report.warnings[:LISTED])
+    return [*shown, *_more(len(report.warnings), "warnings")]
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _all(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none"
 
 
 def _reasons(name: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
     for path, reason in items[:LISTED]:
-        yield f"  {name}  {path}: {reason}"
+        yield on_one_line(f"  {name}  {path}: {reason}")
     for line in _more(len(items), name):
         yield f"  {line}"
 

@@ -119,7 +119,7 @@ class PlainProgress:
             return
         took = self._clock() - self._began
         if took >= EVERY:
-            self.message(f"{self._name}: done in {took:.0f} s")
+            self.message(f"{self._name} took {took:.0f} s")
         self._name = ""
 
     def _pace(self, now: float) -> str:

@@ -11,6 +11,7 @@ from app.answer.extractive import Quote
 from app.answer.frame import body
 from app.answer.material import Material
 from app.models import Source
+from indexing.shown import on_one_line
 
 Mode = Literal["llm", "extractive", "none"]
 
@@ -72,8 +73,8 @@ def silent(sources: Sequence[Source]) -> Draft:
 
 
 def place_of(source: Source) -> str:
-    """Note and heading as a person reads them."""
-    return " > ".join(part for part in (source.title, source.heading) if part)
+    """Note and heading as a person reads them, on one line."""
+    return on_one_line(" > ".join(part for part in (source.title, source.heading) if part))
 
 
 def _were(count: int) -> str:

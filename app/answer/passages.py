@@ -20,6 +20,9 @@ LONGEST_ITEM = 300
 
 _CALLOUT = re.compile(r"^\[!\w[\w-]*(?:\|[^\]]*)?\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+$")
+_QUOTE_MARKS = re.compile(r"^(?:[ \t]*>)+[ \t]?", re.MULTILINE)
+"""Marks that are read as text: of a quote in a list whose beginning is in another source."""
+
 _WORD = re.compile(r"\w")
 _FILE = re.compile(
     r"(?:(?![.!?]\s).)*\.(?:avif|bmp|canvas|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp)",
@@ -120,7 +123,8 @@ def _unframed(content: str) -> list[str]:
     """A paragraph without its block id; the title of a callout stands apart from its text."""
     callout = _CALLOUT.match(content)
     title, _, rest = content[callout.end() :].partition("\n") if callout else ("", "", content)
-    return [words for words in (title.strip(), _BLOCK_ID.sub("", rest).strip()) if words]
+    rest = _BLOCK_ID.sub("", _QUOTE_MARKS.sub("", rest))
+    return [words for words in (title.strip(), rest.strip()) if words]
 
 
 def _in_head(tokens: Sequence[Token], at: int) -> bool:

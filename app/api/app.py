@@ -13,10 +13,10 @@ from http import HTTPStatus
 from importlib.metadata import version
 from typing import Annotated, Any, Protocol
 
-from fastapi import Body, FastAPI
+from fastapi import Body, Depends, FastAPI
 
 from app.api.examples import QUERIES, SEARCHES
-from app.api.guards import LOOPBACK, BodyLimit, HostGuard, allowed_hosts
+from app.api.guards import LOOPBACK, BodyLimit, HostGuard, allowed_hosts, json_body
 from app.api.problem_response import install
 from app.models import Answer, Health, Problem, Query, SearchQuery, SearchResult
 from config.errors import NotehopError
@@ -99,14 +99,29 @@ def _warm(vault: Vault) -> None:
 
 
 def _routes(app: FastAPI, vault: Vault) -> None:
-    refusals = _problems(HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE)
+    refusals = _problems(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+    )
+    guards = [Depends(json_body)]
 
     # Plain functions: the framework runs them in threads, and the loop stays free.
-    @app.post("/query", summary="Answer a question with citations", responses=refusals)
+    @app.post(
+        "/query",
+        summary="Answer a question with citations",
+        responses=refusals,
+        dependencies=guards,
+    )
     def query(body: Annotated[Query, Body(openapi_examples=QUERIES)]) -> Answer:
         return vault.ask(body)
 
-    @app.post("/search", summary="List the passages that match", responses=refusals)
+    @app.post(
+        "/search",
+        summary="List the passages that match",
+        responses=refusals,
+        dependencies=guards,
+    )
     def search(body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)]) -> SearchResult:
         return vault.search(body)
 

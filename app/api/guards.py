@@ -1,4 +1,4 @@
-"""What a request must pass before it is read: a host name that is ours, and a bounded body.
+"""What a request must pass: a host name that is ours, a bounded body, and a body that is JSON.
 
 The host check stops DNS rebinding: a page on the web may point a name of its own at 127.0.0.1 and
 have the browser read the answers, but the browser then says that name in ``Host``.
@@ -10,6 +10,8 @@ import ipaddress
 from collections.abc import Collection
 from http import HTTPStatus
 
+from fastapi import Request
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problem_response import respond
@@ -17,6 +19,9 @@ from app.problems import http_problem
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names under which this machine reaches itself."""
+
+JSON = "application/json"
+"""The one media type that is read."""
 
 MAX_BODY = 1_000_000
 """Bytes a request may have: the longest allowed query of any script is under a tenth of it."""
@@ -42,6 +47,19 @@ def is_address(name: str) -> bool:
 def allowed_hosts(bound: str) -> frozenset[str]:
     """The host names of a server that listens on ``bound``."""
     return frozenset((*LOOPBACK, bound.lower()))
+
+
+def json_body(request: Request) -> None:
+    """Refuse a body that does not say it is JSON, as those of forms on other pages do not.
+
+    :raises HTTPException: 415.
+    """
+    said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind, _, name = said.partition("/")
+    if kind != "application" or not (name == "json" or name.endswith("+json")):
+        raise HTTPException(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send Content-Type: {JSON}", {"Accept-Post": JSON}
+        )
 
 
 class HostGuard:

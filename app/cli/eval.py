@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import DebugOption, JsonOption, common
+from app.cli.options import DebugOption, JsonOption, common, given_path
 from config.errors import UsageError
 
 NAME = "eval"
@@ -19,13 +19,22 @@ NAME = "eval"
 def run(
     ctx: typer.Context,
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Folder of golden sets (vault and questions).")
+        Path,
+        typer.Argument(
+            metavar="DATA", parser=given_path, help="Folder of golden sets (vault and questions)."
+        ),
     ],
     work: Annotated[
-        Path, typer.Option(metavar="PATH", help="Folder for unpacked vaults and their indexes.")
+        Path,
+        typer.Option(
+            metavar="PATH", parser=given_path, help="Folder for unpacked vaults and their indexes."
+        ),
     ] = Path("build/eval"),
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File to write the results to, as JSON.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", parser=given_path, help="File to write the results to, as JSON."
+        ),
     ] = None,
     as_json: JsonOption = False,
     debug: DebugOption = False,

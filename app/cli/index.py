@@ -17,6 +17,7 @@ from app.cli.options import (
     JsonOption,
     VaultOption,
     common,
+    given_path,
 )
 
 NAME = "index"
@@ -25,7 +26,8 @@ NAME = "index"
 def run(
     ctx: typer.Context,
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[VAULT]", help="Folder of the vault.")
+        Path | None,
+        typer.Argument(metavar="[VAULT]", help="Folder of the vault.", parser=given_path),
     ] = None,
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Forget the index and start afresh.")

@@ -18,6 +18,7 @@ from app.cli.options import (
     JsonOption,
     VaultOption,
     common,
+    given_path,
 )
 from config.errors import UsageError
 
@@ -60,16 +61,21 @@ def _told_apart(options: Common, where: list[str]) -> tuple[Place, str | None]:
     if len(where) > 2:
         raise UsageError(f"links takes a vault and a note, and got {len(where)} arguments")
     if len(where) == 2:
-        return options.with_vault(Path(where[0])).place(), where[1]
+        return options.with_vault(given_path(where[0])).place(), where[1]
     if not where:
         return options.place(), None
     from app.container.place import NoVault
 
+    named = given_path(where[0]).expanduser()
     as_vault = options.with_vault(Path(where[0])) if options.vault is None else None
-    if as_vault is not None and Path(where[0]).expanduser().is_dir():
+    if as_vault is not None and named.is_dir():
         return as_vault.place(), None
     try:
         return options.place(), where[0]
     except NoVault:
+        if named.is_file():
+            raise UsageError(
+                f"{where[0]}: a file, and no vault is named; run: notehop links VAULT NOTE"
+            ) from None
         # Then it can only have been meant as the vault, and the message should say what is wrong.
         return options.with_vault(Path(where[0])).place(), None

@@ -16,13 +16,36 @@ if TYPE_CHECKING:
 
 PANEL = "Options of every command"
 
+
+def given_path(text: str) -> Path:
+    """A path from the command line; an empty one would silently mean the current folder.
+
+    :raises typer.BadParameter: if it is empty.
+    """
+    if not text:
+        raise typer.BadParameter("the path is empty (perhaps a shell variable that is not set)")
+    return Path(text)
+
+
 VaultOption = Annotated[
     Path | None,
-    typer.Option("--vault", help="Folder of the vault.", metavar="PATH", rich_help_panel=PANEL),
+    typer.Option(
+        "--vault",
+        help="Folder of the vault.",
+        metavar="PATH",
+        parser=given_path,
+        rich_help_panel=PANEL,
+    ),
 ]
 IndexDirOption = Annotated[
     Path | None,
-    typer.Option("--index-dir", help="Folder of its index.", metavar="PATH", rich_help_panel=PANEL),
+    typer.Option(
+        "--index-dir",
+        help="Folder of its index.",
+        metavar="PATH",
+        parser=given_path,
+        rich_help_panel=PANEL,
+    ),
 ]
 ConfigOption = Annotated[
     Path | None,
@@ -30,6 +53,7 @@ ConfigOption = Annotated[
         "--config",
         help="Settings file, read in place of yours.",
         metavar="FILE",
+        parser=given_path,
         rich_help_panel=PANEL,
     ),
 ]

@@ -6,7 +6,6 @@ Touches: terminal.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from functools import cache
 from typing import Any
@@ -15,10 +14,10 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.text import Text
 
+from indexing.shown import on_one_line, printable
+
 WIDEST = 100
 """Columns that prose takes at most: longer lines are hard to read."""
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(value: Any) -> None:
@@ -37,11 +36,6 @@ def out() -> Console:
 def err() -> Console:
     """Standard error, for progress, warnings and errors."""
     return _console(stderr=True)
-
-
-def printable(text: str) -> str:
-    """Text of a note or a path without what a terminal would obey instead of showing."""
-    return _CONTROLS.sub("�", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
@@ -69,13 +63,13 @@ def show(text: Text, indent: int = 0) -> None:
 
 def headline(text: str, note: str = "") -> None:
     """Print the heading of a part, with an empty line before it."""
-    show(styled("\n", (text, "bold"), (f"  {note}", "dim") if note else ""))
+    show(styled("\n", (on_one_line(text), "bold"), (f"  {note}", "dim") if note else ""))
 
 
 def warn(messages: list[str]) -> None:
     """Say what the reader should know about a result, beside it."""
     for message in messages:
-        err().print(styled(("warning: ", "yellow"), message), soft_wrap=True)
+        err().print(styled(("warning: ", "yellow"), on_one_line(message)), soft_wrap=True)
 
 
 def _console(*, stderr: bool) -> Console:

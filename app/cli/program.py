@@ -27,6 +27,7 @@ from app.cli.options import (
 )
 from app.problems import FAILED, INTERRUPTED, exit_code
 from config.errors import NotehopError
+from indexing.shown import printable
 
 NAME = "notehop"
 
@@ -121,9 +122,9 @@ def _tell(error: Exception, ctx: Any) -> None:
     if isinstance(options, Common) and options.debug:
         typer.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
     if foreseen:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {printable(str(error))}", err=True)
         return
     lines = str(error).strip().splitlines()
     told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     hint = "" if isinstance(options, Common) and options.debug else "; --debug shows the traceback"
-    typer.echo(f"error: unexpected {told}{hint}", err=True)
+    typer.echo(f"error: unexpected {printable(told)}{hint}", err=True)

@@ -41,6 +41,7 @@ def run(
     from app.api.serve import serve
     from app.cli.output import print_json
     from app.container.opening import open_place
+    from indexing.shown import on_one_line, printable
 
     place = options.place(server__host=host, server__port=port)
     server = place.settings.server
@@ -48,7 +49,8 @@ def run(
     def started(url: str) -> None:
         if options.json:
             print_json({"url": url, "vault": str(place.vault)})
-        typer.echo(f"notehop answers for {place.vault.name} at {url} (Ctrl-C stops it)", err=True)
+        name = printable(on_one_line(place.name))
+        typer.echo(f"notehop answers for {name} at {url} (Ctrl-C stops it)", err=True)
 
     with open_place(place) as opened:
         serve(opened, server.host, server.port, started)

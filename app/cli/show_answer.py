@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from app.cli.output import headline, show, styled, warn
 from app.models import Answer, ConnectedNote, Reply, SearchResult, Source
+from indexing.shown import counted, on_one_line
 
 SNIPPET = 280
 """Characters of a hit that are shown; `--json` has all of them."""
@@ -60,7 +61,7 @@ def snippet(text: str, most: int = SNIPPET) -> str:
 
 
 def _place(source: Source) -> None:
-    title = " > ".join(part for part in (source.title, source.heading) if part)
+    title = _title(source)
     show(styled((source.marker, "bold cyan"), " ", (title, "bold"), "  ", (_at(source), "dim")))
     if source.signals:
         ranks = ", ".join(f"{name} {_rank(values)}" for name, values in source.signals.items())
@@ -73,17 +74,21 @@ def _rank(values: dict[str, float | None]) -> str:
     return told if score is None else f"{told} ({score:.3f})"
 
 
+def _title(place: Source | ConnectedNote) -> str:
+    return on_one_line(" > ".join(part for part in (place.title, place.heading) if part))
+
+
 def _at(place: Source | ConnectedNote) -> str:
-    first, last = place.lines
-    return f"{place.path}:{first}" if first == last else f"{place.path}:{first}-{last}"
+    path, (first, last) = on_one_line(place.path), place.lines
+    return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
 
 
 def _close(reply: Reply) -> None:
     _connected(reply.connected_notes)
     warn(reply.warnings)
     if reply.pending:
-        notes = "1 note has" if reply.pending == 1 else f"{reply.pending:,} notes have"
-        warn([f"{notes} changed since the index was made; run: notehop index"])
+        notes = counted(reply.pending, "note")
+        warn([f"{notes} may have changed since the index was made; run: notehop index"])
 
 
 def _connected(notes: Sequence[ConnectedNote]) -> None:
@@ -91,7 +96,7 @@ def _connected(notes: Sequence[ConnectedNote]) -> None:
         return
     headline("Connected notes", "context, not evidence")
     for note in notes:
-        title = " > ".join(part for part in (note.title, note.heading) if part)
+        title = _title(note)
         show(
             styled(
                 (f"[{note.label}]", "bold magenta"), " ", (title, "bold"), "  ", (_at(note), "dim")

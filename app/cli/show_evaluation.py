@@ -10,13 +10,15 @@ from rich.table import Table
 from app.cli.output import out
 from app.container.evaluating import Evaluated
 from app.evaluation.intervals import Estimate
+from indexing.shown import counted
 
 WIDTH = 110
 
 
 def show_evaluation(found: Evaluated) -> None:
     """Print the settings of one golden set with their shares, intervals and gains, in percent."""
-    table = Table(title=f"{found.name}: {found.notes:,} notes, {found.questions} questions")
+    size = f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}"
+    table = Table(title=f"{found.name}: {size}")
     table.add_column("setting")
     for name in ("every gold note, %", "95 %", "against the first", "chunks", "ms"):
         table.add_column(name, justify="right")

@@ -10,6 +10,7 @@ from typing import Any
 
 from app.cli.output import headline, show, styled
 from indexing.graph.model import ResolvedLink, Status
+from indexing.shown import counted, on_one_line
 
 _STYLES = {
     Status.RESOLVED: "green",
@@ -48,7 +49,11 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
         show(_line(one), indent=2)
     counts = {status: sum(one.resolution.status is status for one in found) for status in Status}
     told = ", ".join(f"{count:,} {status.value}" for status, count in counts.items() if count)
-    show(styled(f"{chr(10) if found else ''}{len(found):,} links", f": {told}" if told else ""))
+    show(
+        styled(
+            f"{chr(10) if found else ''}{counted(len(found), 'link')}", f": {told}" if told else ""
+        )
+    )
 
 
 def _line(found: ResolvedLink) -> Any:
@@ -69,6 +74,6 @@ def _line(found: ResolvedLink) -> Any:
         (f"{resolution.status.value:<10}  ", _STYLES[resolution.status]),
         " ".join(link.raw.split()),
         (" -> ", "dim"),
-        target,
+        on_one_line(target),
         (via, "dim"),
     )

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from app.cli.output import headline, show, styled, warn
 from app.models import IndexStatus, Kept, NoteStatusReport, StatusLink
+from indexing.shown import counted, on_one_line
 
 LISTED = 10
 """Notes or links that are shown of each kind; `--json` has all of them."""
@@ -25,7 +26,8 @@ def show_status(told: IndexStatus | NoteStatusReport) -> None:
 
 def _index(told: IndexStatus) -> None:
     indexed = told.notes.get("indexed", 0)
-    show(styled((told.name, "bold"), f": {indexed:,} notes in {told.chunks:,} chunks"))
+    held = f"{counted(indexed, 'note')} in {counted(told.chunks, 'chunk')}"
+    show(styled((on_one_line(told.name), "bold"), f": {held}"))
     _row("state", _state(told))
     _row("updated", f"{_time(told.updated)}, generation {told.generation}")
     _row("links", _counts(told.links))
@@ -36,9 +38,12 @@ def _index(told: IndexStatus) -> None:
     _row("settings", told.settings_file)
     _kept("Skipped", told.skipped)
     _kept("Failed", told.failed)
+    _kept("Passed over", told.passed_over)
 
 
 def _state(told: IndexStatus) -> str:
+    if told.problem is not None:
+        return told.problem
     if told.pending is None:
         return "the vault cannot be looked at"
     left = {
@@ -51,7 +56,7 @@ def _state(told: IndexStatus) -> str:
 
 
 def _note(told: NoteStatusReport) -> None:
-    show(styled((told.title, "bold"), f"  {told.path}"))
+    show(styled((on_one_line(told.title), "bold"), f"  {on_one_line(told.path)}"))
     _row("state", told.status + (f": {told.reason}" if told.reason else ""))
     if told.changed is None:
         _row("file", "gone; run: notehop index")
@@ -64,7 +69,12 @@ def _note(told: NoteStatusReport) -> None:
     if told.chunks:
         headline("Chunks")
     for chunk in told.chunks:
-        show(styled((f"{chunk.lines[0]}-{chunk.lines[1]}", "dim"), f"  {chunk.heading}"), indent=2)
+        show(
+            styled(
+                (f"{chunk.lines[0]}-{chunk.lines[1]}", "dim"), f"  {on_one_line(chunk.heading)}"
+            ),
+            indent=2,
+        )
     _links("Links", told.links, lambda link: f"{link.raw} -> {link.target or link.status}")
     _links("Linked from", told.backlinks, lambda link: f"{link.source}: {link.raw}")
     warn(told.warnings)
@@ -75,7 +85,7 @@ def _links(name: str, links: list[StatusLink], line: Callable[[StatusLink], str]
         return
     headline(name, f"{len(links):,}")
     for link in links[:LISTED]:
-        show(styled((f"{link.line:>5}  ", "dim"), line(link)))
+        show(styled((f"{link.line:>5}  ", "dim"), on_one_line(line(link))))
     _more(len(links))
 
 
@@ -84,7 +94,8 @@ def _kept(name: str, notes: list[Kept]) -> None:
         return
     headline(name, f"{len(notes):,}")
     for note in notes[:LISTED]:
-        show(styled(note.path, (f"  {note.reason}", "dim")), indent=2)
+        path, reason = on_one_line(note.path), on_one_line(note.reason)
+        show(styled(path, (f"  {reason}", "dim")), indent=2)
     _more(len(notes))
 
 
@@ -94,7 +105,7 @@ def _more(count: int) -> None:
 
 
 def _row(name: str, value: str) -> None:
-    show(styled((f"  {name:<9}", "dim"), value))
+    show(styled((f"  {name:<9}", "dim"), on_one_line(value)))
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -23,6 +23,13 @@ from indexing.stores.catalog import Catalog
 from indexing.stores.reader import Reader
 from indexing.tokens import Tokenizer
 
+NO_TEXT = (
+    "the index holds no text; write some notes, or look at what notehop status says was skipped, "
+    "then run: notehop index"
+)
+
+NO_WORDS = "the query has no words to look for; these are the nearest by meaning alone"
+
 
 class Machinery:
     """Runs queries over one index. Threads may share it; the model is loaded when first needed."""
@@ -50,19 +57,20 @@ class Machinery:
         settings = self._place.settings
         text = query.query_str = checked(query.query_str, settings.retrieval.max_query_chars)
         tokenizer, _ = self._read_as_indexed()
-        embedder = self.embedder
         with self.reader.snapshot() as view:
             query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
             if view.chunk_count == 0:
-                query.trace.warn(
-                    "the index holds no text; write some notes, or look at what notehop status "
-                    "says was skipped, then run: notehop index"
-                )
-            elif embedder.is_cut(text):
+                # Not worth the seconds that it takes to load a model.
+                query.trace.warn(NO_TEXT)
+                return []
+            embedder = self.embedder
+            if embedder.is_cut(text):
                 query.trace.warn(
                     f"the query is longer than the {embedder.max_tokens} tokens that the model "
                     "reads; its end counts by its words alone"
                 )
+            if not tokenizer.query(text):
+                query.trace.warn(NO_WORDS)
             found = retrieve(query, view, Parts(settings, embedder, tokenizer), wanted)
         self.ready = True
         return found

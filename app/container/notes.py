@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from config.errors import UsageError
@@ -11,6 +12,7 @@ from indexing.graph.files import VaultFiles
 from indexing.graph.model import Status
 from indexing.graph.names import is_note
 from indexing.graph.resolve import resolve_path
+from indexing.shown import on_one_line
 
 
 def find_note(files: VaultFiles, vault: Path, said: str) -> str:
@@ -21,16 +23,22 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
 
     :raises UsageError: if no note is meant, or more than one.
     """
+    if not said.strip():
+        raise UsageError("the name of the note is empty; name it by its path in the vault")
     for path in _paths(vault, said):
         for candidate in (path, f"{path}.md"):
             if candidate in files and is_note(candidate):
                 return candidate
-    found = resolve_path(files, "", said) if said.strip() else None
-    if found is None or found.path is None or not is_note(found.path):
+    found = resolve_path(files, "", said)
+    if found.path is None or not is_note(found.path):
         raise UsageError(f"{said}: no note of {vault}{_close(files, said)}")
     if found.status is Status.AMBIGUOUS:
-        raise UsageError(f"{said}: {len(found.candidates)} notes: {', '.join(found.candidates)}")
+        raise UsageError(f"{said}: {len(found.candidates)} notes: {_listed(found.candidates)}")
     return found.path
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return on_one_line(", ".join(paths))
 
 
 def _paths(vault: Path, said: str) -> list[str]:
@@ -49,4 +57,4 @@ def _paths(vault: Path, said: str) -> list[str]:
 def _close(files: VaultFiles, said: str) -> str:
     notes = [path for path in files if is_note(path)]
     close = difflib.get_close_matches(said, notes, n=3, cutoff=0.6)
-    return f"; did you mean {', '.join(close)}?" if close else "; name it by its path in the vault"
+    return f"; did you mean {_listed(close)}?" if close else "; name it by its path in the vault"

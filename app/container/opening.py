@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from app.container.place import Place, locate
 from indexing.identity import wanted
 from indexing.stores.reader import Ranking, Reader
+from indexing.stores.reader_fingerprint import check_vault
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
@@ -36,6 +37,7 @@ def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
     try:
         from app.container.handle import VaultHandle
 
+        check_vault(reader.catalog.meta(), place.vault, place.layout.root)
         return VaultHandle(place, reader, llm)
     except BaseException:
         reader.close()

@@ -37,11 +37,19 @@ class PendingCount:
     """Counts in the background, so that a query on a large vault does not wait for the walk."""
 
     def __init__(
-        self, count: Callable[[], int], clock: Callable[[], float] = time.monotonic
+        self,
+        count: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
+        state: Callable[[], object] = lambda: None,
     ) -> None:
-        """:param count: counts now; may take its time, and may fail."""
+        """Count with ``count``, which may take its time, and may fail.
+
+        :param state: says which state of the index it is now; a count of another one is dropped.
+        """
         self._count = count
         self._clock = clock
+        self._state = state
+        self._counted: object = None
         self._turn = threading.Lock()
         self._running: threading.Thread | None = None
         self._value: int | None = None
@@ -49,7 +57,11 @@ class PendingCount:
 
     def begin(self) -> None:
         """Begin to count, unless the last count is fresh or one is under way."""
+        state = self._state()
         with self._turn:
+            if state != self._counted:
+                # A count that is still under way is of the old state: it ends unheard.
+                self._counted, self._value, self._at, self._running = state, None, None, None
             fresh = self._at is not None and self._clock() - self._at < FRESH
             if fresh or self._running is not None:
                 return
@@ -57,7 +69,11 @@ class PendingCount:
             self._running.start()
 
     def value(self) -> int | None:
-        """The last count; None if the first is not ready in time, or the last could not be made."""
+        """The last count of the index as it is now, begun if it has to be.
+
+        None if the first is not ready in time, or the last could not be made.
+        """
+        self.begin()
         with self._turn:
             running, wait = self._running, WAIT if self._at is None else BRIEFLY
         if running is not None:
@@ -72,8 +88,9 @@ class PendingCount:
             # An answer does not fail because the vault could not be looked at: it says None.
             value = None
         with self._turn:
-            self._value, self._at = value, self._clock()
-            self._running = None
+            if self._running is threading.current_thread():
+                self._value, self._at = value, self._clock()
+                self._running = None
 
 
 def counter(place: Place, catalog: Callable[[], Catalog]) -> PendingCount:
@@ -82,4 +99,12 @@ def counter(place: Place, catalog: Callable[[], Catalog]) -> PendingCount:
     def count() -> int:
         return pending_changes(place, catalog()).pending
 
-    return PendingCount(count)
+    def state() -> object:
+        now = catalog()
+        try:
+            return now, now.generation
+        except NotehopError:
+            # It is being made anew; the query itself says so if that lasts.
+            return now, None
+
+    return PendingCount(count, state=state)

@@ -5,7 +5,9 @@ Touches: vault-read (names, sizes, times), index (reads).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from app.container.notes import find_note
 from app.container.pending import pending_changes
@@ -19,11 +21,13 @@ from app.models import (
     StatusLink,
 )
 from config import user_config_file
-from config.errors import NotehopError, UsageError
+from config.errors import IndexMismatch, IndexMissing, ModelError, NotehopError, UsageError
 from indexing.graph.files import VaultFiles
-from indexing.stores.catalog import Catalog
+from indexing.identity import wanted
+from indexing.stores.catalog import Catalog, CatalogSnapshot
 from indexing.stores.layout import IndexLayout
 from indexing.stores.model import LinkRow, NoteRow, NoteStatus
+from indexing.stores.reader_fingerprint import check_fingerprint, check_vault
 
 
 def index_status(place: Place) -> IndexStatus:
@@ -33,13 +37,15 @@ def index_status(place: Place) -> IndexStatus:
     :raises IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
-    with Catalog.open(place.layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
+    with _opened(place) as (catalog, view, made_with):
         counts = view.counts()
+        told = view.meta().get("problems", [])
         return IndexStatus(
             vault=str(place.vault),
             name=place.name,
             index_dir=str(place.layout.root),
             settings_file=str(user_config_file()),
+            problem=_problem(place, made_with),
             generation=view.generation,
             updated=_updated(place.layout),
             bytes=_size(place.layout),
@@ -48,8 +54,9 @@ def index_status(place: Place) -> IndexStatus:
             links=dict(counts.links),
             skipped=_kept(view.notes(NoteStatus.SKIPPED)),
             failed=_kept(view.notes(NoteStatus.FAILED)),
+            passed_over=[Kept(path=path, reason=reason) for path, reason in told],
             pending=_pending(place, catalog),
-            made_with=view.meta().get("fingerprint", {}),
+            made_with=dict(made_with),
             settings=place.settings.model_dump(mode="json"),
         )
 
@@ -61,7 +68,7 @@ def note_status(place: Place, note: str) -> NoteStatusReport:
     :raises UsageError: if the index knows no such note, or several.
     :raises IndexFailure: as :func:`index_status`.
     """
-    with Catalog.open(place.layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
+    with _opened(place) as (_, view, _):
         known = {row.path: row.aliases for row in view.notes()}
         aliases = {path: names for path, names in known.items() if names}
         path = find_note(VaultFiles(known, (), aliases), place.vault, note)
@@ -91,6 +98,25 @@ def note_status(place: Place, note: str) -> NoteStatusReport:
             links=_links(view.links_from([path])),
             backlinks=_links(link for link in view.links_to([path]) if link.path != path),
         )
+
+
+@contextmanager
+def _opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot, Mapping[str, Any]]]:
+    """The catalog, a view of it, and the fingerprint of what made it."""
+    with Catalog.open(place.layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
+        if view.fingerprint is None:
+            # Its first run ended before anything was kept.
+            raise IndexMissing(f"{place.layout.root}: nothing is indexed yet; run: notehop index")
+        check_vault(view.meta(), place.vault, place.layout.root)
+        yield catalog, view, view.fingerprint
+
+
+def _problem(place: Place, made_with: Mapping[str, Any]) -> str | None:
+    try:
+        check_fingerprint(made_with, wanted(place.settings))
+    except (IndexMismatch, ModelError) as exc:
+        return str(exc)
+    return None
 
 
 def _pending(place: Place, catalog: Catalog) -> PendingChanges | None:

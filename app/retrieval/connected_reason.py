@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.retrieval.connected_order import Candidate, Order, Taken
+from indexing.shown import on_one_line
 from indexing.vault.model import LinkKind
 
 
@@ -49,9 +50,9 @@ def reason(candidate: Candidate, near_title: str) -> str:
     :param near_title: title of the source's note.
     """
     link = candidate.link
-    source = f'source {candidate.hit_rank}, "{near_title}"'
+    source = f'source {candidate.hit_rank}, "{on_one_line(near_title)}"'
     if link.kind == LinkKind.PROPERTY:
-        where = f'property "{link.property}"'
+        where = f'property "{on_one_line(link.property or "")}"'
     else:
         where = f"line {link.line}"
     if not candidate.forward:
@@ -61,7 +62,7 @@ def reason(candidate: Candidate, near_title: str) -> str:
     else:
         words = f"linked from {source} ({where})"
     if candidate.forward and link.fragment and link.fragment_found:
-        words += f", at #{link.fragment}"
+        words += f", at #{on_one_line(link.fragment)}"
     if link.sentence:
         words += f': "{link.sentence}"'
     near = [

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from indexing.embed.precision import MIN_COSINE, PROBES
 
 _FEATURES = ("input_ids", "attention_mask", "token_type_ids")
 _OPSET = 17
+_PART = ".part"
 
 
 def export_query_door(bulk: BulkEmbedder, folder: Path) -> str | None:
@@ -34,7 +35,7 @@ def export_query_door(bulk: BulkEmbedder, folder: Path) -> str | None:
     :param folder: the index's model folder; made if missing. ``door.json`` is replaced last, so
         that a reader finds the old door or the new one.
     :returns: None, or why there is no export and torch has to serve queries.
-    :raises IndexUnwritable: if the folder cannot be written.
+    :raises IndexUnwritable: if the folder cannot be written; what was begun is removed.
     """
     door = Door(
         identity=bulk.identity(),
@@ -47,14 +48,17 @@ def export_query_door(bulk: BulkEmbedder, folder: Path) -> str | None:
         made_with=_made_with(),
     )
     key = hashlib.sha256(door.text().encode()).hexdigest()[:12]
-    present = _present(folder, door)
-    if present is not None:
-        return present.reason
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        door = _export(bulk, folder, door, key)
-        _replace(folder / DOOR_FILE, door.text().encode())
-        _sweep(folder, keep={DOOR_FILE, *(name for name, _ in door.files.values())})
+        # What a run that was killed left takes the room that this one needs.
+        _sweep(folder, lambda name: name.endswith(_PART))
+        present = _present(folder, door)
+        if present is not None:
+            return present.reason
+        with _undone(folder):
+            door = _export(bulk, folder, door, key)
+            _replace(folder / DOOR_FILE, door.text().encode())
+        _sweep(folder, _not_of(door))
     except OSError as exc:
         raise IndexUnwritable(
             f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
@@ -90,7 +94,7 @@ def _export(bulk: BulkEmbedder, folder: Path, door: Door, key: str) -> Door:
     tokenizer_file = folder / f"tokenizer-{key}.json"
     exact = load_torch(bulk.card, "cpu", bulk.llama.embed_batch_size)
     _replace(tokenizer_file, own_tokenizer(bulk.card.name, exact.model).to_str().encode())
-    draft = folder / f"{model_file.name}.part"
+    draft = folder / f"{model_file.name}{_PART}"
     try:
         _trace(exact.model, bulk.card.truncate, draft)
     except OSError:
@@ -178,7 +182,7 @@ def _agreement(bulk: BulkEmbedder, exact: Any, folder: Path, door: Door) -> floa
 
 
 def _replace(file: Path, content: bytes) -> None:
-    draft = file.with_name(f"{file.name}.part")
+    draft = file.with_name(f"{file.name}{_PART}")
     with draft.open("wb") as stream:
         stream.write(content)
         stream.flush()
@@ -186,12 +190,28 @@ def _replace(file: Path, content: bytes) -> None:
     draft.replace(file)
 
 
-def _sweep(folder: Path, keep: Iterable[str]) -> None:
-    """Remove what earlier doors and broken runs left."""
-    kept = set(keep)
+@contextmanager
+def _undone(folder: Path) -> Iterator[None]:
+    """Remove what the block has written if it fails: on a full disk nobody else would."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # what is told is why it failed
+            _sweep(folder, _not_of(read_door(folder)))
+        raise
+
+
+def _not_of(door: Door | None) -> Callable[[str], bool]:
+    """Whether a door, if there is one, has no use for the file of a name."""
+    kept = {DOOR_FILE, *(name for name, _ in (door.files.values() if door else ()))}
+    return lambda name: name not in kept
+
+
+def _sweep(folder: Path, useless: Callable[[str], bool]) -> None:
+    """Remove those of our files that are of no use: of earlier doors and broken runs."""
     for file in sorted(folder.iterdir()):
         ours = file.name.startswith(("query-", "tokenizer-", DOOR_FILE))
-        if ours and file.name not in kept and file.is_file():
+        if ours and useless(file.name) and file.is_file():
             file.unlink(missing_ok=True)
 
 

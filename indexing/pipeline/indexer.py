@@ -52,8 +52,8 @@ class Indexer:
         A rebuild that does not come to its end leaves the index as it was.
 
         :raises VaultError: if the vault is not there or cannot be listed.
-        :raises IndexMismatch: if the index was built with other settings, which ``rebuild`` ends, or
-            is that of another vault.
+        :raises IndexMismatch: if the index was built with other settings, which ``rebuild`` ends,
+            or is that of another vault.
         :raises IndexLocked: if another process writes the index.
         :raises IndexUnwritable: if the disk is full or read-only; what was committed stays.
         :raises ModelError: if the embedding model is missing or fails.

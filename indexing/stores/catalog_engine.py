@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from config.errors import (
     IndexDamaged,
@@ -33,6 +33,11 @@ WRITE = {"notehop_write": True}
 """Execution options of a connection whose transaction takes the write lock at its start."""
 
 REBUILD = "run: notehop index --rebuild"
+
+_IMMUTABLE = "?mode=ro&immutable=1"
+
+_REFUSED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
+"""What SQLite says when it cannot make or grow a file."""
 
 
 def sqlite_path(where: Path | str) -> Path | None:
@@ -72,20 +77,15 @@ def open_engine(where: Path | str, *, create: bool, read_only: bool) -> Engine:
     uri = path.absolute().as_uri() + _uri_mode(path, read_only)
 
     def connect() -> sqlite3.Connection:
-        # isolation_level None: Python would start transactions only before writes, and a reader
-        # needs one to see a single generation.
-        connection = sqlite3.connect(
-            uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
         if read_only:
-            connection.execute("PRAGMA query_only=ON")
-        else:
-            # FULL: a generation number once seen must not come back with other content, and
-            # vectors are deleted on the word of a commit.
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            # What leaves the index leaves its file: a deleted row is overwritten.
-            connection.execute("PRAGMA secure_delete=ON")
+            return _reading(path, uri)
+        connection = _connected(uri, sqlite3.Connection)
+        # FULL: a generation number once seen must not come back with other content, and
+        # vectors are deleted on the word of a commit.
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        # What leaves the index leaves its file: a deleted row is overwritten.
+        connection.execute("PRAGMA secure_delete=ON")
         return connection
 
     # Readers hold a connection for as long as a query lasts: let there be as many as queries.
@@ -93,6 +93,7 @@ def open_engine(where: Path | str, *, create: bool, read_only: bool) -> Engine:
         "sqlite+pysqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1
     )
     event.listen(engine, "begin", _begin)
+    event.listen(engine, "checkin", _used_once)
     return engine
 
 
@@ -105,6 +106,50 @@ def translated(label: str, *, writing: bool = False) -> Iterator[None]:
         raise _failure(exc.orig, label, writing) from exc
 
 
+class _Still(sqlite3.Connection):
+    """A connection that takes the file for one that nobody writes."""
+
+
+def _connected(uri: str, kind: type[sqlite3.Connection]) -> sqlite3.Connection:
+    # isolation_level None: Python would start transactions only before writes, and a reader
+    # needs one to see a single generation.
+    return sqlite3.connect(
+        uri,
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=kind,
+    )
+
+
+def _reading(path: Path, uri: str) -> sqlite3.Connection:
+    connection = _connected(uri, sqlite3.Connection)
+    try:
+        _look(connection)
+    except sqlite3.Error as exc:
+        connection.close()
+        if _primary(exc) not in _REFUSED or _has_journal(path):
+            raise
+        # A full disk has no room for the -shm file. Nothing waits in the journal: as in a folder
+        # that cannot be written, the file alone says everything.
+        connection = _connected(path.absolute().as_uri() + _IMMUTABLE, _Still)
+        _look(connection)
+    return connection
+
+
+def _look(connection: sqlite3.Connection) -> None:
+    """Read for the first time: only now SQLite makes the files that it needs for that."""
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+
+
+def _used_once(connection: Any, entry: ConnectionPoolEntry) -> None:
+    """Let the next query find out whether there is room again and somebody writes."""
+    if isinstance(connection, _Still):
+        entry.invalidate(soft=True)
+
+
 def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("notehop_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -115,11 +160,15 @@ def _uri_mode(path: Path, read_only: bool) -> str:
         return "?mode=rwc"
     # Reading in WAL mode writes to the -shm file. In a folder that cannot be written that is
     # possible only where nothing waits in the journal, and then the file alone says everything.
-    journal = path.with_name(path.name + "-wal")
     frozen = not os.access(path.parent, os.W_OK)
-    if frozen and not (journal.exists() and journal.stat().st_size):
-        return "?mode=ro&immutable=1"
-    return "?mode=ro"
+    return _IMMUTABLE if frozen and not _has_journal(path) else "?mode=ro"
+
+
+def _has_journal(path: Path) -> bool:
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _server_engine(where: str) -> Engine:
@@ -152,10 +201,9 @@ def _url(where: str) -> URL:
 
 
 def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
-    code = getattr(cause, "sqlite_errorcode", None)
     says = str(cause)
-    match None if code is None else code & 0xFF:
-        case sqlite3.SQLITE_FULL:
+    match _primary(cause):
+        case sqlite3.SQLITE_FULL if writing:
             return IndexUnwritable(
                 f"{label}: the disk is full; the index is as it was before. "
                 "Free space and run: notehop index"
@@ -163,29 +211,42 @@ def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN if writing:
             return IndexUnwritable(
                 f"{label}: cannot be written ({says}); mend the permissions of the folder, "
-                "or name another one with --index-dir"
+                "free space if the disk is full, or name another folder with --index-dir"
             )
         case sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY:
             return IndexFailure(
-                f"{label}: cannot be opened ({says}); mend the permissions of the folder"
+                f"{label}: cannot be opened ({says}); mend the permissions of the folder, "
+                "or free space if the disk is full"
             )
         case sqlite3.SQLITE_IOERR if writing:
             return IndexUnwritable(
                 f"{label}: the disk refused a write ({says}); the index is as it was before. "
-                "Check the disk and run: notehop index"
+                "Free space or check the disk, and run: notehop index"
+            )
+        case sqlite3.SQLITE_IOERR | sqlite3.SQLITE_FULL:
+            # Of the disk and not of what is on it: a rebuild would need still more of it.
+            return IndexFailure(
+                f"{label}: the disk refused ({says}): it is full or failing; "
+                "free space or check the disk, and try again"
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return IndexLocked(
                 f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
                 "wait until it is done and try again"
             )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_IOERR:
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return damaged(label, says)
         case None if not isinstance(cause, sqlite3.Error):
             return IndexFailure(f"{label}: the database failed: {says}")
         case _:
             # A missing table or column, text that is not UTF-8: not what a commit of ours left.
             return damaged(label, says)
+
+
+def _primary(cause: Any) -> int | None:
+    """The primary result code of an error of SQLite; None for another's."""
+    code: int | None = getattr(cause, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
 
 
 def damaged(label: str, says: str) -> IndexDamaged:

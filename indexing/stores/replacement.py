@@ -1,8 +1,8 @@
 """Puts an index that was made beside the one in force in its place, or finishes doing so.
 
 A rebuild works in :attr:`IndexLayout.next`, so that the old index answers until the new one is
-whole. Two marks in that folder make the exchange something a crash cannot break: ``ready`` says that the
-new index is whole, ``cleared`` that nothing of the old one is left.
+whole. Two marks in that folder make the exchange something a crash cannot break: ``ready`` says
+that the new index is whole, ``cleared`` that nothing of the old one is left.
 
 Touches: index; the caller holds the writer lock.
 """

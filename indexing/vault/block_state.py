@@ -55,15 +55,17 @@ class IdBlock:
 class Layout:
     """What the lines of a note are. Offsets are those of the note; all lists are in its order.
 
-    ``hidden`` are stretches that no reader sees: comments and reference definitions. ``html`` are
-    HTML blocks. ``references`` maps normalised labels to destinations. ``too_deep`` is the offset
-    of the first line that was nested too deeply to be told apart.
+    ``hidden`` are stretches that no reader sees: comments and reference definitions. ``titles`` are
+    those between the title of a callout and the text on the line below: a line end and the marks of
+    that line. ``html`` are HTML blocks. ``references`` maps normalised labels to destinations.
+    ``too_deep`` is the offset of the first line that was nested too deeply to be told apart.
     """
 
     texts: list[TextBlock] = field(default_factory=list)
     headings: list[HeadingBlock] = field(default_factory=list)
     ids: list[IdBlock] = field(default_factory=list)
     hidden: list[Piece] = field(default_factory=list)
+    titles: list[Piece] = field(default_factory=list)
     html: list[Piece] = field(default_factory=list)
     references: dict[str, str] = field(default_factory=dict)
     too_deep: int | None = None
@@ -171,6 +173,8 @@ class PlacedState(StateBlock):
                 self.layout.hidden.append(title.span())
                 texts.append(TextBlock("paragraph", [[(title.end(), end)]]))
                 pieces = pieces[1:]
+                if pieces and self.src[title.end() : end].strip():
+                    self.layout.titles.append((end, pieces[0][0]))
         if pieces:
             texts.append(TextBlock("paragraph", [pieces], item))
 

@@ -38,6 +38,7 @@ def read_body(text: str, lines: Lines, first_line: int, *, comment_links: bool) 
     hidden = [Edit(start, end, "") for start, end in layout.hidden]
     hidden += _html_comments(text, layout.html)
     hidden += [Edit(named.start, named.end, "") for named in layout.ids]
+    hidden += [_below_title(text, *between) for between in layout.titles]
     body.edits = _disjoint([*hidden, *(edit for one in found for edit in one.edits)])
     for one in found:
         body.tags += [Tag(text[s + 1 : e], lines.at(s), s, e) for s, e in one.tags]
@@ -164,6 +165,12 @@ def _links(text: str, lines: Lines, read: _Read) -> Iterable[Link]:
             end=end,
             sentence="" if found.comment else sentence,
         )
+
+
+def _below_title(text: str, start: int, end: int) -> Edit:
+    """Part the title of a callout from its text: without its type it would be their first words."""
+    marks = text[start + 1 : end]
+    return Edit(start, start + 1, f"\n{marks.rstrip()}\n")
 
 
 def _html_comments(text: str, blocks: Iterable[Piece]) -> Iterable[Edit]:

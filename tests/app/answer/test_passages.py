@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.answer.passages import LONGEST_ITEM, passages
+from indexing.vault.parse import parse_note
+from indexing.vault.plain import plain_text
 from tests.app.answer.samples import split_sentences
 
 
@@ -18,6 +20,8 @@ from tests.app.answer.samples import split_sentences
         pytest.param("- a\n  - b", ["a", "b"], id="nested"),
         pytest.param("> [!note] Title\n> Body.", ["Title", "Body."], id="callout"),
         pytest.param("> quoted.", ["quoted."], id="quote"),
+        pytest.param("> > a\n> > b.", ["a b."], id="quote-in-a-quote"),
+        pytest.param("cut\n      > > quoted.", ["cut quoted."], id="quote-without-its-list"),
         pytest.param("| a | b |\n|---|---|\n| 1 | 2 |", ["1 | 2"], id="table-row"),
         pytest.param("```\ncode\n```\nText.", ["Text."], id="fence-is-none"),
         pytest.param("Text. ^block-1", ["Text."], id="block-id"),
@@ -30,6 +34,19 @@ from tests.app.answer.samples import split_sentences
 )
 def test_passages(text: str, expected: list[str]) -> None:
     assert [passage.text for passage in passages(text, split_sentences)] == expected
+
+
+def test_the_title_of_a_callout_is_no_part_of_its_first_sentence() -> None:
+    """In the text of a source, where the type of the callout is not there to tell."""
+    text = "> [!warning] The footpath\n> The public footpath ends here. Go round.\n"
+    note = parse_note("note.md", text.encode())
+    found = passages(plain_text(note, 0, len(note.text)), split_sentences)
+    assert [passage.text for passage in found] == [
+        "The footpath",
+        "The public footpath ends here.",
+        "Go round.",
+    ]
+    assert found[0].block != found[1].block
 
 
 def test_a_long_item_is_cut_into_sentences() -> None:

@@ -98,6 +98,11 @@ def test_the_vault_is_closed_at_the_end(vault: FakeVault) -> None:
         pytest.param({"query": 5}, "query", id="wrong-type"),
         pytest.param({"query": "q", "top_k": 0}, "top_k", id="out-of-range"),
         pytest.param({"query": "q", "top_k": "many"}, "top_k", id="not-a-number"),
+        pytest.param({"query": "q", "top_k": "5"}, "top_k", id="number-as-text"),
+        pytest.param({"query": "q", "top_k": True}, "top_k", id="true-as-number"),
+        pytest.param({"query": "q", "explain": "yes"}, "explain", id="text-as-bool"),
+        pytest.param({"query": "q", "explain": 1}, "explain", id="number-as-bool"),
+        pytest.param({"query": "q", "connected": {"max": "1"}}, "connected.max", id="nested-text"),
         pytest.param({"query": "q", "colour": 1}, "colour", id="unknown-key"),
         pytest.param({"query": "q", "connected": {"max": 99}}, "connected.max", id="nested"),
         pytest.param({"query": "q", "results": "pages"}, "results", id="unknown-choice"),
@@ -130,11 +135,23 @@ def test_a_body_that_is_no_json(client: TestClient, content: bytes, status: int)
     problem(client.post("/query", content=content, headers=headers), status)
 
 
-def test_a_form_is_no_json(client: TestClient, vault: FakeVault) -> None:
+@pytest.mark.parametrize("path", ["/query", "/search"])
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "json"])
+def test_a_body_that_does_not_say_it_is_json(
+    client: TestClient, vault: FakeVault, path: str, kind: str | None
+) -> None:
     """A page elsewhere can send forms and plain text without asking the browser; not JSON."""
-    content = json.dumps({"query": "q"})
-    problem(client.post("/query", content=content, headers={"content-type": "text/plain"}), 422)
+    headers = {} if kind is None else {"content-type": kind}
+    told = problem(client.post(path, content=json.dumps({"query": "q"}), headers=headers), 415)
+    assert told["detail"] == "send Content-Type: application/json"
     assert vault.asked == []
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
+def test_a_body_that_says_it_is_json(client: TestClient, vault: FakeVault, kind: str) -> None:
+    content = json.dumps({"query": "q"})
+    client.post("/query", content=content, headers={"content-type": kind})
+    assert [asked.query for asked in vault.asked] == ["q"]
 
 
 def test_a_large_body_is_refused(client: TestClient, vault: FakeVault) -> None:

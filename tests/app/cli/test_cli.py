@@ -93,6 +93,8 @@ def test_links_in_the_current_vault(vault: Path, monkeypatch: pytest.MonkeyPatch
         pytest.param(["links"], "no vault", id="no-vault"),
         pytest.param(["links", "nowhere"], "nowhere: there is no such folder", id="no-such-vault"),
         pytest.param(["links", "a", "b", "c"], "3 arguments", id="too-many"),
+        pytest.param(["links", "a.md"], "run: notehop links VAULT NOTE", id="file-as-vault"),
+        pytest.param(["links", ".", ""], "the name of the note is empty", id="links-empty-note"),
         pytest.param(["ask", "q"], "no vault", id="ask-no-vault"),
         pytest.param(["index", "nowhere"], "no such folder", id="index-nowhere"),
         pytest.param(["--vault", "x", "index", "y"], "two vaults", id="two-vaults"),
@@ -103,6 +105,7 @@ def test_usage_errors(
     arguments: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.md").write_text("text\n")
     assert says in told(call(*arguments), 2)
 
 
@@ -176,6 +179,49 @@ def test_our_errors_are_failures(vault: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("app.container.links.list_links", fail)
     assert "--rebuild" in told(call("links", vault), 1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["index", ""], id="index"),
+        pytest.param(["links", ""], id="links"),
+        pytest.param(["links", "", "a.md"], id="links-with-note"),
+        pytest.param(["links", "--vault", ""], id="vault"),
+        pytest.param(["--vault", "", "links"], id="vault-before"),
+        pytest.param(["links", "--index-dir", ""], id="index-dir"),
+        pytest.param(["links", "--config", ""], id="config"),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(
+    arguments: list[str], vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(vault)
+    result = call(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "path is empty" in result.stderr
+
+
+def test_a_name_forges_no_line(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v" / "a\n9 links: 9 resolved.md").write_text("[[b\nc]] [x](<b%0Ac.md>)\n")
+    (tmp_path / "v" / "b\nc.md").write_text("text\n")
+    (tmp_path / "v" / "gone\nerror: x.md").symlink_to("nowhere")
+    result = call("links", tmp_path / "v")
+    assert "a␊9 links: 9 resolved.md" in result.stdout.splitlines()
+    assert "-> b␊c.md" in result.stdout
+    assert result.stdout.splitlines()[-1] == "1 link: 1 resolved"
+    assert result.stderr.splitlines() == [
+        "warning: gone␊error: x.md: symbolic link that leads nowhere"
+    ]
+
+
+def test_an_error_forges_no_line(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v" / "Atlas\nnote.md").write_text("text\n")
+    shown = told(call("links", tmp_path / "v", "Atlas note.md"), 2)
+    assert len(shown.splitlines()) == 1
+    assert "did you mean Atlas␊note.md?" in shown
 
 
 def test_a_terminal_is_never_told_what_to_do_by_a_note(tmp_path: Path) -> None:

@@ -72,6 +72,18 @@ def test_search(where: list[str]) -> None:
     assert "Connected" not in shown
 
 
+def test_notes_that_may_have_changed(indexed: tuple[Path, Path], where: list[str]) -> None:
+    extra = indexed[0] / "New.md"
+    extra.write_text("A new note.\n")
+    try:
+        shown = call("search", "sourdough", *where)
+    finally:
+        extra.unlink()
+    assert shown.stderr == (
+        "warning: 1 note may have changed since the index was made; run: notehop index\n"
+    )
+
+
 def test_search_explains_itself(where: list[str]) -> None:
     shown = call("search", "sourdough", "--explain", *where).stdout
     assert "semantic rank 1" in shown

@@ -48,7 +48,7 @@ def test_plain_lines() -> None:
         "Indexing: 100 of 1,000 notes, 20.0/s, 45 s left",
         "Indexing: 200 of 1,000 notes, 20.0/s, 40 s left",
         "language: en",
-        "Indexing: done in 15 s",
+        "Indexing took 15 s",
     ]
 
 

@@ -132,6 +132,11 @@ def test_a_query_longer_than_the_window_is_said(opened: VaultHandle) -> None:
     assert any("longer than the 256 tokens" in warning for warning in told.warnings)
 
 
+def test_a_query_without_words_is_said(opened: VaultHandle) -> None:
+    assert any("no words to look for" in warning for warning in opened.search("?!").warnings)
+    assert opened.search("launch?!").warnings == []
+
+
 def test_changes_since_are_counted(indexed: tuple[Path, Path]) -> None:
     folder, index = indexed
     with open_vault(folder, index_dir=index) as vault:
@@ -160,14 +165,23 @@ def test_other_settings_than_those_of_the_index(indexed: tuple[Path, Path]) -> N
         open_vault(folder, index_dir=index, settings=settings)
 
 
-def test_an_empty_vault(tmp_path: Path) -> None:
+def test_an_empty_vault_loads_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "v" / ".obsidian").mkdir(parents=True)
     place = locate(tmp_path / "v", index_dir=tmp_path / "ix")
     assert update_index(place).notes == 0
+
+    def load(*_: object) -> None:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr("app.container.machinery.load_query", load)
     with open_place(place) as vault:
         answer = vault.ask("anything?")
+        found = vault.search("anything?")
+        assert not vault.ready
     assert (answer.answer, answer.mode) == ("The vault does not say.", "none")
     assert any("holds no text" in warning for warning in answer.warnings)
+    assert found.hits == []
+    assert found.warnings == answer.warnings
 
 
 def test_threads_may_share_a_vault_from_its_first_query_on(indexed: tuple[Path, Path]) -> None:
@@ -190,3 +204,13 @@ def test_an_open_vault_follows_its_index(vault: Path, tmp_path: Path) -> None:
         assert "3 March 2028" in answer.answer
         update_index(place, rebuild=True)
         assert "3 March 2028" in opened.ask("When is the launch of Atlas?").answer
+
+
+def test_changes_that_were_indexed_are_pending_no_more(vault: Path, tmp_path: Path) -> None:
+    place = locate(vault, index_dir=tmp_path / "ix")
+    update_index(place)
+    (vault / "New.md").write_text("A new note about tiles.\n")
+    with open_place(place) as opened:
+        assert opened.search("tiles").pending == 1
+        update_index(place)
+        assert opened.search("tiles").pending == 0

@@ -49,7 +49,7 @@ def test_find_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.Monkey
         pytest.param("Plan", "2 notes: home/Plan.md, work/Plan.md", id="several"),
         pytest.param("work/Plam", "did you mean work/Plan.md", id="close"),
         pytest.param("zzz", "no note of", id="none"),
-        pytest.param("", "no note of", id="empty"),
+        pytest.param("", "name of the note is empty", id="empty"),
         pytest.param("map.png", "no note of", id="attachment"),
         pytest.param("/etc/passwd", "no note of", id="outside"),
     ],

@@ -33,8 +33,34 @@ def test_a_count_is_kept_for_a_while() -> None:
     assert count.value() == 4
 
 
-def test_nothing_is_known_before_the_first_count() -> None:
-    assert PendingCount(lambda: 1).value() is None
+def test_a_count_is_dropped_when_the_index_moves() -> None:
+    generation, counts = [1], iter([3, 0])
+    count = PendingCount(lambda: next(counts), Clock(), lambda: generation[0])
+    count.begin()
+    assert count.value() == 3
+    generation[0] = 2
+    assert count.value() == 0
+
+
+def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:
+    generation, go, ended = [1], threading.Event(), threading.Event()
+
+    def tally() -> int:
+        if generation[0] == 1:
+            go.wait(10)
+            ended.set()
+            return 3
+        return 0
+
+    count = PendingCount(tally, Clock(), lambda: generation[0])
+    count.begin()
+    [old] = [one for one in threading.enumerate() if one.name == "notehop-scan"]
+    generation[0] = 2
+    assert count.value() == 0
+    go.set()
+    old.join(10)
+    assert ended.is_set()
+    assert count.value() == 0
 
 
 def test_a_slow_count_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +242,48 @@ def test_a_folder_that_cannot_be_written(
     (tmp_path / "door").write_text("a file where the folder should be")
     with pytest.raises(IndexUnwritable, match="cannot be written"):
         export_query_door(load_bulk(settings_for(make_model())), tmp_path / "door")
+
+
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """Refuse to write on beyond this many bytes, as a full disk would."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_an_export_that_finds_no_room_leaves_nothing(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    folder = tmp_path / "door"
+    bulk = load_bulk(settings_for(make_model()))
+    with (
+        no_file_larger_than(20_000),
+        pytest.raises(IndexUnwritable, match="free space"),
+    ):
+        export_query_door(bulk, folder)
+    assert files(folder) == []
+    assert export_query_door(bulk, folder) is None
+    whole = files(folder)
+    other = load_bulk(settings_for(make_model("two", seed=1)))
+    with no_file_larger_than(20_000), pytest.raises(IndexUnwritable):
+        export_query_door(other, folder)
+    assert files(folder) == whole
+    assert load_query(folder, settings_for(tmp_path / "tiny")).source == "onnx"
+
+
+def test_what_a_killed_export_left_is_removed(
+    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
+) -> None:
+    bulk = load_bulk(settings_for(make_model()))
+    export_query_door(bulk, tmp_path / "door")
+    whole = files(tmp_path / "door")
+    (tmp_path / "door" / "query-left.onnx.part").write_text("of a run that was killed")
+    assert export_query_door(bulk, tmp_path / "door") is None
+    assert files(tmp_path / "door") == whole
 
 
 @pytest.mark.model

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from config.errors import (
     IndexDamaged,
@@ -23,6 +24,7 @@ from config.errors import (
     UsageError,
 )
 from indexing.stores.catalog import Catalog
+from indexing.stores.catalog_engine import translated
 from indexing.stores.model import Batch
 from tests.indexing.stores.index_samples import record
 
@@ -211,6 +213,80 @@ def test_a_folder_that_cannot_be_written_is_read_as_it_stands(
         assert [one.name for one in tmp_path.iterdir()] == ["catalog.sqlite"]
         with pytest.raises(IndexFailure):
             frozen.commit(many(5, 1))
+
+
+READS_WITHOUT_ROOM = """\
+import resource, sys
+from pathlib import Path
+from config.errors import IndexDamaged, IndexFailure
+from indexing.stores.catalog import Catalog
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+try:
+    with Catalog.open(Path(sys.argv[1]), read_only=True) as catalog:
+        print(len(catalog.notes()))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        with Catalog.open(Path(sys.argv[1])) as writer:
+            from tests.indexing.stores.test_catalog_failures import many
+            writer.commit(many(100, 3))
+            print(len(catalog.notes()))
+except IndexFailure as exc:
+    print(type(exc).__name__, exc)
+"""
+"""Opens a catalog where no file can be made longer, not even the one SQLite needs for reading."""
+
+
+def read_without_room(path: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", READS_WITHOUT_ROOM, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_full_disk_is_read_all_the_same(tmp_path: Path) -> None:
+    """And once there is room again, what others write is seen."""
+    path = tmp_path / "catalog.sqlite"
+    with Catalog.open(path, create=True) as catalog:
+        catalog.commit(many(0, 2))
+    assert read_without_room(path) == ["2", "5"]
+
+
+def test_a_full_disk_with_a_journal_is_not_called_damage(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    with Catalog.open(path, create=True) as catalog:
+        catalog.commit(many(0, 2))
+        copy = tmp_path / "copy"
+        copy.mkdir()
+        for name in ("catalog.sqlite", "catalog.sqlite-wal"):
+            (copy / name).write_bytes((tmp_path / name).read_bytes())
+    (said,) = read_without_room(copy / "catalog.sqlite")
+    assert said.startswith("IndexFailure ")
+    assert "full or failing; free space" in said
+    with Catalog.open(copy / "catalog.sqlite", read_only=True) as catalog:
+        assert len(catalog.notes()) == 2
+
+
+@pytest.mark.parametrize("writing", [True, False], ids=["writing", "reading"])
+@pytest.mark.parametrize(
+    ("code", "is_damage"),
+    [
+        pytest.param(sqlite3.SQLITE_IOERR_READ, False, id="read"),
+        pytest.param(sqlite3.SQLITE_IOERR_SHMSIZE, False, id="shm"),
+        pytest.param(sqlite3.SQLITE_FULL, False, id="full"),
+        pytest.param(sqlite3.SQLITE_CANTOPEN, False, id="cannot open"),
+        pytest.param(sqlite3.SQLITE_CORRUPT_INDEX, True, id="corrupt"),
+        pytest.param(sqlite3.SQLITE_NOTADB, True, id="no database"),
+    ],
+)
+def test_what_is_called_damage(code: int, is_damage: bool, writing: bool) -> None:
+    cause = sqlite3.OperationalError("says SQLite")
+    cause.sqlite_errorcode = code
+    with pytest.raises(IndexFailure) as caught, translated("label", writing=writing):
+        raise DBAPIError("SELECT", {}, cause)
+    assert isinstance(caught.value, IndexDamaged) is is_damage
+    assert ("--rebuild" in str(caught.value)) is is_damage
 
 
 def test_a_writer_killed_at_any_moment_leaves_whole_generations(tmp_path: Path) -> None:

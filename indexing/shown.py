@@ -1,0 +1,23 @@
+"""Text of notes and names of files as a person may be shown them."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_BREAK = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def printable(text: str) -> str:
+    """Text of a note or a path without what a terminal would obey instead of showing."""
+    return _CONTROLS.sub("�", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def on_one_line(name: str) -> str:
+    """A path, title or reason with ␊ for each line break: it must not pass for a line of ours."""
+    return _BREAK.sub("␊", name)
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 note`` or ``1,200 notes``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
