@@ -26,6 +26,10 @@ from config import Settings
 from indexing.stores.reader import Snapshot
 from indexing.tokens import Tokenizer
 
+SPARE = 4
+"""Hits for each place of a reply: chunks of notes that are connected already are passed over. Each
+hit is a node, and a hundred of them take longer than the ranking."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -55,15 +59,27 @@ def retrieve(
     """Return the sources of a query, best first, then its connected notes."""
     for warning in view.warnings:
         query.trace.warn(warning)
-    hits = ranking(view, parts).retrieve(query)
+    hits = ranking(view, parts, _depth(parts.settings, wanted)).retrieve(query)
     if wanted.results == "notes":
         hits = _best_of_each_note(hits, view)
     found = context(view, parts, wanted).postprocess_nodes(hits, query_bundle=query)
     return [_with_aliases(hit, view) for hit in found]
 
 
-def ranking(view: Snapshot, parts: Parts) -> GraphEnhancedRetriever:
-    """The fused ranking of the signals, widened by the graph as the settings say."""
+def _depth(settings: Settings, wanted: Wanted) -> int:
+    """How many fused hits a reply can need: those of notes are merged, those of chunks skip few."""
+    candidates = settings.retrieval.candidates
+    if wanted.results == "notes":
+        return candidates
+    top_k = wanted.top_k if wanted.top_k is not None else settings.retrieval.top_k
+    return min(candidates, SPARE * max(top_k, settings.connected.context_chunks))
+
+
+def ranking(view: Snapshot, parts: Parts, depth: int) -> GraphEnhancedRetriever:
+    """The fused ranking of the signals, widened by the graph as the settings say.
+
+    :param depth: how many hits are returned; the signals rank as many as the settings say.
+    """
     settings = parts.settings.retrieval
     signals = {
         "semantic": SemanticRetriever(
@@ -83,7 +99,7 @@ def ranking(view: Snapshot, parts: Parts) -> GraphEnhancedRetriever:
         signals,
         weights=settings.weights.model_dump(),
         k=settings.rrf_k,
-        similarity_top_k=settings.candidates,
+        similarity_top_k=depth,
         dispatch=TitleRetriever(view, with_text=False),
         widening=AliasWidening(view) if settings.alias_expansion else None,
     )

@@ -37,7 +37,7 @@ class VaultHandle:
         """Take over an opened index; :func:`app.open_vault` opens it."""
         self.place = place
         self._machinery = Machinery(place, reader, llm)
-        self._pending = counter(place, lambda: reader.catalog)
+        self._pending = counter(place, reader)
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ from app.container.place import Place
 from config.errors import NotehopError
 from indexing.changes import Changes, changes_since, scan
 from indexing.stores.catalog import Catalog
+from indexing.stores.reader import Reader
 
 FRESH = 5.0
 """Seconds for which a count is taken as it is."""
@@ -93,18 +94,10 @@ class PendingCount:
                 self._running = None
 
 
-def counter(place: Place, catalog: Callable[[], Catalog]) -> PendingCount:
-    """The count of one vault and the catalog of its index."""
+def counter(place: Place, reader: Reader) -> PendingCount:
+    """The count of one vault and of the index that a reader follows."""
 
     def count() -> int:
-        return pending_changes(place, catalog()).pending
+        return pending_changes(place, reader.catalog).pending
 
-    def state() -> object:
-        now = catalog()
-        try:
-            return now, now.generation
-        except NotehopError:
-            # It is being made anew; the query itself says so if that lasts.
-            return now, None
-
-    return PendingCount(count, state=state)
+    return PendingCount(count, state=lambda: (reader.catalog, reader.generation))

@@ -13,13 +13,19 @@ Samples = dict[str, list[float]]
 def in_turns(
     runs: Mapping[str, Callable[[str], object]], queries: Sequence[str], rounds: int = 2
 ) -> Samples:
-    """Time every run on every query, in turns; the first query is a warm-up of each."""
+    """Time every run on every query, in turns; the first query is a warm-up of each.
+
+    Who begins moves on with each query: what runs after a heavy neighbour finds cold caches.
+    """
     for run in runs.values():
         run(queries[0])
     samples: Samples = {name: [] for name in runs}
     for _ in range(rounds):
-        for query in queries:
-            for name, run in runs.items():
+        for number, query in enumerate(queries):
+            names = list(runs)
+            first = number % len(names)
+            for name in (*names[first:], *names[:first]):
+                run = runs[name]
                 started = perf_counter()
                 run(query)
                 samples[name].append((perf_counter() - started) * 1000)
