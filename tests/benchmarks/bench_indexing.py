@@ -59,7 +59,7 @@ def _texts(layout: IndexLayout) -> list[str]:
 
     with Catalog.open(layout.catalog) as catalog:
         titles = {note.path: note.title for note in catalog.notes()}
-        rows = list(catalog.chunks(catalog.chunk_ids()).values())
+        rows = catalog.chunks(key.id for key in catalog.chunk_keys()).values()
         said = {
             link.sentence_id: embedded_sentence(titles[link.path], link.sentence)
             for link in catalog.links()
