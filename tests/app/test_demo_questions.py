@@ -1,0 +1,59 @@
+"""The questions of the demo vault, asked of the whole product with the bundled model.
+
+Kinds ``status`` and ``filter`` need a sense of time and filters; of these, and of questions that
+the vault does not answer, only what must never come up is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from app import open_vault
+from app.container import VaultHandle, locate, update_index
+from app.demo import demo_questions, demo_vault
+
+QUESTIONS: list[dict[str, Any]] = yaml.safe_load(demo_questions().read_text(encoding="utf-8"))
+ANSWERABLE = [entry for entry in QUESTIONS if entry["kind"] in ("linked", "direct", "alias")]
+KEPT_OUT = [entry for entry in QUESTIONS if "context_lacks" in entry["expect"]]
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    index = tmp_path_factory.mktemp("demo") / "index"
+    update_index(locate(demo_vault(), index_dir=index))
+    with open_vault(demo_vault(), index_dir=index) as opened:
+        yield opened
+
+
+def test_there_are_questions_of_each_kind() -> None:
+    assert len(ANSWERABLE) >= 24
+    assert sum(entry["kind"] == "linked" for entry in ANSWERABLE) >= 10
+    assert KEPT_OUT
+
+
+@pytest.mark.parametrize("entry", ANSWERABLE, ids=lambda entry: str(entry["id"]))
+def test_the_context_holds_what_the_answer_needs(vault: VaultHandle, entry: dict[str, Any]) -> None:
+    answer, expect = vault.ask(entry["question"]), entry["expect"]
+    sources = {source.path for source in answer.sources}
+    connected = {note.path for note in answer.connected_notes}
+    wanted = expect.get("sources", {})
+    assert set(wanted.get("all", ())) <= sources
+    assert not wanted.get("any") or sources.intersection(wanted["any"])
+    assert set(expect.get("connected", ())) <= connected - sources
+    assert set(expect.get("context", ())) <= connected | sources
+    assert not connected.intersection(citation.path for citation in answer.citations)
+    text = "\n".join(part.text for part in (*answer.sources, *answer.connected_notes))
+    assert [said for said in expect.get("context_contains", ()) if said not in text] == []
+    assert [said for said in expect.get("answer_contains", ()) if said not in answer.answer] == []
+
+
+@pytest.mark.parametrize("entry", KEPT_OUT, ids=lambda entry: str(entry["id"]))
+def test_what_the_owner_keeps_out_never_comes_up(vault: VaultHandle, entry: dict[str, Any]) -> None:
+    told = vault.ask(entry["question"]).model_dump_json()
+    assert [said for said in entry["expect"]["context_lacks"] if said in told] == []
