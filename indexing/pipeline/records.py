@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from llama_index.core.schema import BaseNode
 
+from indexing.graph.fragments import outline_of_note
 from indexing.graph.model import FragmentSpan, ResolvedLink
 from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatus
 from indexing.tokens import Tokenizer, field_tokens
@@ -18,7 +19,12 @@ from indexing.vault.walk import FileEntry
 
 def note_row(file: FileEntry, note: Note) -> NoteRow:
     """The row of a note that was read; ``modified`` is the file's time unless it names one."""
-    row = NoteRow(
+    if note.excluded is not None:
+        # An excluded note leaves no word of itself in the index, but its hash: it was read.
+        row = unread_row(file, NoteStatus.SKIPPED, note.excluded)
+        return replace(row, content_hash=note.content_hash)
+    outline = outline_of_note(note)
+    return NoteRow(
         path=note.path,
         title=note.title,
         status=NoteStatus.INDEXED,
@@ -31,22 +37,10 @@ def note_row(file: FileEntry, note: Note) -> NoteRow:
         size=file.size,
         mtime_ns=file.mtime_ns,
         content_hash=note.content_hash,
-        outline=tuple((h.level, h.text, h.line) for h in note.headings),
-        blocks=tuple((b.id, b.first_line, b.last_line) for b in note.blocks),
-        line_count=note.text.count("\n") + 1,
+        outline=outline.headings,
+        blocks=outline.blocks,
+        line_count=outline.line_count,
         warnings=note.warnings,
-    )
-    if note.excluded is None:
-        return row
-    # An excluded note leaves no word of itself in the index.
-    return NoteRow(
-        path=note.path,
-        title=note.name,
-        status=NoteStatus.SKIPPED,
-        reason=note.excluded,
-        size=file.size,
-        mtime_ns=file.mtime_ns,
-        content_hash=note.content_hash,
     )
 
 
