@@ -3,11 +3,12 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := app/demo/vault
 DEMO_INDEX := build/demo-index
-# Golden sets to evaluate on: folders with vault.tar.gz and queries.jsonl; absent ones are said.
+# Golden sets to evaluate on: folders with vault.tar.gz and queries.jsonl. The results are named by
+# commit, below results/.
 EVAL_DATA ?= ../shared/data
 export PYTHONUTF8 := 1
 
-.PHONY: setup demo test check bench eval docs clean
+.PHONY: setup demo test check bench soak eval docs clean
 
 setup: .venv/.installed
 
@@ -39,9 +40,16 @@ check: setup
 bench: setup
 	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o timeout=3600 -s -q
 
+# Minutes of each test that runs for long: edits without end, writers killed at random, many clients.
+MINUTES ?= 20
+
+soak: setup
+	$(BIN)/python -m pytest tests/soak -o python_files='soak_*.py' -o timeout=0 -s -q --soak-minutes $(MINUTES)
+
 eval: setup
 	@if [ -d $(EVAL_DATA) ]; then \
-	  $(BIN)/notehop eval $(EVAL_DATA) --out results/multihop-$$(git describe --always --dirty).json; \
+	  name=results/eval-$$(git describe --always --dirty); \
+	  $(BIN)/notehop eval $(EVAL_DATA) --ablate --out $$name.json --html $$name.html; \
 	else echo "$(EVAL_DATA): no golden sets there; name a folder of them with EVAL_DATA=PATH"; fi
 
 # The parts of the README that are made from the product itself.

@@ -19,6 +19,10 @@ class VaultError(UsageError):
     """The vault is missing, is no folder, or cannot be read."""
 
 
+class MassDeletion(NotehopError):
+    """So many notes are gone that the vault is more likely not there (exit code 1)."""
+
+
 class QueryError(UsageError):
     """A query that cannot be run: empty, too long, or with an unknown option."""
 

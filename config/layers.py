@@ -76,6 +76,14 @@ def apply_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Setting
     )
 
 
+def read_overrides(file: Path) -> dict[str, Any]:
+    """The settings that a file holds, by dotted key, not checked yet: for :func:`apply_overrides`.
+
+    :raises SettingsError: if it is not there or no TOML.
+    """
+    return dict(_flat(_read_toml(file)))
+
+
 def _optional_file(path: Path) -> list[Layer]:
     return [(str(path), _read_toml(path))] if path.is_file() else []
 

@@ -25,12 +25,21 @@ class VaultSettings(_Section):
     exclude: tuple[str, ...]
     comment_links: bool
     max_note_bytes: int = Field(ge=1)
+    max_delete_share: float = Field(gt=0, le=1)
 
 
 class IndexSettings(_Section):
     """Where the index lives."""
 
     dir: Annotated[Path | None, _none_if("")]
+
+
+class WatchSettings(_Section):
+    """How the index follows a vault."""
+
+    settle_ms: int = Field(ge=10, le=60_000)
+    rescan_s: int = Field(ge=1)
+    polling: bool
 
 
 class EmbeddingSettings(_Section):
@@ -97,6 +106,7 @@ class RetrievalSettings(_Section):
     top_k: int = Field(ge=1, le=100)
     candidates: int = Field(ge=1, le=1000)
     rrf_k: int = Field(ge=1)
+    title_dispatch: bool
     expansion: Literal["off", "conservative", "balanced", "aggressive"]
     alias_expansion: bool
     max_query_chars: int = Field(ge=1)
@@ -141,6 +151,7 @@ class Settings(BaseSettings):
 
     vault: VaultSettings
     index: IndexSettings
+    watch: WatchSettings
     embedding: EmbeddingSettings
     chunking: ChunkingSettings
     lexical: LexicalSettings

@@ -8,10 +8,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from config import load_settings
+from config import Settings, load_settings
 from config.errors import NotehopError, UsageError
+
+if TYPE_CHECKING:
+    from indexing.report import Update
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,6 +28,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--index-dir", type=Path, metavar="PATH", help="folder of its index")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings file")
     parser.add_argument("--rebuild", action="store_true", help="forget the index and start afresh")
+    parser.add_argument(
+        "--allow-mass-delete", action="store_true", help="forget notes even if most are gone"
+    )
+    parser.add_argument("--watch", action="store_true", help="then follow the vault as it changes")
+    # For a process that runs this one: follow at once, and end when standard input ends.
+    parser.add_argument("--supervised", metavar="COMMAND", help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
@@ -30,7 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        _index(options)
+        if options.supervised is None:
+            _index(options)
+        if options.watch or options.supervised is not None:
+            _follow(options)
     except NotehopError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2 if isinstance(exc, UsageError) else 1
@@ -50,12 +64,55 @@ def _index(options: argparse.Namespace) -> None:
     vault = vault_folder(options.vault)
     settings = load_settings(vault=vault, config_file=options.config)
     layout = IndexLayout(index_dir_for(vault, options.index_dir or settings.index.dir))
-    report = Indexer(vault, settings, layout, terminal_progress()).run(rebuild=options.rebuild)
+    report = Indexer(vault, settings, layout, terminal_progress()).run(
+        rebuild=options.rebuild, allow_mass_delete=options.allow_mass_delete
+    )
     if options.json:
         sys.stdout.write(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n")
         return
     sys.stdout.writelines(f"{line}\n" for line in report_lines(report))
     sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
+
+
+def _teller(options: argparse.Namespace) -> Callable[[Update | str], None]:
+    from indexing.watch.telling import json_teller, line_teller
+
+    if options.json:
+        return json_teller(sys.stdout)
+    say = line_teller(sys.stderr)
+    if options.supervised is None:
+        return say
+    # Where a server runs, only what is in the way is worth a line.
+    return lambda what: say(what) if isinstance(what, str) else None
+
+
+def _follow(options: argparse.Namespace) -> None:
+    from indexing.stores.layout import IndexLayout, index_dir_for
+    from indexing.vault.walk import vault_folder
+    from indexing.watch.follow import Following, follow
+    from indexing.watch.stopping import stopped_by_signals, when_input_ends
+
+    vault = vault_folder(options.vault)
+
+    def settings() -> Settings:
+        return load_settings(vault=vault, config_file=options.config)
+
+    layout = IndexLayout(index_dir_for(vault, options.index_dir or settings().index.dir))
+    arguments = [str(vault), "--index-dir", str(layout.root)]
+    if options.config is not None:
+        arguments += ["--config", str(options.config)]
+    what = Following(
+        vault=vault,
+        layout=layout,
+        settings=settings,
+        command=options.supervised or "python -m indexing --watch",
+        arguments=arguments,
+        told=_teller(options),
+    )
+    with stopped_by_signals() as stop:
+        if options.supervised is not None:
+            when_input_ends(stop)
+        follow(what, stop, stand_by=options.supervised is not None)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,14 @@ Touches: vault-read (:func:`scan`), index (reads).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.settings import VaultSettings
 from indexing.stores.catalog_read import CatalogReads, FileStamp
 from indexing.stores.model import NoteStatus
-from indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk
+from indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk, walk_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Changes:
 
     ``read``: new, or other in size or time. ``retry``: failed before, and looks the same now.
     ``unchanged``: nothing to do. ``skip``: a row with this reason has to be written. ``gone``: in
-    the catalog only.
+    the catalog only. Of files that are no notes, ``attach`` maps the new or otherwise excluded ones
+    to whether they are kept out, ``detach`` are gone.
     """
 
     read: tuple[FileEntry, ...]
@@ -29,6 +30,12 @@ class Changes:
     unchanged: tuple[str, ...]
     skip: tuple[tuple[FileEntry, str], ...]
     gone: tuple[str, ...]
+    attach: Mapping[str, bool] = field(default_factory=dict)
+    detach: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether something has to be written."""
+        return bool(self.read or self.skip or self.gone or self.attach or self.detach)
 
     @property
     def pending(self) -> int:
@@ -36,29 +43,25 @@ class Changes:
         return len(self.read) + len(self.skip) + len(self.gone)
 
 
-def scan(vault: Path, settings: VaultSettings) -> Walk:
+def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = None) -> Walk:
     """Walk a vault with the exclusions of its settings and of its app.
 
+    :param within: look only at what is at these paths and below them; None for everything.
     :raises VaultError: if it is not there or cannot be listed.
     """
-    return walk(vault, exclude=settings.exclude, ignore_filters=read_ignore_filters(vault))
+    filters = read_ignore_filters(vault)
+    if within is None:
+        return walk(vault, exclude=settings.exclude, ignore_filters=filters)
+    return walk_within(vault, within, exclude=settings.exclude, ignore_filters=filters)
 
 
-def changes_since(
-    catalog: CatalogReads,
-    found: Walk,
-    max_note_bytes: int,
-    stamps: Mapping[str, FileStamp] | None = None,
-) -> Changes:
-    """Compare a walk with the catalog, by size and time: equal content is found after reading.
-
-    :param stamps: what is known of each note, if the catalog was asked already.
-    """
-    skipped = catalog.notes(NoteStatus.SKIPPED)
+def changes_since(catalog: CatalogReads, found: Walk, max_note_bytes: int) -> Changes:
+    """Compare a walk with the catalog, by size and time: equal content is found after reading."""
     return compare(
         found,
-        catalog.stamps() if stamps is None else stamps,
-        {note.path: note.reason or "" for note in skipped},
+        catalog.stamps(),
+        {note.path: note.reason or "" for note in catalog.notes(NoteStatus.SKIPPED)},
+        catalog.attachments(),
         max_note_bytes,
     )
 
@@ -67,24 +70,29 @@ def compare(
     found: Walk,
     known: Mapping[str, FileStamp],
     reasons: Mapping[str, str],
+    attachments: Mapping[str, bool],
     max_note_bytes: int,
 ) -> Changes:
-    """Sort the notes by what has to be done with them. Pure.
+    """Sort the files by what has to be done with them. Pure.
 
-    :param found: attachments are passed over. Notes below a folder that could not be listed are
-        not gone: they stay as they are, and count as unchanged.
-    :param known: path -> stamp of every note of the catalog.
+    :param found: a walk. What is below a folder that could not be listed is not gone: it stays as
+        it is, and counts as unchanged.
+    :param known: path -> stamp of every note of the catalog that the walk could have found.
     :param reasons: path -> reason of the skipped ones.
+    :param attachments: path -> whether it is kept out, of every other file likewise.
     """
     read: list[FileEntry] = []
     retry: list[FileEntry] = []
     unchanged: list[str] = []
     skip: list[tuple[FileEntry, str]] = []
+    attach: dict[str, bool] = {}
     seen: set[str] = set()
     for file in found.files:
-        if file.kind != "note":
-            continue
         seen.add(file.path)
+        if file.kind != "note":
+            if attachments.get(file.path) is not bool(file.excluded):
+                attach[file.path] = bool(file.excluded)
+            continue
         row = known.get(file.path)
         reason = file.excluded or _too_large(file, max_note_bytes)
         if reason is not None:
@@ -101,12 +109,22 @@ def compare(
         else:
             # It was kept out unread, and is not any more.
             read.append(file)
+    unlisted = frozenset(found.unlisted)
     below = tuple(path + "/" for path in found.unlisted)
-    gone: list[str] = []
-    for path in sorted(known.keys() - seen):
-        hidden = path in found.unlisted or path.startswith(below)
-        (unchanged if hidden else gone).append(path)
-    return Changes(tuple(read), tuple(retry), tuple(unchanged), tuple(skip), tuple(gone))
+
+    def hidden(path: str) -> bool:
+        return path in unlisted or path.startswith(below)
+
+    away = sorted(known.keys() - seen)
+    return Changes(
+        read=tuple(read),
+        retry=tuple(retry),
+        unchanged=(*unchanged, *(path for path in away if hidden(path))),
+        skip=tuple(skip),
+        gone=tuple(path for path in away if not hidden(path)),
+        attach=attach,
+        detach=tuple(path for path in sorted(attachments.keys() - seen) if not hidden(path)),
+    )
 
 
 def _too_large(file: FileEntry, limit: int) -> str | None:

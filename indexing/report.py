@@ -50,6 +50,25 @@ class LinkCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Update:
+    """What a run did, at a cost that does not grow with the index; see :class:`Report`.
+
+    ``wrote`` says whether the generation is a new one.
+    """
+
+    generation: int
+    wrote: bool
+    notes: int
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    deleted: int = 0
+    warnings: tuple[str, ...] = ()
+    embedded: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a run did and what the index holds after it.
 

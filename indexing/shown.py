@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _BREAK = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -21,3 +22,16 @@ def on_one_line(name: str) -> str:
 def counted(count: int, noun: str) -> str:
     """``1 note`` or ``1,200 notes``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def shown_time(seconds: float) -> str:
+    """A time, in seconds since the epoch, as it is where the reader is: ``2026-05-02 14:07``."""
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was: ``just now``, ``5 minutes ago``, ``3 days ago``."""
+    for size, noun in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{counted(int(seconds // size), noun)} ago"
+    return "just now"

@@ -47,7 +47,7 @@ class BulkEmbedder:
         self._max_tokens = ENDLESS_WINDOW if endless else int(window)
         self._tokens = TokenOffsets(own_tokenizer(card.name, llama.model), card.prompts.passage)
         if not endless:
-            llama.watch_window(self._tokens)
+            llama.measure_with(self._tokens)
 
     @property
     def llama(self) -> TorchEmbedding:
@@ -83,21 +83,11 @@ class BulkEmbedder:
 
         :raises ModelError: if the model fails.
         """
-        with self.reporting(on_batch):
-            return self._llama.passages(texts)
+        return self._llama.passages(texts, on_batch)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Embed queries, with the query prompt: (n, d), in the order of ``texts``."""
         return self._llama.queries(texts)
-
-    @contextmanager
-    def reporting(self, on_batch: OnBatch | None) -> Iterator[None]:
-        """Report the batches that :attr:`llama` embeds inside a pipeline to ``on_batch``."""
-        self._llama.report_to(on_batch)
-        try:
-            yield
-        finally:
-            self._llama.report_to(None)
 
 
 def load_bulk(settings: EmbeddingSettings) -> BulkEmbedder:
@@ -119,6 +109,7 @@ def load_bulk(settings: EmbeddingSettings) -> BulkEmbedder:
     llama = load_torch(card, device, settings.batch_size)
     _check_loaded(card, settings, llama)
     precision = settle_precision(llama.model, device, settings.precision)
+    llama.use_processor(torch.get_num_threads())
     return BulkEmbedder(card, llama, precision, device)
 
 

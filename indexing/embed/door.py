@@ -20,6 +20,9 @@ from indexing.embed.tokens import read_tokenizer
 
 DOOR_FILE = "door.json"
 DOOR_VERSION = 1
+_SPECIALS = 8
+"""More tokens than a tokenizer puts around a text."""
+
 _FEATURES = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
 
@@ -104,7 +107,7 @@ class OnnxModel:
             )
         except Exception as exc:  # its errors share no other base
             raise ModelError(
-                f"{self._file}: onnxruntime does not open it ({exc}); run: notehop index --rebuild"
+                f"{self._file}: onnxruntime does not open it ({exc}); run: notehop index"
             ) from exc
         self._inputs = [i.name for i in self._session.get_inputs()]
 
@@ -131,4 +134,7 @@ class OnnxModel:
 
     def is_cut(self, text: str) -> bool:
         """Whether the window does not hold a text, prompt in front."""
+        if text.isascii() and len(text) + _SPECIALS <= self.max_tokens:
+            # Its tokens are of a character at least.
+            return False
         return bool(self._tokenizer.encode(text).overflowing)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from config.errors import IndexUnwritable, ModelError
+from indexing import faults
 from indexing.embed.bulk import BulkEmbedder, load_torch, own_tokenizer
 from indexing.embed.door import DOOR_FILE, Door, read_door
 from indexing.embed.precision import MIN_COSINE, PROBES
@@ -101,7 +102,9 @@ def _export(bulk: BulkEmbedder, folder: Path, door: Door, key: str) -> Door:
         raise
     except Exception as exc:  # noqa: BLE001 (a model's own code may raise anything)
         return replace(door, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
+    faults.point("door-model-drafted")
     draft.replace(model_file)
+    faults.point("door-model-replaced")
     made = replace(
         door,
         files={
@@ -187,7 +190,9 @@ def _replace(file: Path, content: bytes) -> None:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
+    faults.point(f"door-{file.name}-drafted")
     draft.replace(file)
+    faults.point(f"door-{file.name}-replaced")
 
 
 @contextmanager

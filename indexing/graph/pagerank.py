@@ -5,7 +5,7 @@ scipy is imported inside the function, for commands that rank nothing start fast
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil, log
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -48,13 +48,38 @@ def pagerank(
     :raises ValueError: for a damping out of range, a negative weight, or a personalization that
         gives no note of the graph any weight.
     """
+    paths = sorted(graph)
+    place = {path: index for index, path in enumerate(paths)}
+    pairs = [
+        (index, place[target], len(links))
+        for path, index in place.items()
+        for target, links in graph.succ[path].items()
+    ]
+    table = np.array(pairs, dtype=np.intp).reshape(len(pairs), 3)
+    return rank_links(paths, *table.T.copy(), damping=damping, personalization=personalization)
+
+
+def rank_links(
+    paths: Sequence[str],
+    sources: NDArray[np.intp],
+    targets: NDArray[np.intp],
+    counts: NDArray[np.intp],
+    *,
+    damping: float = DAMPING,
+    personalization: Mapping[str, float] | None = None,
+) -> dict[str, float]:
+    """Do as :func:`pagerank`, with the links as numbers.
+
+    :param paths: sorted.
+    :param sources: places in ``paths``, shape (pairs,); ``targets`` likewise. A pair stands once.
+    :param counts: links from source to target.
+    """
     if not 0 <= damping < 1:
         raise ValueError(f"damping {damping}: give a number from 0 up to but not 1")
-    paths = sorted(graph)
     if not paths:
         return {}
     start = _start(paths, personalization)
-    share, votes = _shares(graph, paths)
+    share, votes = _shares(len(paths), sources, targets, counts)
     dangling = votes == 0
     rank = start
     for _ in range(_steps(damping)):
@@ -72,7 +97,7 @@ def _steps(damping: float) -> int:
     return 1 + (ceil(log(TOLERANCE / 2) / log(damping)) if damping > 0 else 0)
 
 
-def _start(paths: list[str], weights: Mapping[str, float] | None) -> Vector:
+def _start(paths: Sequence[str], weights: Mapping[str, float] | None) -> Vector:
     """``v``: float64, shape (notes,), sums to 1."""
     if weights is None:
         return np.full(len(paths), 1 / len(paths))
@@ -83,25 +108,20 @@ def _start(paths: list[str], weights: Mapping[str, float] | None) -> Vector:
     return start
 
 
-def _shares(graph: nx.MultiDiGraph, paths: list[str]) -> tuple[csr_array, Vector]:
+def _shares(
+    notes: int,
+    sources: NDArray[np.intp],
+    targets: NDArray[np.intp],
+    counts: NDArray[np.intp],
+) -> tuple[csr_array, Vector]:
     """``W`` (target, source) and the weight of all links of each note, shape (notes,)."""
     from scipy.sparse import csr_array
 
-    place = {path: index for index, path in enumerate(paths)}
-    sources: list[int] = []
-    targets: list[int] = []
-    counts: list[int] = []
-    for path, index in place.items():
-        for target, links in graph.succ[path].items():
-            if target != path:
-                sources.append(index)
-                targets.append(place[target])
-                counts.append(len(links))
-    rows, columns = np.array(targets, dtype=np.intp), np.array(sources, dtype=np.intp)
-    weights = np.log1p(np.array(counts, dtype=np.float64))
-    order = np.lexsort((rows, columns))  # sums round by order, and links come in any
-    rows, columns, weights = rows[order], columns[order], weights[order]
-    votes = np.zeros(len(paths))
+    others = np.flatnonzero(sources != targets)
+    # Sums round by order, and links come in any.
+    order = others[np.lexsort((targets[others], sources[others]))]
+    rows, columns = targets[order], sources[order]
+    weights = np.log1p(counts[order].astype(np.float64))
+    votes = np.zeros(notes)
     np.add.at(votes, columns, weights)
-    shape = (len(paths), len(paths))
-    return csr_array((weights / votes[columns], (rows, columns)), shape=shape), votes
+    return csr_array((weights / votes[columns], (rows, columns)), shape=(notes, notes)), votes

@@ -85,9 +85,16 @@ def _by_place(files: VaultFiles, source: str, target: str) -> Resolution | None:
 
 
 def _from_folder(source: str, key: str) -> str | None:
-    """Rule 4: the folded path that ``./`` or ``../`` mean; None outside of the vault."""
+    """Rule 4: the folded path that ``./`` or ``../`` mean; None outside of the vault.
+
+    None, too, for one that ends in ``.`` or ``..``: it names a folder. The note of that folder's
+    name would be found, but the link does not say its name, and would not be found by it.
+    """
     parts = fold(source).split("/")[:-1]
-    for part in key.split("/"):
+    steps = key.split("/")
+    if steps[-1] in (".", ".."):
+        return None
+    for part in steps:
         if part == "..":
             if not parts:
                 return None

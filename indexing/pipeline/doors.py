@@ -5,35 +5,99 @@ Touches: model; index (the folder ``model``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from config.settings import EmbeddingSettings
 from indexing.embed.door import read_door
-from indexing.embed.embedder import Embedder
+from indexing.embed.embedder import Embedder, OnBatch, Vectors
 from indexing.embed.query import load_query
 
-LoadEmbedder = Callable[[EmbeddingSettings, Path, int], Embedder]
-"""(settings, model folder of the index, bytes of notes to embed) -> a loaded model."""
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+    from indexing.embed.bulk import BulkEmbedder
+    from indexing.embed.tokens import TokenOffsets
+
+LoadEmbedder = Callable[[EmbeddingSettings, Path], Embedder]
+"""(settings, model folder of the index) -> a model, loaded as far as cutting notes takes it."""
 
 SMALL_CHANGE = 40_000
-"""Bytes of notes up to which the query door embeds them: importing torch takes 5 s or more, in
+"""Characters of text up to which the query door embeds them: importing torch takes 5 s or more, in
 which the door embeds about 150 chunks of 250 characters."""
 
 
-def load_embedder(settings: EmbeddingSettings, folder: Path, size: int) -> Embedder:
-    """Load torch for bulk work, the ONNX door for a small change; make that door if it is missing.
+class TwoDoors:
+    """The query door of an index, and bulk work through another one that is opened when it comes.
+
+    Notes whose text the index knows are cut and not embedded: moving a folder loads no torch.
+    """
+
+    def __init__(self, door: Embedder, bulk: Callable[[], Embedder]) -> None:
+        """Join two doors to one model.
+
+        :param bulk: opens the other door; called at most once.
+        """
+        self._door = door
+        self._open_bulk = bulk
+        self._bulk: Embedder | None = None
+
+    @property
+    def llama(self) -> BaseEmbedding:
+        """The query door's embedding."""
+        return self._door.llama
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors."""
+        return self._door.dimensions
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens the model sees at once."""
+        return self._door.max_tokens
+
+    @property
+    def tokens(self) -> TokenOffsets:
+        """The model's tokenizer."""
+        return self._door.tokens
+
+    @property
+    def cut(self) -> int:
+        """Passages so far that were longer than the window."""
+        return self._door.cut + (self._bulk.cut if self._bulk is not None else 0)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what the fingerprint of an index names."""
+        return self._door.identity()
+
+    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none."""
+        if self._bulk is None and sum(map(len, texts)) <= SMALL_CHANGE:
+            return self._door.embed(texts, on_batch)
+        if self._bulk is None:
+            self._bulk = self._open_bulk()
+        return self._bulk.embed(texts, on_batch)
+
+
+def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
+    """Load both doors, torch when it is needed; make the query door if it is missing.
 
     :raises ModelError: if the model is missing or does not load.
     """
     door = read_door(folder)
-    usable = door is not None and door.reason is None and door.is_whole(folder)
-    if usable and size <= SMALL_CHANGE:
-        return load_query(folder, settings)
-    from indexing.embed.bulk import load_bulk
-    from indexing.embed.onnx_export import export_query_door
+    if door is not None and door.reason is None and door.is_whole(folder):
+        return TwoDoors(load_query(folder, settings), lambda: _bulk(settings))
+    bulk = _bulk(settings)
+    if door is None or door.reason is None:
+        from indexing.embed.onnx_export import export_query_door
 
-    bulk = load_bulk(settings)
-    if not usable and (door is None or door.reason is None):
         export_query_door(bulk, folder)
     return bulk
+
+
+def _bulk(settings: EmbeddingSettings) -> BulkEmbedder:
+    from indexing.embed.bulk import load_bulk
+
+    return load_bulk(settings)

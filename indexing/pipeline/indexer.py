@@ -5,28 +5,48 @@ Touches: vault-read, index, model.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from config import Settings
-from config.errors import IndexFailure
+from config.errors import IndexFailure, NotehopError
 from indexing.changes import scan
+from indexing.graph.model import Status
 from indexing.identity import wanted
 from indexing.pipeline.doors import LoadEmbedder, load_embedder
-from indexing.pipeline.run import IndexRun
-from indexing.report import Progress, Report, Silent
-from indexing.stores.catalog import Catalog
+from indexing.pipeline.guard import refuse_deletions
+from indexing.pipeline.known import Known
+from indexing.pipeline.mend import check_catalog
+from indexing.pipeline.run import IndexRun, Seen
+from indexing.report import LinkCounts, Progress, Report, Silent, Update
+from indexing.stores.catalog import Catalog, stamp_of
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lock import WriterLock
+from indexing.stores.model import NoteStatus
+from indexing.stores.probe import Probe, probe_apart
 from indexing.stores.reader_fingerprint import check_vault
+from indexing.stores.reader_upkeep import bring_up_to_date
 from indexing.stores.replacement import finish_replacement, replace_index
-from indexing.vault.walk import Walk
+from indexing.stores.run_record import RunRecord, write_run_record
+from indexing.stores.seal import doubts, put_seal, read_seal
+from indexing.stores.vectors import Vectors
+
+Result = TypeVar("Result")
+
+_PATIENCE = 1.0
+"""Seconds to wait for the lock: who looks at an index may hold it for a moment."""
 
 
 class Indexer:
-    """Brings the index of one vault up to the vault, as often as it is run."""
+    """Brings the index of one vault up to the vault, as often as it is told to.
+
+    It remembers what it knows of the index from one run to the next, and reads that anew when
+    another process has written meanwhile.
+    """
 
     def __init__(
         self,
@@ -35,73 +55,229 @@ class Indexer:
         layout: IndexLayout,
         progress: Progress | None = None,
         load: LoadEmbedder = load_embedder,
+        *,
+        command: str = "notehop index",
+        probe: Probe = probe_apart,
     ) -> None:
         """Touch nothing yet.
 
-        :param load: gives the embedding model; called at most once a run, when a note must be read.
+        :param load: gives the embedding model; called at most once a run, when a note must be cut.
+        :param command: what people know this writer by.
+        :param probe: tries a vector store that may be broken.
         """
         self.vault = vault
         self.settings = settings
         self.layout = layout
         self.progress = progress or Silent()
         self._load = load
+        self._command = command
+        self._probe = probe
+        self._known: Known | None = None
 
-    def run(self, *, rebuild: bool = False) -> Report:
+    def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
         """Index what changed since the last run; with ``rebuild``, everything from nothing.
 
         A rebuild that does not come to its end leaves the index as it was.
 
         :raises VaultError: if the vault is not there or cannot be listed.
+        :raises MassDeletion: if a large share of the notes is gone, unless that is allowed.
         :raises IndexMismatch: if the index was built with other settings, which ``rebuild`` ends,
             or is that of another vault.
         :raises IndexLocked: if another process writes the index.
         :raises IndexUnwritable: if the disk is full or read-only; what was committed stays.
         :raises ModelError: if the embedding model is missing or fails.
         """
+        if rebuild:
+            return self._written(lambda asked: self._rebuilt(asked, allow_mass_delete))
+        return self._written(
+            lambda asked: self._run(self.layout, asked, None, allow_mass_delete, self._report)
+        )
+
+    def update(
+        self, paths: Iterable[str] | None = None, *, allow_mass_delete: bool = False
+    ) -> Update:
+        """Index what changed at some paths and below them, at a cost that does not grow with more.
+
+        Where the index does not know the rest of the vault (nothing was indexed yet, or a run was
+        cut off), or for None, everything is looked at.
+
+        :param paths: relative to the vault, with ``/``, whether or not something is there now.
+        :raises NotehopError: as :meth:`run`.
+        """
+        named = None if paths is None else tuple(paths)
+        return self._written(
+            lambda asked: self._run(
+                self.layout, asked, named, allow_mass_delete, lambda _, update, __: update
+            )
+        )
+
+    def tidy(self) -> None:
+        """Do what keeps the index small and quick to open, if something of it is due.
+
+        :raises NotehopError: as :meth:`run`.
+        """
+
+        def work(asked: dict[str, Any]) -> None:
+            if doubts(self.layout, read_seal(self.layout)):
+                # Something was harmed: the next run looks at all of it.
+                return
+            with ExitStack() as opened:
+                catalog = opened.enter_context(Catalog.open(self.layout.catalog))
+
+                def vectors() -> Vectors:
+                    store = Vectors.open(self.layout.chroma, int(asked["dimensions"]))
+                    return opened.enter_context(store)
+
+                bring_up_to_date(self.layout, catalog, vectors)
+                with catalog.snapshot() as view:
+                    generation, stamp = view.generation, view.stamp
+            put_seal(self.layout, generation, stamp)
+
+        self._written(work)
+
+    def _written(self, work: Callable[[dict[str, Any]], Result]) -> Result:
+        """Do what writes, under the lock; remember nothing of a run that failed."""
         with ExitStack() as held:
             held.callback(self.progress.close)
             # The vault and the model first: a wrong path must not cost a folder or an old index.
-            found = self._walk()
+            scan(self.vault, self.settings.vault, within=())
             asked = wanted(self.settings)
             self.layout.create(self.vault)
-            held.enter_context(WriterLock(self.layout, "notehop index"))
+            held.enter_context(WriterLock(self.layout, self._command, patience=_PATIENCE))
             finish_replacement(self.layout)
-            if rebuild and self.layout.catalog.exists():
-                return self._replaced(found, asked)
-            return self._run(self.layout, found, asked)
+            try:
+                return work(asked)
+            except BaseException:
+                self._known = None
+                raise
 
-    def _replaced(self, found: Walk, asked: dict[str, Any]) -> Report:
+    def _rebuilt(self, asked: dict[str, Any], allow_mass_delete: bool) -> Report:
         """Build a new index beside the old one, which answers until the new one is whole."""
-        self._check_owner()
+        if not self.layout.catalog.exists():
+            return self._run(self.layout, asked, None, allow_mass_delete, self._report)
+        if not allow_mass_delete:
+            self._check_old()
+        self._known = None
         self.layout.next.create(self.vault)
-        report = self._run(self.layout.next, found, asked)
+        report = self._run(self.layout.next, asked, None, True, self._report)
         replace_index(self.layout)
+        self._known = None
         return replace(report, index_dir=str(self.layout.root))
 
-    def _run(self, layout: IndexLayout, found: Walk, asked: dict[str, Any]) -> Report:
+    def _check_old(self) -> None:
+        """A rebuild must not replace another vault's index, nor that of a vault not there now.
+
+        An index that is damaged may be anybody's.
+        """
+        try:
+            with Catalog.open(self.layout.catalog, read_only=True) as catalog:
+                meta, counts = catalog.meta(), catalog.counts()
+        except IndexFailure:
+            return
+        check_vault(meta, self.vault, self.layout.root)
+        indexed = counts.notes.get(NoteStatus.INDEXED, 0)
+        found = scan(self.vault, self.settings.vault).files
+        left = sum(file.kind == "note" for file in found)
+        refuse_deletions(self.vault, indexed, indexed - left, self.settings.vault.max_delete_share)
+
+    def _run(
+        self,
+        layout: IndexLayout,
+        asked: dict[str, Any],
+        paths: tuple[str, ...] | None,
+        allow_mass_delete: bool,
+        told: Callable[[Catalog, Update, Seen], Result],
+    ) -> Result:
         meta = {"vault": str(self.vault.resolve())}
-        with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
-            check_vault(catalog.meta(), self.vault, layout.root)
-            return IndexRun(
+        seal = read_seal(layout)
+        doubted = doubts(layout, seal)
+        with (
+            self._recorded() as record,
+            Catalog.open(layout.catalog, create=True, meta=meta) as catalog,
+        ):
+            if "catalog" in doubted:
+                check_catalog(catalog, seal)
+            if self._known is None or not self._known.fits(catalog):
+                self._known = Known(catalog)
+            check_vault(self._known.meta, self.vault, layout.root)
+            if doubted or self._known.cut_off or layout.sweep_mark.exists():
+                paths = None
+            if paths is None:
+                self.progress.stage("Scanning", 0, "files")
+            seen = Seen(scan(self.vault, self.settings.vault, paths), paths)
+            update = IndexRun(
                 vault=self.vault,
                 settings=self.settings,
                 layout=layout,
                 progress=self.progress,
                 load=self._load,
                 catalog=catalog,
-                walk=found,
+                known=self._known,
+                seen=seen,
                 asked=asked,
+                allow_mass_delete=allow_mass_delete,
+                doubted=doubted,
+                probe=self._probe,
             ).execute()
+            if update.wrote or paths is None:
+                record(update)
+            result = told(catalog, update, seen)
+        put_seal(layout, self._known.generation, stamp_of(self._known.meta))
+        return result
 
-    def _check_owner(self) -> None:
-        """A rebuild must not replace another vault's index; a damaged one may be anybody's."""
+    def _report(self, catalog: Catalog, update: Update, seen: Seen) -> Report:
+        counts = catalog.counts()
+        reasons = {
+            status: [(note.path, note.reason or "") for note in catalog.notes(status)]
+            for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
+        }
+        reasons[NoteStatus.SKIPPED] += seen.walk.problems
+        return Report(
+            vault=str(self.vault.resolve()),
+            index_dir=str(self.layout.root),
+            generation=update.generation,
+            notes=update.notes,
+            chunks=counts.chunks,
+            added=update.added,
+            changed=update.changed,
+            moved=update.moved,
+            deleted=update.deleted,
+            unchanged=update.notes - update.added - update.changed - update.moved,
+            skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
+            failed=tuple(sorted(reasons[NoteStatus.FAILED])),
+            warnings=update.warnings,
+            links=LinkCounts(**{status: counts.links.get(status, 0) for status in Status}),
+            embedded=update.embedded,
+            seconds=update.seconds,
+        )
+
+    @contextmanager
+    def _recorded(self) -> Iterator[Callable[[Update], None]]:
+        """Leave a record of what the block did, or why it failed."""
+        started = time.time()
+
+        def record(update: Update | None, error: str | None = None) -> None:
+            done = update or Update(generation=0, wrote=False, notes=0)
+            write_run_record(
+                self.layout,
+                RunRecord(
+                    started=started,
+                    ended=time.time(),
+                    command=self._command,
+                    generation=done.generation,
+                    added=done.added,
+                    changed=done.changed,
+                    moved=done.moved,
+                    deleted=done.deleted,
+                    unchanged=done.notes - done.added - done.changed - done.moved,
+                    embedded=done.embedded,
+                    seconds=dict(done.seconds),
+                    error=error,
+                ),
+            )
+
         try:
-            with Catalog.open(self.layout.catalog, read_only=True) as catalog:
-                meta = catalog.meta()
-        except IndexFailure:
-            return
-        check_vault(meta, self.vault, self.layout.root)
-
-    def _walk(self) -> Walk:
-        self.progress.stage("Scanning", 0, "files")
-        return scan(self.vault, self.settings.vault)
+            yield record
+        except NotehopError as exc:
+            record(None, str(exc))
+            raise

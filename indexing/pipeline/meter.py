@@ -1,60 +1,74 @@
-"""How far a batch has come: passages that went through the model, shown as notes done."""
+"""How far a run has come: passages that went through the model, shown as notes done."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 from indexing.embed.embedder import Embedder
 from indexing.pipeline.vectorise import Matrix
 from indexing.report import Progress
 
-CHUNKS_SHARE = 0.6
-"""Part of a batch's work that is its chunks; the sentences of its links are the rest."""
+
+class _Stopped(Exception):
+    """Ends the embedding of texts that nobody waits for any more."""
 
 
 class Meter:
-    """Turns the batches of the model into notes, so that progress moves while a batch is embedded.
+    """Turns the passes of the model into notes, so that progress moves while a batch is embedded.
 
-    ``texts`` counts what went through the model.
+    ``texts`` counts what went through the model. One thread may embed while another stores.
     """
 
     def __init__(self, progress: Progress) -> None:
         self.texts = 0
-        self._cut = 0
         self._progress = progress
-        self._notes = 0
+        self._embedder: Embedder | None = None
+        self._cut = 0
+        self._turn = threading.Lock()
+        self._embedded = 0
         self._shown = 0
-        self._share = 0.0
+        self._stopped = False
 
-    def begin(self, notes: int) -> None:
-        """Start a batch of so many notes."""
-        self._notes, self._shown, self._share = notes, 0, 0.0
+    def watch(self, embedder: Embedder) -> None:
+        """Embed with this model from now on."""
+        self._embedder, self._cut = embedder, embedder.cut
 
-    def end(self) -> None:
-        """End it: all its notes are done."""
-        self._show(self._notes)
+    def embed(self, texts: Sequence[str], notes: int) -> Matrix:
+        """Embed texts with which so many more notes are done, and show how far that is.
 
-    def embed(self, embedder: Embedder, texts: Sequence[str]) -> Matrix:
-        """Embed texts and show how far that is."""
-        before = self._share
-        room = CHUNKS_SHARE if before == 0 else 1 - before
+        :raises ModelError: if the model fails.
+        :raises ValueError: if there is none.
+        """
+        if self._embedder is None:
+            raise ValueError("no model to embed with")
+        before = self._embedded
 
         def done(count: int) -> None:
-            self._show(int(self._notes * (before + room * count / len(texts))))
+            if self._stopped:
+                raise _Stopped
+            self.reached(before + notes * count // len(texts))
 
-        matrix = embedder.embed(texts, done)
-        self._share = min(1.0, before + room)
-        self.texts += len(texts)
-        self._cut = embedder.cut
+        matrix = self._embedder.embed(texts, done)
+        self._embedded = before + notes
+        with self._turn:
+            self.texts += len(texts)
         return matrix
+
+    def reached(self, notes: int) -> None:
+        """Show that so many notes of the run are done, unless more were shown already."""
+        with self._turn:
+            if notes > self._shown:
+                self._progress.advance(notes - self._shown)
+                self._shown = notes
+
+    def stop(self) -> None:
+        """End what is being embedded at its next pass."""
+        self._stopped = True
 
     def warnings(self) -> list[str]:
         """What the model did not see of the texts; empty if it saw all."""
-        if not self._cut:
+        cut = self._embedder.cut - self._cut if self._embedder is not None else 0
+        if not cut:
             return []
-        return [f"{self._cut} texts were longer than the model's window; their ends have no vector"]
-
-    def _show(self, notes: int) -> None:
-        if notes > self._shown:
-            self._progress.advance(notes - self._shown)
-            self._shown = notes
+        return [f"{cut} texts were longer than the model's window; their ends have no vector"]

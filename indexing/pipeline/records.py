@@ -11,6 +11,7 @@ from llama_index.core.schema import BaseNode
 
 from indexing.graph.fragments import outline_of_note
 from indexing.graph.model import FragmentSpan, ResolvedLink
+from indexing.stores.catalog_rows import PackedTokens, pack_tokens
 from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatus
 from indexing.tokens import Tokenizer, field_tokens
 from indexing.vault.model import Link, LinkKind, LinkSyntax, Note
@@ -64,14 +65,19 @@ def chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
         last_line=int(meta["last_line"]),
         text=body,
         embedded_hash=str(meta["embedded_hash"]),
-        tokens=field_tokens(
-            tokenizer,
-            title=note.title,
-            aliases=names_of(note)[1:],
-            tags=note.tags,
-            page_type=note.page_type,
-            headings=[(int(level), str(text)) for level, text in meta["headings"]],
-            content=body,
+        # Packed at once: a string a word would take ten times the memory until they are stored.
+        tokens=PackedTokens(
+            pack_tokens(
+                field_tokens(
+                    tokenizer,
+                    title=note.title,
+                    aliases=names_of(note)[1:],
+                    tags=note.tags,
+                    page_type=note.page_type,
+                    headings=[(int(level), str(text)) for level, text in meta["headings"]],
+                    content=body,
+                )
+            )
         ),
     )
 
@@ -98,6 +104,12 @@ def embedded_sentence(title: str, sentence: str) -> str:
     return f"{title}: {sentence}"
 
 
+def said_of(title: str, link: Link) -> str | None:
+    """What the model sees of the sentence around a link of a note; None if it sees nothing."""
+    # A link into its own note never connects notes, so its sentence needs no vector.
+    return embedded_sentence(title, link.sentence) if link.sentence and link.target else None
+
+
 def link_row(
     ordinal: int,
     title: str,
@@ -108,9 +120,7 @@ def link_row(
     """The row of one link of a note."""
     link = resolved.link
     found = resolved.resolution
-    # A link into its own note never connects notes, so its sentence needs no vector.
-    worth = link.sentence and link.target
-    sentence = embedded_sentence(title, link.sentence) if worth else None
+    sentence = said_of(title, link)
     return LinkRow(
         path=resolved.source,
         ordinal=ordinal,

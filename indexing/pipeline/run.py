@@ -8,45 +8,61 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from config import Settings
-from indexing.changes import Changes, changes_since
-from indexing.graph.files import VaultFiles
-from indexing.graph.model import Status
+from config.errors import IndexDamaged
+from indexing.changes import Changes, compare
 from indexing.graph.names import affected_names
-from indexing.pipeline.batch import BatchBuilder, Tools
+from indexing.nodes import SectionNodeParser
+from indexing.pipeline.ahead import EmbedAhead
+from indexing.pipeline.batch import BatchBuilder, Prepared
+from indexing.pipeline.cut import Cut, Cutter
 from indexing.pipeline.doors import LoadEmbedder
+from indexing.pipeline.flow import groups, one_ahead
+from indexing.pipeline.guard import check_deletions
+from indexing.pipeline.known import Known, outside, within
 from indexing.pipeline.language import language_of
+from indexing.pipeline.mend import mend
 from indexing.pipeline.meter import Meter
 from indexing.pipeline.records import unread_row
 from indexing.pipeline.sweep import Sweep
 from indexing.pipeline.tally import Tally
 from indexing.pipeline.writer import Writer
 from indexing.reading import Read, read_note
-from indexing.report import LinkCounts, Progress, Report
+from indexing.report import Progress, Update
 from indexing.stores.catalog import Catalog, stamp_of
-from indexing.stores.catalog_read import FileStamp
 from indexing.stores.layout import IndexLayout
 from indexing.stores.model import NoteStatus
+from indexing.stores.probe import Probe, probe_apart
 from indexing.stores.reader_fingerprint import check_fingerprint
-from indexing.stores.reader_upkeep import bring_up_to_date
+from indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due
+from indexing.stores.seal import Part
 from indexing.stores.vectors import Vectors
 from indexing.tokens import Tokenizer
 from indexing.vault.walk import FileEntry, Walk
 
 BATCH_NOTES = 1_000
-"""Notes a transaction: enough to sort by length and to write well, few enough for memory."""
+"""Notes a transaction: enough to sort by length and to write well, few enough for memory, in which
+there are two of them at a time."""
 
-BATCH_BYTES = 16_000_000
-"""Bytes of notes a transaction."""
+BATCH_BYTES = 8_000_000
+"""Bytes of notes a transaction; in memory they are some ten times that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen of the vault: ``walk`` of all that is at ``paths`` or below; None is all."""
+
+    walk: Walk
+    paths: tuple[str, ...] | None = None
 
 
 class IndexRun:
-    """Brings one open catalog, and what is derived from it, up to a walk of its vault."""
+    """Brings one open catalog, and what is derived from it, up to what was seen of its vault."""
 
     def __init__(
         self,
@@ -57,147 +73,233 @@ class IndexRun:
         progress: Progress,
         load: LoadEmbedder,
         catalog: Catalog,
-        walk: Walk,
+        known: Known,
+        seen: Seen,
         asked: Mapping[str, Any],
+        allow_mass_delete: bool = False,
+        doubted: Mapping[Part, frozenset[str]] | None = None,
+        probe: Probe = probe_apart,
     ) -> None:
+        """Touch nothing yet.
+
+        :param known: what the catalog holds; it is brought up to what this run writes.
+        :param doubted: files that are other than the last run left them, by part of the index.
+        :param probe: tries a vector store that may be broken.
+        """
         self._vault = vault
         self._settings = settings
         self._layout = layout
         self._progress = progress
         self._load = load
         self._catalog = catalog
-        self._walk = walk
+        self._known = known
+        self._seen = seen
         self._asked = dict(asked)
-        self._meta = catalog.meta()
+        self._allow_mass_delete = allow_mass_delete
+        self._doubted = dict(doubted or {})
+        self._probe = probe
+        self._doorless = False
         self._sweep = Sweep(layout.sweep_mark)
         self._meter = Meter(progress)
+        self._tally = Tally(known.stamps)
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
         self._dimensions = int(asked["dimensions"])
-        self._size = 0
+        self._lost: frozenset[str] = frozenset()
+        self._unspoken: frozenset[str] = frozenset()
         self._language = "en"
         self._opened: Vectors | None = None
 
-    def execute(self) -> Report:
+    def execute(self) -> Update:
         """Do what is to be done, batch by batch; each ends in a generation that is whole.
 
         :raises IndexMismatch: if the index was built with other settings.
+        :raises MassDeletion: if too large a share of the notes is gone; nothing is changed then.
         """
         started = time.perf_counter()
-        if (stored := self._meta.get("fingerprint")) is not None:
+        before = self._known.generation
+        if (stored := self._known.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self._asked)
         try:
-            stamps = self._catalog.stamps()
-            tally = Tally(stamps)
-            self._write(self._compared(stamps, tally), stamps, tally)
+            self._write(self._changes())
+            if self._doorless:
+                self._progress.stage("Loading the model", 0, "")
+                self._parser  # noqa: B018 (loading the model makes its query door)
             with self._timed("derive"):
-                bring_up_to_date(
-                    self._layout, self._catalog, self._vectors, thorough=tally.withdrawn
-                )
+                self._derive()
+        except IndexDamaged:
+            self._sweep.distrust()
+            raise
         finally:
             if self._opened is not None:
                 self._opened.close()
+            self._sweep.end()
         self._seconds["total"] = time.perf_counter() - started
-        return self._report(tally)
-
-    def _compared(self, stamps: Mapping[str, FileStamp], tally: Tally) -> Changes:
-        """What to do, with the notes that a run before left without vectors among those to read."""
-        if self._sweep.due:
-            lost = self._sweep.run(self._catalog, self._vectors())
-            stamps = {path: stamp for path, stamp in stamps.items() if path not in lost}
-        changes = changes_since(
-            self._catalog, self._walk, self._settings.vault.max_note_bytes, stamps
+        return Update(
+            generation=self._known.generation,
+            wrote=self._known.generation != before,
+            notes=self._known.indexed,
+            added=self._tally.added,
+            changed=self._tally.changed,
+            moved=self._tally.moved,
+            deleted=self._tally.deleted,
+            warnings=tuple(self._warnings),
+            embedded=self._meter.texts,
+            seconds=self._seconds,
         )
-        tally.untouched(changes.unchanged)
+
+    def _changes(self) -> Changes:
+        """What to do, with the notes that a run before left without vectors among those to read."""
+        known, walk, paths = self._known, self._seen.walk, self._seen.paths
+        stamps: Mapping[str, Any] = known.stamps if paths is None else within(known.stamps, paths)
+        files: Mapping[str, bool] = known.attachments
+        if paths is not None:
+            files = within(files, paths)
+        found = mend(
+            self._layout,
+            self._catalog,
+            self._doubted,
+            self._sweep,
+            self._vectors,
+            self._probe,
+            self._dimensions,
+        )
+        self._lost, self._unspoken, self._doorless = found.lost, found.unspoken, found.doorless
+        self._warnings += found.told
+        if self._lost:
+            stamps = {path: stamp for path, stamp in stamps.items() if path not in self._lost}
+        limit = self._settings.vault.max_note_bytes
+        changes = compare(walk, stamps, known.reasons, files, limit)
+        if not self._allow_mass_delete:
+            check_deletions(self._vault, changes, known.stamps, self._settings.vault)
         # A note that fails as it did before is written once: a run without changes writes nothing.
-        failed = {note.path: note.reason for note in self._catalog.notes(NoteStatus.FAILED)}
-        mended = [f for f in changes.retry if self._read(f, {}).problem != failed.get(f.path)]
+        mended = [
+            file
+            for file in changes.retry
+            if self._read(file).problem != known.reasons.get(file.path)
+        ]
         return replace(changes, read=tuple(sorted([*changes.read, *mended], key=_path_of)))
 
-    def _write(self, changes: Changes, stamps: Mapping[str, FileStamp], tally: Tally) -> None:
-        attachments = [[f.path, bool(f.excluded)] for f in self._walk.files if f.kind != "note"]
-        known = {(path, kept) for path, kept in self._meta.get("attachments", ())}
-        other = {path for path, _ in known ^ {(str(path), kept) for path, kept in attachments}}
-        cut_off = bool(self._meta.get("under_way"))
-        about = {
-            "vault": str(self._vault.resolve()),
-            "problems": [list(problem) for problem in self._walk.problems],
-        }
-        told = all(self._meta.get(key) == value for key, value in about.items())
-        if not (changes.read or changes.skip or changes.gone or other or cut_off) and (
-            told and "fingerprint" in self._meta
-        ):
+    def _about(self) -> dict[str, Any]:
+        """What the catalog is to say of the vault as a whole."""
+        told, paths = self._seen.walk.problems, self._seen.paths
+        kept = [] if paths is None else outside(self._known.problems, paths)
+        problems = [list(problem) for problem in sorted({*kept, *told})]
+        return {"vault": str(self._vault.resolve()), "problems": problems}
+
+    def _write(self, changes: Changes) -> None:
+        known, about = self._known, self._about()
+        told = all(known.meta.get(key) == value for key, value in about.items())
+        cut_off = known.cut_off
+        if not changes and told and not cut_off:
             return
-        self._size = sum(file.size for file in changes.read)
+        # Links that were resolved before a run was cut off may have met files it had seen: what it
+        # assumed of them is not known.
+        every_link = bool(known.meta.get("under_way"))
         self._language = self._language_of(changes.read)
         fingerprint = {**self._asked, "language": self._language}
         if not (changes.read or self._catalog.counts().chunks):
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self._asked["language"]
-        builder = BatchBuilder(
-            catalog=self._catalog,
-            vectors=self._vectors,
-            files=self._files(changes),
-            tools=lambda: self._tools,
-            tokenizer=Tokenizer(self._language),
-            dimensions=self._dimensions,
-        )
-        stamp = stamp_of({**self._meta, "fingerprint": fingerprint})
+        stamp = stamp_of({**known.meta, "fingerprint": fingerprint})
         writer = Writer(self._layout, self._catalog, self._vectors, stamp, self._sweep)
+        other = {
+            name for path in (*changes.attach, *changes.detach) for name in affected_names(path)
+        }
         gone = set(changes.gone)
         rows = [unread_row(file, NoteStatus.SKIPPED, reason) for file, reason in changes.skip]
-        groups = [*_groups(changes.read)] or [()]
-        for number, group in enumerate(groups, start=1):
-            last = number == len(groups)
-            self._meter.begin(len(group))
-            with self._timed("read"):
-                reads = [self._read(file, stamps) for file in group]
-            if number == 1:
-                self._announce(reads, len(changes.read))
-            moved = self._moved(reads, gone, stamps)
-            leaving = sorted(gone) if last else sorted(moved)
-            with self._timed("embed"):
-                prepared = builder.build(
-                    reads,
-                    rows if number == 1 else (),
-                    leaving,
-                    frozenset().union(*(affected_names(path) for path in other)) if last else (),
-                    # What a run that was cut off assumed of files is not known: look at all links.
-                    every_link=last and cut_off,
-                )
-            with self._timed("store"):
+        cutter = Cutter(lambda: self._parser, Tokenizer(self._language))
+        parts = [*groups(changes.read, BATCH_NOTES, BATCH_BYTES)] or [()]
+        with EmbedAhead(self._meter) as ahead:
+            builder = self._builder(changes, ahead)
+
+            def begin(group: Sequence[FileEntry]) -> Cut:
+                with self._timed("read"):
+                    reads = [self._read(file) for file in group]
+                first = group is parts[0]
+                if first:
+                    self._announce(reads, len(changes.read))
+                with self._timed("cut"):
+                    cut = cutter.cut(reads, rows if first else ())
+                with self._timed("embed"):
+                    ahead.want(builder.unknown_texts(cut), len(group))
+                return cut
+
+            done = 0
+            for number, cut in enumerate(one_ahead(parts, begin), start=1):
+                last = number == len(parts)
+                moved = self._moved(cut.reads, gone)
+                leaving = sorted(gone) if last else sorted(moved)
+                with self._timed("embed"):
+                    prepared = builder.build(
+                        cut, leaving, other if last else (), every_link=last and every_link
+                    )
                 # Until the last batch, links may lead to files that only this walk has seen.
                 meta: dict[str, Any] = {"fingerprint": fingerprint, "under_way": not last}
                 if last:
-                    meta |= {"attachments": attachments, **about}
-                writer.write(prepared, meta)
-            gone.difference_update(leaving)
-            tally.written(prepared.batch, moved)
-            self._warnings += [w for r in reads if r.note is not None for w in r.note.warnings]
-            self._meter.end()
+                    meta |= about
+                    prepared = _attached(prepared, changes)
+                with self._timed("store"):
+                    self._committed(writer, prepared, meta, moved)
+                gone.difference_update(leaving)
+                self._warnings += [w for r in cut.reads if r.note for w in r.note.warnings]
+                done += len(cut.reads)
+                self._meter.reached(done)
         self._warnings += self._meter.warnings()
+
+    def _builder(self, changes: Changes, ahead: EmbedAhead) -> BatchBuilder:
+        return BatchBuilder(
+            catalog=self._catalog,
+            vectors=self._vectors,
+            files=self._known.files(self._catalog, self._seen.walk, changes),
+            ahead=ahead,
+            dimensions=self._dimensions,
+            unspoken=self._unspoken,
+        )
+
+    def _committed(
+        self, writer: Writer, prepared: Prepared, meta: dict[str, Any], moved: Sequence[str]
+    ) -> None:
+        if self._tally.withdraws(prepared.batch):
+            self._sweep.withdraw()
+        generation = writer.write(prepared, meta)
+        self._tally.written(prepared.batch, moved)
+        self._known.wrote(replace(prepared.batch, meta=meta), generation)
+
+    def _derive(self) -> None:
+        withdrawn = self._sweep.withdrawn
+        # After a change of some notes, what can wait does: readers catch up by themselves.
+        if (
+            self._seen.paths is None
+            or withdrawn
+            or upkeep_due(self._layout, self._catalog) is Due.NOW
+        ):
+            bring_up_to_date(self._layout, self._catalog, self._vectors, thorough=withdrawn)
+            self._sweep.forgotten()
 
     def _announce(self, reads: Sequence[Read], notes: int) -> None:
         if any(read.note is not None for read in reads):
             # A stage of its own, so that the rate of what follows is that of the notes.
             self._progress.stage("Loading the model", 0, "")
-            self._tools  # noqa: B018 (a cached property)
+            self._parser  # noqa: B018 (a cached property)
         self._progress.stage("Indexing", notes, "notes")
 
-    def _read(self, file: FileEntry, stamps: Mapping[str, FileStamp]) -> Read:
-        known = stamps.get(file.path)
-        readable = known is not None and known.status is not NoteStatus.FAILED
+    def _read(self, file: FileEntry) -> Read:
+        known = self._known.stamps.get(file.path)
+        # Content that is known is not read again, unless what was made of it is not there.
+        made = known is not None and known.status is not NoteStatus.FAILED
+        if file.path in self._lost:
+            made = False
         return read_note(
             self._vault,
             file,
-            known.content_hash if known and readable else "",
+            known.content_hash if known and made else "",
             comment_links=self._settings.vault.comment_links,
         )
 
-    def _moved(
-        self, reads: Sequence[Read], gone: set[str], stamps: Mapping[str, FileStamp]
-    ) -> list[str]:
+    def _moved(self, reads: Sequence[Read], gone: set[str]) -> list[str]:
         """The vanished notes whose content stands in these; each new note takes one."""
+        stamps = self._known.stamps
         new = [r.content_hash for r in reads if r.note is not None and r.file.path not in stamps]
         known = self._catalog.paths_by_content_hash(new)
         found: list[str] = []
@@ -206,63 +308,26 @@ class IndexRun:
             found += left[:1]
         return found
 
-    def _files(self, changes: Changes) -> VaultFiles:
-        """All files as they are now, with what is known of their notes before anything is read."""
-        there = {file.path for file in self._walk.files}
-        rows = [note for note in self._catalog.notes() if note.path in there]
-        kept_out = {file.path for file in self._walk.files if file.excluded}
-        kept_out |= {row.path for row in rows if row.status is NoteStatus.SKIPPED}
-        kept_out |= {file.path for file, _ in changes.skip}
-        return VaultFiles(
-            there,
-            kept_out,
-            {row.path: row.aliases for row in rows if row.aliases},
-        )
-
     def _vectors(self) -> Vectors:
         """The vector store, opened when it is first needed: a run without changes never does."""
         if self._opened is None:
+            self._sweep.begin()
             self._opened = Vectors.open(self._layout.chroma, self._dimensions)
         return self._opened
 
     @cached_property
-    def _tools(self) -> Tools:
-        """The model, loaded when the first note has to be cut."""
+    def _parser(self) -> SectionNodeParser:
+        """What cuts notes to the measure of the model, which is loaded for it."""
         with self._timed("load model"):
-            embedder = self._load(self._settings.embedding, self._layout.model, self._size)
-        return Tools.of(embedder, self._settings.chunking, self._language, self._meter)
+            embedder = self._load(self._settings.embedding, self._layout.model)
+        self._meter.watch(embedder)
+        return SectionNodeParser.of(embedder, self._settings.chunking, self._language)
 
     def _language_of(self, files: Sequence[FileEntry]) -> str:
         """The language in force: the setting, what the index was built for, or the notes' own."""
         asked = self._asked["language"]
-        stored = self._meta.get("fingerprint", {}).get("language")
+        stored = self._known.meta.get("fingerprint", {}).get("language")
         return str(asked or stored or language_of(self._vault, files))
-
-    def _report(self, tally: Tally) -> Report:
-        counts = self._catalog.counts()
-        reasons = {
-            status: [(note.path, note.reason or "") for note in self._catalog.notes(status)]
-            for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
-        }
-        reasons[NoteStatus.SKIPPED] += self._walk.problems
-        return Report(
-            vault=str(self._vault.resolve()),
-            index_dir=str(self._layout.root),
-            generation=self._catalog.generation,
-            notes=counts.notes.get(NoteStatus.INDEXED, 0),
-            chunks=counts.chunks,
-            added=tally.added,
-            changed=tally.changed,
-            moved=tally.moved,
-            deleted=tally.deleted,
-            unchanged=tally.unchanged,
-            skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
-            failed=tuple(sorted(reasons[NoteStatus.FAILED])),
-            warnings=tuple(self._warnings),
-            links=LinkCounts(**{status: counts.links.get(status, 0) for status in Status}),
-            embedded=self._meter.texts,
-            seconds=self._seconds,
-        )
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
@@ -273,19 +338,11 @@ class IndexRun:
             self._seconds[stage] = self._seconds.get(stage, 0.0) + time.perf_counter() - started
 
 
+def _attached(prepared: Prepared, changes: Changes) -> Prepared:
+    """The last write of a run, with the files that are no notes."""
+    batch = replace(prepared.batch, attach=changes.attach, detach=changes.detach)
+    return replace(prepared, batch=batch)
+
+
 def _path_of(file: FileEntry) -> str:
     return file.path
-
-
-def _groups(files: Sequence[FileEntry]) -> Iterator[Sequence[FileEntry]]:
-    """Runs of notes that fit a transaction, in order."""
-    group: list[FileEntry] = []
-    size = 0
-    for file in files:
-        if group and (len(group) >= BATCH_NOTES or size + file.size > BATCH_BYTES):
-            yield group
-            group, size = [], 0
-        group.append(file)
-        size += file.size
-    if group:
-        yield group

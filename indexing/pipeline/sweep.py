@@ -1,4 +1,4 @@
-"""The mark that vectors are being written, and the sweep of what a crash left behind.
+"""The mark of a run that has begun what it must finish, and the sweep of what a crash left behind.
 
 Touches: index.
 """
@@ -9,43 +9,98 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from indexing import faults
 from indexing.stores.catalog import Catalog
 from indexing.stores.layout import unwritable
 from indexing.stores.vectors import Vectors
 
+_WITHDRAWN = "a note was withdrawn: its words have to leave every file"
+
 
 class Sweep:
-    """Knows whether the vector store may hold other vectors than the catalog refers to.
+    """Knows whether the vector store may hold other vectors than the catalog refers to, or be torn.
 
-    The mark is a file: set before the first vector of a batch is written, taken away when the last
-    unreferenced one is deleted. Found at the start of a run, it means a run before was cut off.
+    The mark is a file: set before the store is opened, taken away when it is closed again, unless a
+    write to it was begun and not finished. Found at the start of a run, it means that a run before
+    was cut off. With a text in it, it means too that derived files hold words that they must not.
     """
 
     def __init__(self, mark: Path) -> None:
         self._mark = mark
+        self._begun = False
+        self._half = False
+        self._owed = _says_something(mark)
 
     @property
     def due(self) -> bool:
-        """Whether a run was cut off between its first and its last write."""
+        """Whether a run was cut off while it had the store open."""
         return self._mark.exists()
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the mark for the block; it stays when the block fails.
+    @property
+    def withdrawn(self) -> bool:
+        """Whether the derived files have to be written anew, without what must not be in them."""
+        return self._owed
+
+    def begin(self) -> None:
+        """Set the mark; the store is opened next.
 
         :raises IndexUnwritable: if it cannot be set.
         """
+        self._set(None)
+
+    def withdraw(self) -> None:
+        """Say, before it is committed, that a note is withdrawn; until it is :meth:`forgotten`.
+
+        :raises IndexUnwritable: if it cannot be said.
+        """
+        self._owed = True
+        self._set(_WITHDRAWN)
+
+    def forgotten(self) -> None:
+        """Take in that the derived files were written anew, if they had to be."""
+        self._owed = False
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write in the block; when it fails, the mark will stay."""
+        self._half = True
+        yield
+        self._half = False
+
+    def distrust(self) -> None:
+        """Let the mark stay: the store was found broken."""
+        self._half = True
+
+    def end(self) -> None:
+        """Take the mark away, if what was begun was finished; the store is closed.
+
+        :raises IndexUnwritable: if it cannot be taken away.
+        """
+        if not self._begun or self._half or self._owed:
+            return
         try:
-            self._mark.touch()
+            self._mark.unlink(missing_ok=True)
         except OSError as exc:
             raise unwritable(self._mark.parent, exc) from exc
-        yield
-        self._mark.unlink(missing_ok=True)
+        self._begun = False
+        faults.point("sweep-mark-cleared")
 
-    def run(self, catalog: Catalog, vectors: Vectors) -> frozenset[str]:
-        """Delete vectors without a chunk or sentence, and clear the mark.
+    def _set(self, text: str | None) -> None:
+        self._begun = True
+        try:
+            if text is None:
+                self._mark.touch()
+            else:
+                self._mark.write_text(text, encoding="utf-8")
+        except OSError as exc:
+            raise unwritable(self._mark.parent, exc) from exc
+        faults.point("sweep-mark-set")
 
-        :returns: paths of notes some of whose vectors are missing; they have to be read again.
+    def run(self, catalog: Catalog, vectors: Vectors) -> tuple[frozenset[str], frozenset[str]]:
+        """Delete vectors without a chunk or sentence.
+
+        :returns: paths of notes some of whose vectors are missing; they have to be read again. And
+            ids of the sentences among them.
         """
         keys = catalog.chunk_keys()
         sentences = catalog.sentence_ids()
@@ -53,8 +108,14 @@ class Sweep:
         vectors.delete("chunks", sorted(stored[0] - {key.id for key in keys}))
         vectors.delete("links", sorted(stored[1].difference(sentences)))
         missing = {key.path for key in keys if key.id not in stored[0]}
-        unspoken = set(sentences) - stored[1]
+        unspoken = frozenset(sentences) - stored[1]
         if unspoken:
             missing |= {link.path for link in catalog.links() if link.sentence_id in unspoken}
-        self._mark.unlink(missing_ok=True)
-        return frozenset(missing)
+        return frozenset(missing), unspoken
+
+
+def _says_something(mark: Path) -> bool:
+    try:
+        return mark.stat().st_size > 0
+    except OSError:
+        return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from indexing.stores.catalog_read import FileStamp
 from indexing.stores.model import Batch, NoteStatus
@@ -11,35 +11,37 @@ from indexing.stores.model import Batch, NoteStatus
 class Tally:
     """Counts indexed notes only: those kept out or failed are named in the report instead.
 
-    ``added`` + ``changed`` + ``moved`` + ``unchanged`` is the number of indexed notes after the
-    run; ``deleted`` counts those that were indexed and are gone. ``withdrawn`` says whether a note
-    that was indexed is there still and kept out now: its words have to leave every file.
+    A moved note is neither added nor deleted; ``deleted`` counts those that were indexed and are
+    gone.
     """
 
     def __init__(self, before: Mapping[str, FileStamp]) -> None:
+        """Begin with the stamps of all notes; the mapping may change between two batches only."""
         self._before = before
         self.added = 0
         self.changed = 0
         self.moved = 0
         self.deleted = 0
-        self.unchanged = 0
-        self.withdrawn = False
 
-    def untouched(self, paths: Iterable[str]) -> None:
-        """Count notes that need no look."""
-        self.unchanged += sum(self._was_indexed(path) for path in paths)
+    def withdraws(self, batch: Batch) -> bool:
+        """Whether a batch keeps out a note that was indexed and is there still: its words have to
+        leave every file."""
+        return any(
+            record.note.status is NoteStatus.SKIPPED and self._was_indexed(record.note.path)
+            for record in batch.upsert
+        )
 
     def written(self, batch: Batch, moved: Sequence[str]) -> None:
-        """Count what a batch wrote; ``moved`` are deleted paths whose content has a new one."""
+        """Count what a batch wrote, before the stamps are brought up to it.
+
+        :param moved: deleted paths whose content has a new one.
+        """
         for record in batch.upsert:
             path, status = record.note.path, record.note.status
             was_indexed = self._was_indexed(path)
             if status is NoteStatus.INDEXED:
                 self.changed += was_indexed
                 self.added += not was_indexed
-            elif was_indexed and status is NoteStatus.SKIPPED:
-                self.withdrawn = True
-        self.unchanged += sum(self._was_indexed(path) for path in batch.touch)
         left = [path for path in batch.delete if self._was_indexed(path)]
         carried = len(set(left).intersection(moved))
         self.moved += carried

@@ -18,8 +18,8 @@ Matrix = NDArray[np.float32]
 Lookup = Callable[[Sequence[BaseNode]], Mapping[str, list[float]]]
 """Nodes -> vectors by node id, for those whose embedded text the index has seen."""
 
-Embed = Callable[[list[str]], Matrix]
-"""Texts (n) -> L2-normalised float32 (n, dimensions), in the order given."""
+Embed = Callable[[Sequence[str]], Matrix]
+"""Distinct texts (n > 0) -> L2-normalised float32 (n, dimensions), in the order given."""
 
 
 class KeepKnownVectors(TransformComponent):

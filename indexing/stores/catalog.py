@@ -11,6 +11,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError
 
 from config.errors import IndexMismatch, IndexMissing
+from indexing import faults
 from indexing.stores import catalog_write
 from indexing.stores.catalog_engine import (
     WRITE,
@@ -30,8 +32,9 @@ from indexing.stores.catalog_engine import (
 )
 from indexing.stores.catalog_fetch import Fetched, Query
 from indexing.stores.catalog_read import CatalogReads, Counts, FileStamp
+from indexing.stores.catalog_rows import BadRow, chunk_row
 from indexing.stores.model import Batch
-from indexing.stores.schema import META, METADATA, SCHEMA_VERSION
+from indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
 
 __all__ = ["Catalog", "CatalogSnapshot", "Counts", "FileStamp", "stamp_of"]
 
@@ -50,6 +53,17 @@ _HEAD = select(META).where(META.c.key.in_(("generation", "identity", "fingerprin
 """What every query asks first; made once."""
 
 
+_Head = tuple[int, dict[str, Any] | None, str]
+"""Generation, fingerprint and stamp; nobody changes the fingerprint."""
+
+
+@lru_cache(maxsize=8)
+def _head(rows: tuple[tuple[str, str], ...]) -> _Head:
+    """What the rows of :data:`_HEAD` say: the same, query after query, until a commit."""
+    said = {key: json.loads(value) for key, value in rows}
+    return int(said["generation"]), said.get("fingerprint"), stamp_of(said)
+
+
 class CatalogSnapshot(CatalogReads):
     """One generation of the catalog, held by an open read transaction until it is closed.
 
@@ -62,16 +76,26 @@ class CatalogSnapshot(CatalogReads):
         self.label = label
         self._connection = connection
         self._turn = threading.RLock()
-        rows = self._rows(_HEAD)
-        said = dict(self._made(lambda row: (row[0], json.loads(row[1])), rows))
-        self._generation = int(said["generation"])
-        self.fingerprint: dict[str, Any] | None = said.get("fingerprint")
-        self.stamp = stamp_of(said)
+        rows = tuple(sorted((row[0], row[1]) for row in self._rows(_HEAD)))
+        try:
+            self._generation, self.fingerprint, self.stamp = _head(rows)
+        except (ValueError, TypeError, KeyError) as exc:
+            raise damaged(label, f"a row cannot be read: {exc}") from exc
 
     @property
     def generation(self) -> int:
         """The generation it shows."""
         return self._generation
+
+    def reopened(self) -> CatalogSnapshot:
+        """The newest generation in a transaction of its own, whatever becomes of this one."""
+        with translated(self.label):
+            connection = self._connection.engine.connect()
+        try:
+            return CatalogSnapshot(connection, self.label)
+        except BaseException:
+            connection.close()
+            raise
 
     def close(self) -> None:
         """End the transaction; a second time is nothing."""
@@ -86,9 +110,11 @@ class CatalogSnapshot(CatalogReads):
         with self._turn:
             return super()._fetch_many(connection, query)
 
-    def _fetch(self, connection: Connection, query: Query) -> Sequence[Fetched]:
+    def _fetch(
+        self, connection: Connection, query: Query, values: Mapping[str, Any] | None = None
+    ) -> Sequence[Fetched]:
         with self._turn:
-            return super()._fetch(connection, query)
+            return super()._fetch(connection, query, values)
 
 
 class Catalog(CatalogReads):
@@ -157,21 +183,45 @@ class Catalog(CatalogReads):
         :raises ValueError: if the batch contradicts itself or the catalog; nothing is written.
         :raises IndexUnwritable: disk full, read-only, or failing; nothing is written.
         :raises IndexLocked: if another process kept writing; nothing is written.
+        :raises IndexDamaged: if what is there cannot be read; nothing is written.
         """
         catalog_write.check(batch)
         if not batch:
             return self.generation
+        faults.point("catalog-before-commit")
         with translated(self.label, writing=True):
             try:
                 with self._writing() as connection:
                     query = select(META.c.value).where(META.c.key == "generation")
                     generation = int(connection.execute(query).scalar_one()) + 1
                     catalog_write.apply(connection, batch, generation)
+                    faults.point("catalog-inside-commit")
+            except BadRow as exc:
+                raise damaged(self.label, f"a row cannot be read: {exc}") from exc
             except IntegrityError as exc:
                 raise ValueError(
                     f"{self.label}: a batch writes a row that is there already: {exc.orig}"
                 ) from exc
+        faults.point("catalog-committed")
         return generation
+
+    def verify(self) -> None:
+        """Look at every page and every row; slow.
+
+        :raises IndexDamaged: naming the first that is not as it was written.
+        """
+        if self._path is not None:
+            with self._reading() as connection, translated(self.label):
+                said = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
+            if said != "ok":
+                raise damaged(self.label, str(said))
+        self.meta()
+        self.notes()
+        with self._reading() as connection:
+            for row in self._pages(connection, select(CHUNKS), (CHUNKS.c.id,)):
+                self._made(chunk_row, [row])
+        for _ in self.links():
+            pass
 
     def open_snapshot(self) -> CatalogSnapshot:
         """The newest generation, held until the snapshot is closed."""
@@ -215,6 +265,7 @@ class Catalog(CatalogReads):
             METADATA.create_all(connection)
             own = {"schema": SCHEMA_VERSION, "identity": uuid.uuid4().hex, "generation": 0}
             catalog_write.put_meta(connection, {**meta, **own})
+            faults.point("catalog-inside-making")
 
     def _check(self) -> None:
         with self._reading() as connection, translated(self.label):

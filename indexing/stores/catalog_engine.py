@@ -252,3 +252,8 @@ def _primary(cause: Any) -> int | None:
 def damaged(label: str, says: str) -> IndexDamaged:
     """The error for a catalog that cannot be read."""
     return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
+
+
+def went_back(label: str, generation: int) -> IndexDamaged:
+    """The error for a catalog of an older generation than the rest of the index knows."""
+    return damaged(label, f"it is an older copy, of generation {generation}")

@@ -6,7 +6,7 @@ Touches: index (reads).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
@@ -37,9 +37,16 @@ class CatalogRows(ABC):
     def _reading(self) -> AbstractContextManager[Connection]:
         """A connection inside a read transaction."""
 
-    def _fetch(self, connection: Connection, query: Query) -> Sequence[Fetched]:
+    def answer(self, query: Query, make: Callable[[Fetched], Made]) -> list[Made]:
+        """What is made of each row of a query of the caller's own, in the order of the query."""
+        return self._made(make, self._rows(query))
+
+    def _fetch(
+        self, connection: Connection, query: Query, values: Mapping[str, Any] | None = None
+    ) -> Sequence[Fetched]:
+        """All rows; ``values`` are those of the query's named parameters, if it has any."""
         with translated(self.label):
-            return connection.execute(query).all()
+            return connection.execute(query, values).all()
 
     def _fetch_many(self, connection: Connection, query: Query) -> list[tuple[Any, ...]]:
         """All rows as the driver gives them, for columns of text and whole numbers: three times as
@@ -52,6 +59,15 @@ class CatalogRows(ABC):
         try:
             return [make(row) for row in rows]
         except (ValueError, TypeError) as exc:
+            raise damaged(self.label, f"a row cannot be read: {exc}") from exc
+
+    def _sorted(
+        self, rows: Iterable[Made], key: Callable[[Made], Any] = lambda row: row
+    ) -> list[Made]:
+        """The rows in order; where an index of the database is broken, they may lack a value."""
+        try:
+            return sorted(rows, key=key)
+        except TypeError as exc:
             raise damaged(self.label, f"a row cannot be read: {exc}") from exc
 
     def _rows(

@@ -6,14 +6,15 @@ Touches: index (reads).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, bindparam, func, select
 
-from indexing.stores.catalog_fetch import IN_LIST, CatalogRows, slices
+from indexing.stores.catalog_fetch import IN_LIST, slices
+from indexing.stores.catalog_filter import LabelReads
 from indexing.stores.catalog_rows import (
     PackedTokens,
     chunk_key,
@@ -31,7 +32,7 @@ from indexing.stores.model import (
     NoteRow,
     NoteStatus,
 )
-from indexing.stores.schema import CHANGES, CHUNKS, LINKS, META, NAMES, NOTES
+from indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LINKS, META, NAMES, NOTES
 
 _PLACE = attrgetter("path", "ordinal")
 
@@ -45,6 +46,10 @@ _KEY_COLUMNS = (
     CHUNKS.c.embedded_hash,
     CHUNKS.c.generation,
 )
+
+
+_NAMED = select(NAMES.c.path).where(NAMES.c.key == bindparam("name"))
+"""What every query asks; made once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Counts:
     links: Mapping[str, int]
 
 
-class CatalogReads(CatalogRows):
+class CatalogReads(LabelReads):
     """The questions. Each sees one generation; lists and iterators are sorted by path, ordinal."""
 
     @property
@@ -119,8 +124,9 @@ class CatalogReads(CatalogRows):
 
         Compared without case and Unicode form, with white space collapsed.
         """
-        query = select(NAMES.c.path).where(NAMES.c.key == name_key(name))
-        return sorted(row[0] for row in self._rows(query))
+        with self._reading() as connection:
+            rows = self._fetch(connection, _NAMED, {"name": name_key(name)})
+        return sorted(row[0] for row in rows)
 
     def stamps(self) -> dict[str, FileStamp]:
         """Path -> stamp of every note, by path."""
@@ -136,9 +142,20 @@ class CatalogReads(CatalogRows):
         return dict(
             self._made(
                 lambda row: (row[0], FileStamp(row[1], row[2], row[3], NoteStatus(row[4]))),
-                sorted(rows, key=itemgetter(0)),
+                self._sorted(rows, key=itemgetter(0)),
             )
         )
+
+    def attachments(self) -> dict[str, bool]:
+        """Path -> whether it is kept out, of every file that is no note, by path."""
+        rows = self._rows(select(ATTACHMENTS))
+        return dict(sorted(self._made(lambda row: (row[0], bool(row[1])), rows)))
+
+    def aliases(self) -> dict[str, tuple[str, ...]]:
+        """Path -> aliases, of every note that has any, by path."""
+        query = select(NOTES.c.path, NOTES.c.aliases).where(NOTES.c.aliases != "[]")
+        rows = self._made(lambda row: (row[0], tuple(json.loads(row[1]))), self._rows(query))
+        return {path: aliases for path, aliases in sorted(rows) if aliases}
 
     def paths_by_content_hash(self, hashes: Iterable[str]) -> dict[str, list[str]]:
         """Content hash -> paths of the notes that have it, sorted: where a moved note came from."""
@@ -165,7 +182,7 @@ class CatalogReads(CatalogRows):
         query = select(*_KEY_COLUMNS).order_by(CHUNKS.c.path, CHUNKS.c.ordinal)
         rows = self._rows(query) if paths is None else self._rows(query, CHUNKS.c.path, paths)
         # Sorted again: a server's collation need not be ours.
-        return sorted(self._made(chunk_key, rows), key=_PLACE)
+        return self._sorted(self._made(chunk_key, rows), key=_PLACE)
 
     def chunk_lines(self, paths: Iterable[str]) -> dict[str, tuple[tuple[ChunkId, int, int], ...]]:
         """Path -> (id, first line, last line) of its chunks in order, by path; none, no entry."""
@@ -177,7 +194,7 @@ class CatalogReads(CatalogRows):
             CHUNKS.c.last_line,
         )
         found: dict[str, list[tuple[ChunkId, int, int]]] = {}
-        for row in sorted(self._rows(query, CHUNKS.c.path, paths), key=_BY_PATH):
+        for row in self._sorted(self._rows(query, CHUNKS.c.path, paths), key=_BY_PATH):
             found.setdefault(row[0], []).append((row[2], row[3], row[4]))
         return {path: tuple(lines) for path, lines in found.items()}
 
@@ -187,9 +204,8 @@ class CatalogReads(CatalogRows):
         with self._reading() as connection:
             rows = self._fetch_many(connection, query.order_by(CHUNKS.c.path, CHUNKS.c.ordinal))
         # Sorted again: a server's collation need not be ours.
-        rows.sort()
         found: dict[str, list[ChunkId]] = {}
-        for path, _, chunk_id in rows:
+        for path, _, chunk_id in self._sorted(rows):
             found.setdefault(path, []).append(chunk_id)
         return {path: tuple(ids) for path, ids in found.items()}
 
@@ -243,6 +259,24 @@ class CatalogReads(CatalogRows):
             for row in self._pages(connection, select(LINKS), (LINKS.c.path, LINKS.c.ordinal)):
                 yield from self._made(link_row, [row])
 
+    def leading_links(self, paths: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        """(source, target) of the links that lead to a file: of all notes, or of those at paths."""
+        query = select(LINKS.c.path, LINKS.c.ordinal, LINKS.c.target_path).where(
+            LINKS.c.target_path.is_not(None), LINKS.c.status.in_(("resolved", "ambiguous"))
+        )
+        if paths is not None:
+            yield from ((row[0], row[2]) for row in self._rows(query, LINKS.c.path, paths))
+            return
+        with self._reading() as connection:
+            for row in self._pages(connection, query, (LINKS.c.path, LINKS.c.ordinal)):
+                yield row[0], row[2]
+
+    def indexed_paths(self) -> list[str]:
+        """The paths of the indexed notes, sorted."""
+        query = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
+        with self._reading() as connection:
+            return sorted(row[0] for row in self._fetch_many(connection, query))
+
     def sentence_ids(self, paths: Iterable[str] | None = None) -> list[str]:
         """The ids of all sentences with a link, or of those in some notes, each once, sorted."""
         query = select(LINKS.c.sentence_id).where(LINKS.c.sentence_id.is_not(None)).distinct()
@@ -257,6 +291,12 @@ class CatalogReads(CatalogRows):
     def changed_paths(self, since_generation: int) -> list[str]:
         """The notes written or removed after a generation, sorted."""
         query = select(CHANGES.c.path).where(CHANGES.c.generation > since_generation)
+        return sorted(row[0] for row in self._rows(query))
+
+    def relinked_paths(self, since_generation: int) -> list[str]:
+        """The notes written or removed since, or dated anew, or with a link that leads elsewhere,
+        sorted."""
+        query = select(CHANGES.c.path).where(CHANGES.c.linked > since_generation)
         return sorted(row[0] for row in self._rows(query))
 
     def _links(self, column: ColumnElement[Any], values: Iterable[str]) -> list[LinkRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
 from math import isfinite
 from typing import Any
@@ -20,6 +20,10 @@ _DEPTH = 20
 
 _DEFLATE_FROM = 256
 """Tokens shorter than this many bytes are kept as they are: below it zlib saves next to nothing."""
+
+
+class BadRow(ValueError):
+    """A row that is not what was written."""
 
 
 class PackedTokens(Mapping[str, tuple[str, ...]]):
@@ -82,7 +86,7 @@ def _unpack(packed: bytes) -> dict[str, tuple[str, ...]]:
 
 def note_values(note: NoteRow) -> dict[str, Any]:
     """The columns of a note. Dates and other values JSON lacks become text in front matter."""
-    return {
+    values = {
         "path": note.path,
         "title": _text(note.title),
         "status": note.status.value,
@@ -101,10 +105,15 @@ def note_values(note: NoteRow) -> dict[str, Any]:
         "line_count": note.line_count,
         "warnings": _dump(note.warnings),
     }
+    return values | {"checksum": _note_checksum(tuple(values.values()))}
 
 
 def note_row(values: Sequence[Any]) -> NoteRow:
-    """A note from its columns, in the order of the table."""
+    """A note from its columns, in the order of the table.
+
+    :raises BadRow: if they are not what was written.
+    """
+    _check(values[17], _note_checksum(values[:17]))
     return NoteRow(
         path=values[0],
         title=values[1],
@@ -141,7 +150,7 @@ def name_key(name: str) -> str:
 
 def chunk_values(chunk: ChunkRow, packed: bytes, generation: int) -> dict[str, Any]:
     """The columns of a chunk whose tokens are already packed."""
-    return {
+    values = {
         "id": chunk.id,
         "path": chunk.path,
         "ordinal": chunk.ordinal,
@@ -153,10 +162,15 @@ def chunk_values(chunk: ChunkRow, packed: bytes, generation: int) -> dict[str, A
         "tokens": packed,
         "generation": generation,
     }
+    return values | {"checksum": _chunk_checksum(tuple(values.values()))}
 
 
 def chunk_row(values: Sequence[Any]) -> ChunkRow:
-    """A chunk from its columns, in the order of the table."""
+    """A chunk from its columns, in the order of the table.
+
+    :raises BadRow: if they are not what was written.
+    """
+    _check(values[10], _chunk_checksum(values[:10]))
     return ChunkRow(
         id=values[0],
         path=values[1],
@@ -178,7 +192,7 @@ def chunk_key(values: Sequence[Any]) -> ChunkKey:
 
 def link_values(link: LinkRow, name_key: str) -> dict[str, Any]:
     """The columns of a link."""
-    return {
+    values = {
         "path": link.path,
         "ordinal": link.ordinal,
         "chunk_id": link.chunk_id,
@@ -200,10 +214,15 @@ def link_values(link: LinkRow, name_key: str) -> dict[str, Any]:
         "candidates": _dump(link.candidates),
         "name_key": _text(name_key),
     }
+    return values | {"checksum": _checksum(values.values())}
 
 
 def link_row(values: Sequence[Any]) -> LinkRow:
-    """A link from its columns, in the order of the table; the name key is left out."""
+    """A link from its columns, in the order of the table; the name key is left out.
+
+    :raises BadRow: if they are not what was written.
+    """
+    _check(values[20], _checksum(values[:20]))
     return LinkRow(
         path=values[0],
         ordinal=values[1],
@@ -225,6 +244,25 @@ def link_row(values: Sequence[Any]) -> LinkRow:
         fragment_found=values[17],
         candidates=_load_tuple(values[18]),
     )
+
+
+def _note_checksum(values: Sequence[Any]) -> int:
+    # Time, size and time at 9 to 11 are set anew where the content stands.
+    return _checksum((*values[:9], *values[12:]))
+
+
+def _chunk_checksum(values: Sequence[Any]) -> int:
+    # The generation, last, is not of the text.
+    return zlib.crc32(values[8], _checksum(values[:8]))
+
+
+def _checksum(values: Iterable[Any]) -> int:
+    return zlib.crc32("\x1f".join(map(str, values)).encode("utf-8", "surrogatepass"))
+
+
+def _check(stored: Any, computed: int) -> None:
+    if stored != computed:
+        raise BadRow("it is not what was written")
 
 
 def _dump(value: Any) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -19,11 +20,14 @@ from indexing.stores.catalog_rows import (
     chunk_values,
     link_values,
     name_values,
+    note_row,
     note_values,
     pack_tokens,
 )
-from indexing.stores.model import Batch, ChunkId, LinkRow
-from indexing.stores.schema import CHANGES, CHUNKS, LINKS, META, NAMES, NOTES
+from indexing.stores.labels import label_rows
+from indexing.stores.model import Batch, ChunkId, LinkRow, NoteRow, NoteStatus
+from indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LABELS, LINKS, META, NAMES, NOTES
+from indexing.vault.properties import modified_in
 
 OWN_KEYS = frozenset({"schema", "identity", "generation"})
 """Keys of the table ``meta`` that no batch may set."""
@@ -36,7 +40,8 @@ def check(batch: Batch) -> None:
     """Refuse a batch that contradicts itself.
 
     :raises ValueError: if a path is written twice, or written and deleted or touched or relinked;
-        if a chunk or link is not its note's; if ``meta`` names a key of the catalog's own.
+        if a file is attached and detached; if a chunk or link is not its note's; if ``meta`` names
+        a key of the catalog's own.
     """
     written = [record.note.path for record in batch.upsert]
     paths = set(written)
@@ -55,6 +60,8 @@ def check(batch: Batch) -> None:
         held = {*(chunk.path for chunk in record.chunks), *(link.path for link in record.links)}
         if other := sorted(held - {record.note.path}):
             raise ValueError(f"a record of {record.note.path} holds a row of {other[0]}")
+    if both := sorted(batch.attach.keys() & set(batch.detach)):
+        raise ValueError(f"a batch attaches and detaches {both[0]}")
     if taken := sorted(OWN_KEYS.intersection(batch.meta)):
         raise ValueError(f"meta key {taken[0]} belongs to the catalog")
 
@@ -67,23 +74,31 @@ def apply(connection: Connection, batch: Batch, generation: int) -> None:
     written = [record.note.path for record in batch.upsert]
     kept = _tokens_of(connection, written)
     gone = [*written, *batch.delete]
-    for table in (LINKS, CHUNKS, NAMES, NOTES):
+    for table in (LINKS, CHUNKS, LABELS, NAMES, NOTES):
         _delete(connection, table, table.c.path, gone)
     _insert(connection, NOTES, (note_values(record.note) for record in batch.upsert))
     _insert(
         connection, NAMES, (name for record in batch.upsert for name in name_values(record.note))
     )
+    _insert(connection, LABELS, _labels(record.note for record in batch.upsert))
     _insert(connection, CHUNKS, _chunk_rows(batch, kept, generation))
     _insert(
         connection,
         LINKS,
         (_link_values(link) for record in batch.upsert for link in record.links),
     )
-    _touch(connection, batch.touch)
+    touched = _touch(connection, batch.touch)
     _relink(connection, batch.relink)
+    _delete(connection, ATTACHMENTS, ATTACHMENTS.c.path, [*batch.attach, *batch.detach])
+    attached = ({"path": path, "excluded": kept} for path, kept in batch.attach.items())
+    _insert(connection, ATTACHMENTS, attached)
     _delete(connection, CHANGES, CHANGES.c.path, gone)
-    changes = ({"path": path, "generation": generation} for path in dict.fromkeys(gone))
+    changes = (
+        {"path": path, "generation": generation, "linked": generation}
+        for path in dict.fromkeys(gone)
+    )
     _insert(connection, CHANGES, changes)
+    _mark_linked(connection, [*_paths(batch.relink), *touched], generation)
     put_meta(connection, {**batch.meta, "generation": generation})
 
 
@@ -119,16 +134,46 @@ def _chunk_rows(
             yield chunk_values(chunk, packed, before[1] if before and same else generation)
 
 
+def _labels(notes: Iterable[NoteRow]) -> Iterator[dict[str, str]]:
+    for note in notes:
+        for name, value in label_rows(note):
+            yield {"name": name, "value": value, "path": note.path}
+
+
 def _link_values(link: LinkRow) -> dict[str, Any]:
     return link_values(link, link_name(link.raw_target))
 
 
-def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> None:
-    rows = [
-        {"at_path": path, "size": size, "mtime_ns": mtime}
-        for path, (size, mtime) in sorted(touch.items())
-    ]
+def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list[str]:
+    """Date notes anew, and what follows from the date of those that name none in their text.
+
+    :returns: paths of the notes that count as modified at another time now.
+    """
+    again: list[NoteRow] = []
+    rows: list[dict[str, Any]] = []
+    for part in slices(sorted(touch), IN_LIST):
+        found = connection.execute(select(NOTES).where(NOTES.c.path.in_(part))).all()
+        for old in map(note_row, found):
+            size, mtime_ns = touch[old.path]
+            new = replace(old, size=size, mtime_ns=mtime_ns)
+            if old.status is NoteStatus.INDEXED and modified_in(old.front_matter) is None:
+                new = replace(new, modified=mtime_ns / 1e9)
+                again.append(new)
+            rows.append(
+                {
+                    "at_path": new.path,
+                    "size": new.size,
+                    "mtime_ns": new.mtime_ns,
+                    "modified": new.modified,
+                }
+            )
+    if len(rows) < len(touch):
+        raise ValueError(f"a batch changes {len(touch) - len(rows)} notes that are not there")
     _update(connection, update(NOTES).where(NOTES.c.path == bindparam("at_path")), rows, "note")
+    paths = [note.path for note in again]
+    _delete(connection, LABELS, LABELS.c.path, paths)
+    _insert(connection, LABELS, _labels(again))
+    return paths
 
 
 def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:
@@ -141,6 +186,13 @@ def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:
         LINKS.c.path == bindparam("at_path"), LINKS.c.ordinal == bindparam("at_ordinal")
     )
     _update(connection, statement, rows, "link")
+
+
+def _mark_linked(connection: Connection, paths: Iterable[str], generation: int) -> None:
+    # Each of them was written once and has its row.
+    for part in slices(sorted(set(paths)), IN_LIST):
+        marked = update(CHANGES).where(CHANGES.c.path.in_(part)).values(linked=generation)
+        connection.execute(marked)
 
 
 def _update(connection: Connection, statement: Any, rows: list[dict[str, Any]], what: str) -> None:

@@ -1,17 +1,17 @@
 """Where an index lives and what its folder holds.
 
-Touches: index (makes the folder and its marker, removes what the index owns).
+Touches: index (makes the folder and its marker).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from config.errors import IndexUnwritable, UsageError
+from indexing import faults
 
 MARKER = "notehop-index.txt"
 """The file that says a folder is an index: nothing is ever removed from a folder without it."""
@@ -67,6 +67,26 @@ class IndexLayout:
         return self.root / "writing"
 
     @property
+    def watch_lock(self) -> Path:
+        """The file that the one process locks that follows the vault."""
+        return self.root / "watcher.lock"
+
+    @property
+    def watch_state(self) -> Path:
+        """The file that tells who follows the vault and how it goes."""
+        return self.root / "watcher.json"
+
+    @property
+    def server(self) -> Path:
+        """The file that tells how to reach the server that answers from this index."""
+        return self.root / "server.json"
+
+    @property
+    def run_record(self) -> Path:
+        """The file that tells what the last run did: information, no part of the index."""
+        return self.root / "last-run.json"
+
+    @property
     def marker(self) -> Path:
         """The file that makes the folder an index of notehop."""
         return self.root / MARKER
@@ -78,9 +98,25 @@ class IndexLayout:
         return tuple(self.catalog.with_name(self.catalog.name + suffix) for suffix in suffixes)
 
     @property
+    def seal(self) -> Path:
+        """The file that says what the others were like when the last run ended."""
+        return self.root / "seal.json"
+
+    @property
     def next(self) -> IndexLayout:
         """Where a rebuild makes the index that takes the place of this one."""
         return IndexLayout(self.root / "next")
+
+    @property
+    def replaced(self) -> IndexLayout:
+        """Where the index goes that a rebuild replaced, until it is deleted."""
+        return IndexLayout(self.root / "replaced")
+
+    @property
+    def contents(self) -> tuple[Path, ...]:
+        """All that makes up the index and is replaced with it; the catalog first."""
+        derived = (self.chroma, self.vectors, self.lexical, self.model)
+        return (*reversed(self.catalog_files), *derived, self.seal, self.sweep_mark)
 
     def create(self, vault: Path) -> None:
         """Make the folder and its marker; a folder that is an index already stays as it is.
@@ -92,11 +128,13 @@ class IndexLayout:
             self.root.mkdir(parents=True, exist_ok=True)
             if self.marker.is_file():
                 return
-            if any(path != self.lock and path != self.lock_holder for path in self.root.iterdir()):
+            ours = {self.lock, self.lock_holder, self.watch_lock, self.watch_state, self.server}
+            if any(path not in ours for path in self.root.iterdir()):
                 raise UsageError(
                     f"{self.root}: holds files that are not of an index; "
                     "name an empty or a new folder with --index-dir"
                 )
+            faults.point("index-folder-made")
             self.marker.write_text(
                 f"notehop's search index of the vault {vault}\n"
                 "Everything here is made from the notes. It can be deleted without loss:\n"
@@ -104,34 +142,11 @@ class IndexLayout:
                 encoding="utf-8",
                 errors="backslashreplace",
             )
+            faults.point("index-marker-written")
         except (FileExistsError, NotADirectoryError) as exc:
             raise UsageError(
                 f"{self.root}: is no folder; name another one with --index-dir"
             ) from exc
-        except OSError as exc:
-            raise unwritable(self.root, exc) from exc
-
-    def clear(self) -> None:
-        """Remove all that an index holds, except its marker and its lock; what is not ours stays.
-
-        :raises UsageError: if the folder is there and is not marked as an index.
-        :raises IndexUnwritable: if something cannot be removed.
-        """
-        if not self.root.exists():
-            return
-        if not self.marker.is_file():
-            raise UsageError(
-                f"{self.root}: is not an index of notehop, so nothing is removed there"
-            )
-        try:
-            for folder in (self.chroma, self.vectors, self.lexical, self.model):
-                if folder.exists():
-                    shutil.rmtree(folder)
-            # The journal goes before its database: alone it means nothing, the other way round
-            # a new database could take up an old journal.
-            for file in self.catalog_files:
-                file.unlink(missing_ok=True)
-            self.sweep_mark.unlink(missing_ok=True)
         except OSError as exc:
             raise unwritable(self.root, exc) from exc
 

@@ -9,6 +9,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.stores.lexical_file import read_postings, write_postings
-from indexing.stores.lexical_live import LivePostings
+from indexing.stores.lexical_live import Frozen, LivePostings
 from indexing.stores.model import ChunkId, FieldTokens
-from indexing.stores.postings import Postings, no_postings
+from indexing.stores.postings import Counted, no_postings
 from indexing.tokens import FIELDS
 
 K1 = 1.5
@@ -42,6 +43,13 @@ _CHANGED_SHARE = 16
 """Changes are merged into the base when there are more than 256 and 1/16 of it. At 30,000 chunks
 a merge then costs 0.2 ms for each chunk changed, and a query over the longest tail little more than
 over none."""
+
+_AT_ONCE = 4_000
+"""Chunks up to which whoever brings the change that is too much merges them, in some 50 ms; of more
+a thread does, and until it is done the tail grows on."""
+
+_COUNTED = 1_000
+"""Chunks that are counted at once: the tokens of all chunks of a large vault take gigabytes."""
 
 
 class LexicalIndex:
@@ -72,6 +80,7 @@ class LexicalIndex:
         self._norms: dict[int, npt.NDArray[np.float64]] = {}
         self._writing = threading.Lock()
         self._reading = threading.Lock()
+        self._merging: threading.Thread | None = None
 
     @classmethod
     def build(
@@ -102,6 +111,24 @@ class LexicalIndex:
         with self._reading:
             return self._live.frequency(token)
 
+    def holding(self, tokens: Iterable[str], field: str) -> set[ChunkId]:
+        """The chunks that hold every one of ``tokens`` in a field; none where there is no token.
+
+        :raises ValueError: for an unknown field.
+        """
+        wanted = FIELDS.index(field)
+        found: npt.NDArray[np.intp] | None = None
+        with self._reading:
+            live = self._live
+            for token in sorted(set(tokens), key=live.frequency):
+                if live.frequency(token) == 0:
+                    return set()
+                docs = [docs for at, docs, _ in live.postings(token) if at == wanted]
+                held = np.concatenate(docs) if docs else np.empty(0, dtype=np.intp)
+                found = held if found is None else np.intersect1d(found, held)
+            ids = [] if found is None else [(live.ids[doc], doc) for doc in found.tolist()]
+            return {id_ for id_, doc in ids if live.doc_of.get(id_) == doc}
+
     def update(
         self, removed: Iterable[ChunkId], added: Iterable[tuple[ChunkId, FieldTokens]]
     ) -> None:
@@ -113,27 +140,32 @@ class LexicalIndex:
         :param added: distinct ids; one that is there is replaced.
         :raises ValueError: if an id is added twice or a field is unknown; nothing is changed then.
         """
-        documents: dict[ChunkId, FieldTokens] = {}
-        for id_, tokens in added:
-            if id_ in documents:
-                raise ValueError(f"chunk {id_} is added twice in one update")
-            documents[id_] = tokens
         with self._writing:
             live = self._live
-            gone = [id_ for id_ in dict.fromkeys((*removed, *documents)) if id_ in live.doc_of]
-            if not gone and not documents:
+            ids, counted = self._count(added)
+            gone = [id_ for id_ in dict.fromkeys((*removed, *ids)) if id_ in live.doc_of]
+            if not gone and not ids:
                 return
-            ids = list(documents)
-            rows = live.count(list(documents.values()))
+            changes = len(gone) + len(ids)
             most = max(_CHANGES, len(live.base.ids) // _CHANGED_SHARE)
-            if live.changes + len(gone) + len(ids) > most:
-                self._replace(live.merged(gone, ids, rows))
+            due = live.changes + changes > most
+            if due and (changes > most or len(live.ids) <= _AT_ONCE):
+                self._replace(LivePostings(live.frozen(gone, ids, counted).merged()))
                 return
             with self._reading:
                 for id_ in gone:
                     live.remove(id_)
-                live.add(ids, rows)
+                for start, part in zip(range(0, len(ids), _COUNTED), counted, strict=True):
+                    live.add(ids[start : start + _COUNTED], part)
                 self._norms.clear()
+            if due:
+                self._merge_beside(live)
+
+    def wait(self) -> None:
+        """Return when nothing is being merged beside."""
+        thread = self._merging
+        if thread is not None:
+            thread.join()
 
     def top(
         self,
@@ -182,9 +214,8 @@ class LexicalIndex:
         :raises IndexUnwritable: if that fails; what was there stays.
         """
         with self._writing:
-            live = self._live
-            if live.changes:
-                self._replace(live.merged((), (), live.count(())))
+            if self._live.changes:
+                self._replace(LivePostings(self._live.frozen().merged()))
             write_postings(folder, self._live.base, generation, fingerprint)
 
     @classmethod
@@ -204,8 +235,38 @@ class LexicalIndex:
         index._live = LivePostings(postings)
         return index, generation, fingerprint
 
-    def _replace(self, postings: Postings) -> None:
-        live = LivePostings(postings)
+    def _count(
+        self, added: Iterable[tuple[ChunkId, FieldTokens]]
+    ) -> tuple[list[ChunkId], list[Counted]]:
+        """The ids, and what every ``_COUNTED`` of them hold."""
+        ids: dict[ChunkId, None] = {}
+        counted: list[Counted] = []
+        stream = iter(added)
+        while part := list(islice(stream, _COUNTED)):
+            for id_, _ in part:
+                if id_ in ids:
+                    raise ValueError(f"chunk {id_} is added twice in one update")
+                ids[id_] = None
+            documents = [tokens for _, tokens in part]
+            counted.append(self._live.count(documents, len(ids) - len(part)))
+        return list(ids), counted
+
+    def _merge_beside(self, live: LivePostings) -> None:
+        if self._merging is not None and self._merging.is_alive():
+            return
+        self._merging = threading.Thread(
+            target=self._merge, args=(live, live.frozen()), name="notehop-merge", daemon=True
+        )
+        self._merging.start()
+
+    def _merge(self, live: LivePostings, frozen: Frozen) -> None:
+        merged = frozen.merged()
+        with self._writing:
+            # Unless it was merged meanwhile, by a large update or to be saved.
+            if self._live is live:
+                self._replace(live.onto(merged, frozen))
+
+    def _replace(self, live: LivePostings) -> None:
         with self._reading:
             self._live = live
             self._norms.clear()
@@ -219,11 +280,12 @@ class LexicalIndex:
                 continue
             idf = math.log(1 + (len(live.doc_of) - n + 0.5) / (n + 0.5))
             for field, docs, counts in live.postings(token):
-                part = self._field_norms(field)[docs]
+                at = docs.astype(np.intp)
+                part = self._field_norms(field).take(live.lengths(field).take(at))
                 part += counts
                 np.divide(counts, part, out=part)
                 part *= weight * idf * self._boosts[field]
-                scores[docs] += part
+                scores[at] += part
         live.drop_removed(scores)
         return scores
 
@@ -241,7 +303,10 @@ class LexicalIndex:
         return found[np.fromiter(flags, dtype=np.bool_, count=len(found))]
 
     def _field_norms(self, field: int) -> npt.NDArray[np.float64]:
-        """What is added to tf in the denominator, for each document; kept until the next change."""
+        """Length -> what is added to tf in the denominator; kept until the next change.
+
+        By length and not by document: a change of one note costs no pass over all.
+        """
         norms = self._norms.get(field)
         if norms is None:
             lengths = self._live.relative_lengths(field)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,11 +24,15 @@ import numpy as np
 import numpy.typing as npt
 
 from config.errors import IndexDamaged, IndexUnwritable
+from indexing import faults
 from indexing.stores.postings import Postings
 
 NAME = "postings.bin"
 _MAGIC = b"nhlexic1"
 _ALIGNED = 64
+_HEADER = 65_536
+"""More bytes than the header has."""
+
 _DTYPES = {
     "slots": "<i4",
     "slot_fields": "<u1",
@@ -62,7 +67,9 @@ def write_postings(folder: Path, postings: Postings, generation: int, fingerprin
             file.write(checksum.to_bytes(4, "little"))
             file.flush()
             os.fsync(file.fileno())
+        faults.point("lexical-drafted")
         fresh.replace(target)
+        faults.point("lexical-replaced")
         _sync_folder(folder)
     except OSError as exc:
         with contextlib.suppress(OSError):
@@ -98,10 +105,41 @@ def read_postings(folder: Path) -> tuple[Postings, int, str]:
         for name, (dtype, shape, offset) in header["arrays"].items()
     }
     fields |= {name: json.loads(fields[name].tobytes()) for name in _TEXTS}
+    # One string for an id, wherever it stands: a reader holds them all.
+    fields["ids"] = [*map(sys.intern, fields["ids"])]
     return Postings(**fields), header["generation"], header["fingerprint"]
 
 
-def _pieces(postings: Postings, generation: int, fingerprint: str) -> Iterator[bytes]:
+def read_about(folder: Path) -> tuple[int, str]:
+    """Generation and fingerprint alone, of a file that is as long as it was written.
+
+    What stands in it is not checked.
+
+    :raises IndexDamaged: if it is missing or has another length, or its beginning cannot be read.
+    """
+    target = folder / NAME
+    try:
+        with target.open("rb") as file:
+            start = file.read(16)
+            if start[:8] != _MAGIC:
+                raise ValueError("its format is wrong")
+            length = int.from_bytes(start[8:], "little")
+            header = json.loads(file.read(min(length, _HEADER)))
+            size = file.seek(0, os.SEEK_END)
+        ends = [
+            offset + int(np.prod(shape)) * np.dtype(dtype).itemsize
+            for dtype, shape, offset in header["arrays"].values()
+        ]
+        if size != 16 + length + _aligned(max(ends)) + 4:
+            raise ValueError("it has another length")
+        return int(header["generation"]), str(header["fingerprint"])
+    except OSError as exc:
+        raise _damaged(target, exc.strerror or str(exc)) from exc
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise _damaged(target, str(exc)) from exc
+
+
+def _pieces(postings: Postings, generation: int, fingerprint: str) -> Iterator[bytes | memoryview]:
     arrays: dict[str, npt.NDArray[Any]] = {
         name: np.ascontiguousarray(getattr(postings, name), dtype)
         for name, dtype in _DTYPES.items()
@@ -114,15 +152,19 @@ def _pieces(postings: Postings, generation: int, fingerprint: str) -> Iterator[b
     offset = 0
     for name, values in arrays.items():
         places[name] = (values.dtype.str, values.shape, offset)
-        offset += -(-values.nbytes // _ALIGNED) * _ALIGNED
+        offset += _aligned(values.nbytes)
     header = json.dumps(
         {"arrays": places, "fingerprint": fingerprint, "generation": generation}, sort_keys=True
     ).encode("ascii")
     header += b" " * (-(16 + len(header)) % _ALIGNED)
     yield _MAGIC + len(header).to_bytes(8, "little") + header
     for values in arrays.values():
-        raw = values.tobytes()
-        yield raw + bytes(-len(raw) % _ALIGNED)
+        yield values.reshape(-1).view(np.uint8).data
+        yield bytes(_aligned(values.nbytes) - values.nbytes)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
 
 
 def _sync_folder(folder: Path) -> None:

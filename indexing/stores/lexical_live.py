@@ -5,14 +5,31 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from indexing.stores.model import ChunkId, FieldTokens
-from indexing.stores.postings import Postings, Rows, assemble, concatenate, count_tokens
+from indexing.stores.postings import Counted, Postings, Rows, count_tokens
+from indexing.stores.postings_assembly import assemble
 from indexing.tokens import FIELDS
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What living postings were at a moment: to be merged while they go on."""
+
+    base: Postings
+    counted: tuple[Counted, ...]
+    ids: Sequence[ChunkId]
+    terms: Sequence[str]
+    keep: npt.NDArray[np.bool_]
+
+    def merged(self) -> Postings:
+        """The postings of the documents that were living."""
+        return assemble(self.base, self.counted, self.ids, self.terms, self.keep)
 
 
 class LivePostings:
@@ -35,8 +52,9 @@ class LivePostings:
         self._frequencies = base.frequencies.copy()
         self._tokens: list[int] = base.lengths.sum(axis=1, dtype=np.int64).tolist()
         self._holders: list[int] = np.count_nonzero(base.lengths, axis=1).tolist()
+        self._longest: list[int] = base.lengths.max(axis=1, initial=0).tolist()
         self._tail: dict[int, array[int]] = {}
-        self._tail_rows: list[Rows] = []
+        self._counted: list[Counted] = []
         self._tail_terms: dict[int, npt.NDArray[np.int32]] = {}
 
     @property
@@ -45,9 +63,10 @@ class LivePostings:
         added = len(self.ids) - len(self.base.ids)
         return added + (len(self.ids) - len(self.doc_of))
 
-    def count(self, documents: Sequence[FieldTokens]) -> Rows:
-        """Count the tokens of documents that are to be added next; readers see nothing of it."""
-        return count_tokens(documents, self.numbers, len(self.ids))
+    def count(self, documents: Sequence[FieldTokens], after: int) -> Counted:
+        """Count the tokens of documents that are to be added after so many others that were
+        counted already; readers see nothing of it."""
+        return count_tokens(documents, self.numbers, len(self.ids) + after)
 
     def remove(self, id_: ChunkId) -> None:
         """Take a living document away; an id that there is none of is passed over."""
@@ -58,38 +77,74 @@ class LivePostings:
         self._frequencies[self._terms_of(doc)] -= 1
         self._account(self._lengths[:, doc : doc + 1], -1)
 
-    def add(self, ids: Sequence[ChunkId], rows: Rows) -> None:
-        """Add documents whose ids are not living; ``rows`` is what :meth:`count` made of them."""
+    def add(self, ids: Sequence[ChunkId], counted: Counted) -> None:
+        """Add documents whose ids are not living, with what :meth:`count` made of them."""
+        rows, lengths = counted.rows, counted.lengths
         first, size = len(self.ids), len(self.ids) + len(ids)
         self.doc_of.update((id_, first + at) for at, id_ in enumerate(ids))
         self.ids += ids
         self._alive = _grown(self._alive, size)
         self._alive[first:size] = True
         self._lengths = _grown(self._lengths, size)
-        self._lengths[:, first:size] = rows.lengths
-        self._account(rows.lengths, 1)
-        self._tail_rows.append(rows)
+        self._lengths[:, first:size] = lengths
+        self._longest = np.maximum(self._longest, lengths.max(axis=1, initial=0)).tolist()
+        self._account(lengths, 1)
+        self._counted.append(counted)
         keys = rows.term.astype(np.int64) * len(FIELDS) + rows.field
         for key, doc, count in zip(
             keys.tolist(), rows.doc.tolist(), rows.count.tolist(), strict=True
         ):
             self._tail.setdefault(key, array("i")).extend((doc, count))
         self._frequencies = _grown(self._frequencies, len(self.numbers))
-        for doc in range(first, size):
-            terms = np.unique(rows.term[rows.doc == doc])
+        for doc, terms in zip(range(first, size), _terms_by_document(counted, first), strict=True):
             self._tail_terms[doc] = terms
             self._frequencies[terms] += 1
 
-    def merged(self, gone: Collection[ChunkId], ids: Sequence[ChunkId], rows: Rows) -> Postings:
-        """The postings after removing ``gone`` and adding ``ids``, which this one does not do."""
+    def frozen(
+        self,
+        gone: Collection[ChunkId] = (),
+        ids: Sequence[ChunkId] = (),
+        counted: Sequence[Counted] = (),
+    ) -> Frozen:
+        """What this is now; or would be after removing and adding, which it does not do."""
         keep = np.concatenate((self._alive[: len(self.ids)], np.ones(len(ids), dtype=np.bool_)))
         keep[[self.doc_of[id_] for id_ in gone if id_ in self.doc_of]] = False
-        return assemble(
-            concatenate((self.base.rows(), *self._tail_rows, rows)),
-            (*self.ids, *ids),
-            tuple(self.numbers),
-            keep,
+        parts = (*self._counted, *counted)
+        return Frozen(self.base, parts, (*self.ids, *ids), tuple(self.numbers), keep)
+
+    def onto(self, merged: Postings, frozen: Frozen) -> LivePostings:
+        """The documents of now, on the postings that an earlier state of this was merged to."""
+        live = LivePostings(merged)
+        first = len(frozen.keep)
+        for doc in np.flatnonzero(frozen.keep & ~self._alive[:first]).tolist():
+            live.remove(self.ids[doc])
+        terms = tuple(self.numbers)
+        for part in self._counted[len(frozen.counted) :]:
+            after = first + part.lengths.shape[1]
+            alive = self._alive[first:after]
+            ids = [self.ids[first + at] for at in np.flatnonzero(alive).tolist()]
+            live.add(ids, live.recounted(part, first, alive, terms))
+            first = after
+        return live
+
+    def recounted(
+        self, part: Counted, first: int, keep: npt.NDArray[np.bool_], terms: Sequence[str]
+    ) -> Counted:
+        """What other postings counted of documents, as this one would have counted some of them.
+
+        :param first: the number of the first of them there.
+        :param keep: (documents,) which.
+        :param terms: by their numbers there.
+        """
+        rows = part.rows
+        stays = keep[rows.doc - first]
+        places = len(self.ids) + np.cumsum(keep, dtype=np.int32) - 1
+        used, at = np.unique(rows.term[stays], return_inverse=True)
+        numbers = np.array([self.numbers[terms[term]] for term in used.tolist()], dtype=np.int32)
+        kept = Rows(
+            numbers[at], rows.field[stays], places[rows.doc[stays] - first], rows.count[stays]
         )
+        return Counted(kept, part.lengths[:, keep])
 
     def frequency(self, term: str) -> int:
         """How many living documents hold ``term`` in any field."""
@@ -120,14 +175,19 @@ class LivePostings:
         if len(self.doc_of) < len(self.ids):
             scores[~self._alive[: len(self.ids)]] = 0
 
+    def lengths(self, field: int) -> npt.NDArray[np.int32]:
+        """(documents,) tokens of each document in a field."""
+        lengths: npt.NDArray[np.int32] = self._lengths[field]
+        return lengths
+
     def relative_lengths(self, field: int) -> npt.NDArray[np.float64]:
-        """(documents,) tokens in a field, over the average of the documents that have any there.
+        """Length in tokens -> length over the average of the documents that have any there.
 
         As in Lucene's BM25Similarity: over all documents, a field that few have (aliases) would
         have an average near 0, and every note with an alias would count as far too long.
         """
         average = self._tokens[field] / max(self._holders[field], 1)
-        return self._lengths[field, : len(self.ids)] / (average or 1.0)
+        return np.arange(self._longest[field] + 1) / (average or 1.0)
 
     def _terms_of(self, doc: int) -> npt.NDArray[np.int32]:
         if doc in self._tail_terms:
@@ -140,6 +200,18 @@ class LivePostings:
         for field in range(len(FIELDS)):
             self._tokens[field] += sign * tokens[field]
             self._holders[field] += sign * holders[field]
+
+
+def _terms_by_document(counted: Counted, first: int) -> list[npt.NDArray[np.int32]]:
+    """The distinct terms of each of the documents, which are numbered from ``first`` on."""
+    rows = counted.rows
+    documents = counted.lengths.shape[1]
+    span = int(rows.term.max(initial=0)) + 1
+    pairs = np.unique((rows.doc.astype(np.int64) - first) * span + rows.term)
+    doc, term = np.divmod(pairs, span)
+    return np.split(term.astype(np.int32), np.searchsorted(doc, np.arange(1, documents)))[
+        :documents
+    ]
 
 
 def _grown(values: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:

@@ -1,39 +1,63 @@
 """The lock that lets one process at a time write an index.
 
-The lock is the operating system's, on an open file: it ends with its process, however that ends.
-The JSON beside it only tells people who holds it.
+The lock is the operating system's, on open files: it ends with its process, however that ends, and
+no process forked meanwhile keeps it. It is taken twice, on ``writer.lock`` and, where the system
+can, on the folder itself: who deletes the file does not let a second writer in. The JSON beside it
+only tells people who holds it.
 
 Touches: index.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
+import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from config.errors import IndexLocked
+from config.errors import IndexLocked, IndexUnwritable
+from indexing import faults
 from indexing.stores.layout import IndexLayout, unwritable
+
+if sys.platform != "win32":
+    import fcntl
+
+_NO_LOCKS = {
+    getattr(errno, name, None) for name in ("ENOSYS", "ENOTSUP", "EOPNOTSUPP", "ENOLCK")
+} - {None}
+"""What a disk says that knows no locks, or whose server of locks is not there."""
 
 
 class WriterLock:
     """Holds an index for writing, from ``acquire`` (or ``with``) to ``release``.
 
     :param holder: the command that will write, as a person knows it (``notehop index``).
+    :param patience: seconds to wait for another holder; some hold it for a moment only.
     """
 
-    def __init__(self, layout: IndexLayout, holder: str) -> None:
+    def __init__(self, layout: IndexLayout, holder: str, *, patience: float = 0.0) -> None:
         self._layout = layout
         self._holder = holder
         # thread_local off: the thread that releases need not be the one that acquired.
-        self._lock = FileLock(layout.lock, timeout=0, thread_local=False)
+        # A soft lock would outlive its process: better none, and to say so.
+        self._lock = FileLock(
+            layout.lock,
+            timeout=patience,
+            thread_local=False,
+            fallback_to_soft=False,
+            poll_interval=0.02,
+        )
+        self._folder: int | None = None
+        self._owner = 0
 
     def acquire(self) -> None:
-        """Take the lock, without waiting.
+        """Take the lock.
 
         :raises IndexLocked: if another writer holds it, naming who.
         :raises IndexUnwritable: if the folder cannot be written, or its disk knows no locks.
@@ -42,26 +66,38 @@ class WriterLock:
             self._layout.root.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except Timeout as exc:
-            raise IndexLocked(
-                f"{self._layout.root}: {self._who()} is writing this index; "
-                "wait until it is done, or stop it"
-            ) from exc
-        except OSError as exc:
-            raise unwritable(self._layout.root, exc) from exc
+            raise self._held_elsewhere() from exc
         except NotImplementedError as exc:
-            raise unwritable(self._layout.root, OSError(str(exc))) from exc
-        self._tell()
+            raise self._no_locks(str(exc)) from exc
+        except OSError as exc:
+            if exc.errno in _NO_LOCKS:
+                raise self._no_locks(exc.strerror or str(exc)) from exc
+            raise unwritable(self._layout.root, exc) from exc
+        self._owner = os.getpid()
+        faults.point("lock-taken")
+        try:
+            self._folder = _lock_folder(str(self._layout.root))
+            self._tell()
+        except BlockingIOError as exc:
+            self._let_go()
+            raise self._held_elsewhere() from exc
+        except OSError as exc:
+            self._let_go()
+            raise unwritable(self._layout.root, exc) from exc
 
     def release(self) -> None:
-        """Let go of the lock; a second time is nothing."""
-        if self._lock.is_locked:
-            self._layout.lock_holder.unlink(missing_ok=True)
-            self._lock.release()
+        """Let go of the lock; a second time is nothing, and so it is in a forked process."""
+        if self.held:
+            # A disk that went read-only must not keep the lock as well.
+            with suppress(OSError):
+                self._layout.lock_holder.unlink(missing_ok=True)
+            faults.point("lock-holder-removed")
+            self._let_go()
 
     @property
     def held(self) -> bool:
-        """Whether this object holds the lock."""
-        return self._lock.is_locked
+        """Whether this object, in this process, holds the lock."""
+        return self._owner == os.getpid() and self._lock.is_locked
 
     def __enter__(self) -> WriterLock:
         self.acquire()
@@ -70,6 +106,13 @@ class WriterLock:
     def __exit__(self, *_: object) -> None:
         self.release()
 
+    def _let_go(self) -> None:
+        if self._folder is not None:
+            _held_folders.discard(self._folder)
+            os.close(self._folder)
+            self._folder = None
+        self._lock.release()
+
     def _tell(self) -> None:
         says = {
             "pid": os.getpid(),
@@ -77,19 +120,79 @@ class WriterLock:
             "command": self._holder,
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        try:
-            self._layout.lock_holder.write_text(json.dumps(says), encoding="utf-8")
-        except OSError as exc:
-            self._lock.release()
-            raise unwritable(self._layout.root, exc) from exc
+        self._layout.lock_holder.write_text(json.dumps(says), encoding="utf-8")
+        faults.point("lock-holder-told")
+
+    def _held_elsewhere(self) -> IndexLocked:
+        return IndexLocked(
+            f"{self._layout.root}: {self._who()} is writing this index; "
+            "wait until it is done, or stop it"
+        )
+
+    def _no_locks(self, says: str) -> IndexUnwritable:
+        return IndexUnwritable(
+            f"{self._layout.root}: the disk of this folder knows no locks ({says}), and two "
+            "writers at once would break the index; name a folder on another disk with --index-dir"
+        )
 
     def _who(self) -> str:
         try:
             says: Any = json.loads(self._layout.lock_holder.read_text(encoding="utf-8"))
-            return (
-                f"{says['command']} (process {says['pid']} on {says['host']}, "
-                f"since {says['since']})"
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            # Not written yet, or half: the lock stands all the same.
-            return "another process"
+            if says["host"] != socket.gethostname() or _lives(int(says["pid"])):
+                return (
+                    f"{says['command']} (process {says['pid']} on {says['host']}, "
+                    f"since {says['since']})"
+                )
+        except (OSError, ValueError, KeyError, TypeError, OverflowError):
+            pass
+        # Not written yet, or half, or left behind by one that was killed: the lock stands.
+        return "another process"
+
+
+_held_folders: set[int] = set()
+
+
+def _lock_folder(path: str) -> int | None:
+    """Lock the folder itself; None where the system, or this disk, locks files only.
+
+    :raises BlockingIOError: if another process holds it.
+    """
+    if sys.platform == "win32":
+        # Nobody can delete a file there that is open.
+        return None
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise
+    except OSError:
+        # Some network disks lock no folders: the file beside it is locked all the same.
+        os.close(handle)
+        return None
+    _held_folders.add(handle)
+    return handle
+
+
+def _forget_folders() -> None:
+    """Close, in a forked process, what its parent locked: it would hold the lock beyond it."""
+    while _held_folders:
+        os.close(_held_folders.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_folders)
+
+
+def _lives(pid: int) -> bool:
+    """Whether there is such a process here, as far as that can be told."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        # It is another user's.
+        return True
+    return True

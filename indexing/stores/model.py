@@ -120,18 +120,30 @@ class Batch:
 
     ``upsert`` replaces everything under each note's path; ``delete`` removes notes with their
     chunks and links; ``touch`` maps a path to a new (size, mtime_ns) where the content is
-    unchanged; ``relink`` replaces links (by path and ordinal) of notes that are not in ``upsert``.
-    ``meta`` entries (JSON-able) are merged.
+    unchanged, and a note that names no date of change counts as modified then; ``relink`` replaces
+    links (by path and ordinal) of notes that are not in ``upsert``.
+    ``attach`` maps the path of a file that is no note to whether it is kept out, ``detach`` forgets
+    such files. ``meta`` entries (JSON-able) are merged.
     """
 
     upsert: tuple[NoteRecord, ...] = ()
     delete: tuple[str, ...] = ()
     touch: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     relink: tuple[LinkRow, ...] = ()
+    attach: Mapping[str, bool] = field(default_factory=dict)
+    detach: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.upsert or self.delete or self.touch or self.relink or self.meta)
+        return bool(
+            self.upsert
+            or self.delete
+            or self.touch
+            or self.relink
+            or self.attach
+            or self.detach
+            or self.meta
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,15 +19,20 @@ _NUMBER = {field: number for number, field in enumerate(FIELDS)}
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Counted tokens, in any order: doc[i] holds term[i] count[i] times in field[i].
-
-    ``lengths`` is (fields, documents): the tokens of each of the documents counted.
-    """
+    """Counted tokens: doc[i] holds term[i] count[i] times in field[i]."""
 
     term: npt.NDArray[np.int32]
     field: npt.NDArray[np.uint8]
     doc: npt.NDArray[np.int32]
     count: npt.NDArray[np.uint16]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Documents counted: ``rows`` by term, field and document; ``lengths`` (fields, documents) are
+    their tokens."""
+
+    rows: Rows
     lengths: npt.NDArray[np.int32]
 
 
@@ -55,24 +60,45 @@ class Postings:
     bounds: npt.NDArray[np.int64]
     held: npt.NDArray[np.int32]
 
-    def rows(self) -> Rows:
-        """The postings as rows, by term, field and document."""
-        sizes = np.diff(self.starts)
-        slot_terms = np.repeat(np.arange(len(self.terms), dtype=np.int32), np.diff(self.slots))
+    def rows(self, first: int, last: int) -> Rows:
+        """The postings of the terms numbered from ``first`` to before ``last``, as rows by term,
+        field and document."""
+        slots = slice(self.slots[first], self.slots[last])
+        held = slice(self.starts[slots.start], self.starts[slots.stop])
+        sizes = np.diff(self.starts[slots.start : slots.stop + 1])
+        terms = np.arange(first, last, dtype=np.int32)
+        slot_terms = np.repeat(terms, np.diff(self.slots[first : last + 1]))
         return Rows(
             np.repeat(slot_terms, sizes),
-            np.repeat(self.slot_fields, sizes),
-            self.docs,
-            self.counts,
-            self.lengths,
+            np.repeat(self.slot_fields[slots], sizes),
+            self.docs[held],
+            self.counts[held],
         )
 
 
-def count_tokens(documents: Sequence[FieldTokens], numbers: Mapping[str, int], first: int) -> Rows:
+def no_postings() -> Postings:
+    """An index of no documents."""
+    return Postings(
+        ids=[],
+        terms=[],
+        slots=np.zeros(1, dtype=np.int32),
+        slot_fields=np.zeros(0, dtype=np.uint8),
+        starts=np.zeros(1, dtype=np.int64),
+        docs=np.zeros(0, dtype=np.int32),
+        counts=np.zeros(0, dtype=np.uint16),
+        lengths=np.zeros((len(FIELDS), 0), dtype=np.int32),
+        frequencies=np.zeros(0, dtype=np.int32),
+        bounds=np.zeros(1, dtype=np.int64),
+        held=np.zeros(0, dtype=np.int32),
+    )
+
+
+def count_tokens(
+    documents: Sequence[FieldTokens], numbers: Mapping[str, int], first: int
+) -> Counted:
     """Count the tokens of ``documents``, which are numbered from ``first`` on.
 
     :param numbers: term -> its number; it numbers new terms when asked for them.
-    :returns: rows by term, field and document.
     :raises ValueError: for a field that is not in :data:`indexing.tokens.FIELDS`.
     """
     terms: list[int] = []
@@ -93,83 +119,10 @@ def count_tokens(documents: Sequence[FieldTokens], numbers: Mapping[str, int], f
     distinct, count = np.unique(keys, return_counts=True)
     slot, doc = np.divmod(distinct, n)
     term, number = np.divmod(slot, len(FIELDS))
-    return Rows(
+    rows = Rows(
         term.astype(np.int32),
         number.astype(np.uint8),
         (doc + first).astype(np.int32),
         np.minimum(count, MAX_COUNT).astype(np.uint16),
-        lengths,
     )
-
-
-def concatenate(parts: Sequence[Rows]) -> Rows:
-    """All rows of ``parts``, at least one, whose documents are numbered on from part to part."""
-    return Rows(
-        np.concatenate([part.term for part in parts]),
-        np.concatenate([part.field for part in parts]),
-        np.concatenate([part.doc for part in parts]),
-        np.concatenate([part.count for part in parts]),
-        np.concatenate([part.lengths for part in parts], axis=1),
-    )
-
-
-def assemble(
-    rows: Rows, ids: Sequence[ChunkId], terms: Sequence[str], keep: npt.NDArray[np.bool_]
-) -> Postings:
-    """Sort rows into an index, with documents and terms numbered anew.
-
-    :param ids: of the documents that the rows number; distinct where kept.
-    :param terms: that the rows number, distinct; those that no kept document holds are left out.
-    :param keep: (documents,) which of them stay.
-    """
-    documents = sorted(np.flatnonzero(keep).tolist(), key=ids.__getitem__)
-    stays = keep[rows.doc]
-    doc = _places(documents, len(ids))[rows.doc[stays]]
-    kept_term = rows.term[stays]
-    used = np.flatnonzero(np.bincount(kept_term, minlength=len(terms))).tolist()
-    used.sort(key=terms.__getitem__)
-    term = _places(used, len(terms))[kept_term]
-
-    n = max(len(documents), 1)
-    key = (term * len(FIELDS) + rows.field[stays]) * n + doc
-    # A stable sort merges runs: nearly linear where sorted rows take in a few more.
-    order = np.argsort(key, kind="stable")
-    slot_keys, starts = np.unique(key[order] // n, return_index=True)
-    slot_terms, slot_fields = np.divmod(slot_keys, len(FIELDS))
-    holder, held = np.divmod(_distinct(doc * max(len(used), 1) + term), max(len(used), 1))
-    return Postings(
-        ids=[ids[number] for number in documents],
-        terms=[terms[number] for number in used],
-        slots=_bounds(slot_terms, len(used)).astype(np.int32),
-        slot_fields=slot_fields.astype(np.uint8),
-        starts=np.append(starts, len(key)).astype(np.int64),
-        docs=doc[order].astype(np.int32),
-        counts=rows.count[stays][order],
-        lengths=np.ascontiguousarray(rows.lengths[:, documents]),
-        frequencies=np.bincount(held, minlength=len(used)).astype(np.int32),
-        bounds=_bounds(holder, len(documents)),
-        held=held.astype(np.int32),
-    )
-
-
-def no_postings() -> Postings:
-    """An index of no documents."""
-    return assemble(count_tokens([], {}, 0), (), (), np.ones(0, dtype=np.bool_))
-
-
-def _distinct(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The distinct keys, sorted. np.unique hashes here, 100 times as slow on millions of keys."""
-    ascending = np.sort(keys)
-    return ascending[np.concatenate(([True], ascending[1:] != ascending[:-1]))[: len(keys)]]
-
-
-def _places(chosen: Sequence[int], size: int) -> npt.NDArray[np.int64]:
-    """Number -> its place among ``chosen``; meaningless for numbers that are not."""
-    places = np.zeros(size, dtype=np.int64)
-    places[np.asarray(chosen, dtype=np.int64)] = np.arange(len(chosen))
-    return places
-
-
-def _bounds(ascending: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
-    """(size + 1,) where the run of each number from 0 on begins and, last, where all end."""
-    return np.searchsorted(ascending, np.arange(size + 1)).astype(np.int64)
+    return Counted(rows, lengths)

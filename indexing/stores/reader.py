@@ -8,23 +8,31 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from config.errors import IndexMissing
 from indexing.stores.catalog import Catalog, CatalogSnapshot
+from indexing.stores.catalog_engine import went_back
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lexical import LexicalIndex
 from indexing.stores.reader_fingerprint import check_fingerprint
 from indexing.stores.reader_holdings import Holdings, Ranking, advance, load
+from indexing.stores.reader_renewal import Renewal
 from indexing.stores.reader_snapshot import Snapshot
 from indexing.stores.reader_vectors import VectorsOf
+from indexing.stores.replacement import settle
+from indexing.stores.seal import read_seal
 from indexing.stores.table import VectorTable
 
 if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["Ranking", "Reader", "Snapshot"]
+
+_ATTEMPTS = 1_000
+"""Views in a row that other threads may be past: more, and the catalog is older than it was."""
 
 _PATIENCE = 5.0
 """Seconds until vectors that were missing are looked for again: another process is writing them."""
@@ -48,6 +56,7 @@ class Reader:
         self._catalog_at = catalog_at
         self._turn = threading.Lock()
         self._look_again = 0.0
+        self._renewal = Renewal(layout, lambda view: load(layout, view, ranking, vectors))
         self._catalog, self._holdings = self._opened()
 
     @classmethod
@@ -59,7 +68,7 @@ class Reader:
         ranking: Ranking | None = None,
         vectors: VectorsOf | None = None,
         catalog: Path | str | None = None,
-    ) -> Reader:
+    ) -> Self:
         """Open the newest generation.
 
         :param expected: the fingerprint that the settings ask for; keys that are absent or None may
@@ -80,8 +89,9 @@ class Reader:
 
         :raises IndexMissing: while the index is made anew.
         :raises IndexMismatch: if it was made anew with other settings.
+        :raises IndexDamaged: if it cannot be read, or an older copy of it stands there.
         """
-        while True:
+        for _ in range(_ATTEMPTS):
             with self._turn:
                 self._follow()
                 catalog = self._catalog
@@ -90,12 +100,13 @@ class Reader:
                 with self._turn:
                     held = self._held_for(catalog, view)
                 if held is not None:
-                    return Snapshot(held, view)
+                    return self._seen(held, view)
             except BaseException:
                 view.close()
                 raise
             # Meanwhile another thread went on to a still later generation: look at that.
             view.close()
+        raise went_back(catalog.label, view.generation)
 
     def refresh(self) -> bool:
         """Go to the newest generation; whether it is another one than before."""
@@ -105,8 +116,15 @@ class Reader:
         with self._turn:
             return self._holdings is not before
 
+    def wait(self) -> None:
+        """Return when nothing that queries do not wait for is being worked out."""
+        self._renewal.wait()
+        self._holdings.derived.ranks.wait()
+        self._holdings.lexical.wait()
+
     def close(self) -> None:
         """Let go of the index. Snapshots that are still held stay readable."""
+        self.wait()
         self._catalog.close()
 
     def __enter__(self) -> Reader:
@@ -150,14 +168,21 @@ class Reader:
     def pagerank(self) -> Mapping[str, float]:
         """PageRank by path in the newest generation."""
         with self.snapshot() as snapshot:
-            return snapshot.pagerank
+            return snapshot.exact_pagerank
+
+    def _seen(self, held: Holdings, view: CatalogSnapshot) -> Snapshot:
+        """What queries see of a generation; a reader for measuring shows less."""
+        return Snapshot(held, view)
 
     def _opened(self) -> tuple[Catalog, Holdings]:
+        settle(self.layout)
         catalog = Catalog.open(self._catalog_at, read_only=True)
         try:
             with catalog.snapshot() as view:
                 self._check(view)
-                return catalog, load(self.layout, view, self._ranking, self._vectors)
+                held = load(self.layout, view, self._ranking, self._vectors)
+            self._check_newest(catalog, held)
+            return catalog, held
         except BaseException:
             catalog.close()
             raise
@@ -168,6 +193,15 @@ class Reader:
         if self._expected is not None:
             check_fingerprint(view.fingerprint, self._expected)
 
+    def _check_newest(self, catalog: Catalog, held: Holdings) -> None:
+        seal = read_seal(self.layout)
+        if seal is None or seal.stamp != held.stamp or seal.generation <= held.generation:
+            return
+        # A writer came between, or an older copy of the catalog stands there.
+        with catalog.snapshot() as view:
+            if view.generation < seal.generation:
+                raise went_back(catalog.label, view.generation)
+
     def _follow(self) -> None:
         """Open the catalog anew if it was made anew."""
         if self._catalog.replaced:
@@ -177,9 +211,11 @@ class Reader:
 
     def _held_for(self, catalog: Catalog, view: CatalogSnapshot) -> Holdings | None:
         """The holdings, brought to the view's generation; None if they are past it."""
-        held = self._holdings
         if catalog is not self._catalog:
             return None
+        if (renewed := self._renewal.taken(view)) is not None:
+            self._holdings = replace(renewed, derived=self._holdings.derived)
+        held = self._holdings
         same = view.stamp == held.stamp
         if same and view.generation < held.generation:
             return None
@@ -191,4 +227,5 @@ class Reader:
             self._check(view)
         self._look_again = now + _PATIENCE
         self._holdings = advance(held, self.layout, view, self._ranking, self._vectors)
+        self._renewal.begin_if_due(self._holdings, view)
         return self._holdings

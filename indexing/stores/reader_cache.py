@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from indexing.stores.model import ChunkRow, LinkRow, NoteRow
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
@@ -20,18 +17,19 @@ _CHUNKS = 10_000
 _NOTES = 20_000
 _LINKS = 5_000
 
+_FILTERS = 16
+"""Filters whose notes are kept: each may name every note of the vault."""
+
 
 class Cache:
-    """Rows by key, and the graph once it was asked for. Threads share it."""
+    """Rows by key, and notes by filter. Threads share it."""
 
     def __init__(self) -> None:
         self.chunks: Bounded[str, ChunkRow] = Bounded(_CHUNKS)
         self.notes: Bounded[str, NoteRow | None] = Bounded(_NOTES)
         self.links_from: Bounded[str, tuple[LinkRow, ...]] = Bounded(_LINKS)
         self.links_to: Bounded[str, tuple[LinkRow, ...]] = Bounded(_LINKS)
-        self.building = threading.Lock()
-        self.graph: nx.MultiDiGraph | None = None
-        self.pagerank: Mapping[str, float] | None = None
+        self.filters: Bounded[tuple[Any, ...], frozenset[str]] = Bounded(_FILTERS)
 
 
 class Bounded(Generic[Key, Kept]):

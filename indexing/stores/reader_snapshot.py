@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from indexing.stores.catalog import CatalogSnapshot
+from indexing.stores.catalog_filter import NoteLabels
 from indexing.stores.lexical import LexicalIndex
 from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatus
 from indexing.stores.reader_holdings import Holdings
@@ -133,6 +134,12 @@ class Snapshot:
         """
         return self._view.notes_named(name)
 
+    @property
+    def labels(self) -> NoteLabels:
+        """The notes by what they can be filtered by."""
+        held = self._holdings
+        return NoteLabels(self._view, held.ids_by_path, held.cache.filters)
+
     def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
         """The links that stand in these notes, by (path, ordinal)."""
 
@@ -157,29 +164,25 @@ class Snapshot:
 
     @property
     def graph(self) -> nx.MultiDiGraph:
-        """The graph of the indexed notes (:mod:`indexing.graph.graph`), built when first asked for.
+        """The graph of the indexed notes (:mod:`indexing.graph.graph`), made when first asked for.
 
         Queries share it: do not change it.
         """
-        cache = self._holdings.cache
-        with cache.building:
-            if cache.graph is None:
-                from indexing.graph.graph import build_graph
-
-                cache.graph = build_graph(self.notes(), self._view.links())
-            return cache.graph
+        return self._holdings.derived.graphs.of(self._view)
 
     @property
     def pagerank(self) -> Mapping[str, float]:
-        """PageRank of each indexed note, by path; the values add up to 1."""
-        graph = self.graph
-        cache = self._holdings.cache
-        with cache.building:
-            if cache.pagerank is None:
-                from indexing.graph.pagerank import pagerank
+        """PageRank of each indexed note, by path; the values add up to 1.
 
-                cache.pagerank = pagerank(graph)
-            return cache.pagerank
+        Worked out when first asked for. After a change that of an earlier generation is given
+        until the new one is there: no query waits for it.
+        """
+        return self._holdings.derived.ranks.near(self._view)
+
+    @property
+    def exact_pagerank(self) -> Mapping[str, float]:
+        """The same of this generation, however long it takes."""
+        return self._holdings.derived.ranks.of(self._view)
 
 
 def _sorted(found: Mapping[str, tuple[LinkRow, ...]]) -> list[LinkRow]:

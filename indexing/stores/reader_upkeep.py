@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from config.errors import IndexDamaged, IndexMissing
+from config.errors import IndexDamaged
 from indexing.stores import table_files
 from indexing.stores.catalog import Catalog, CatalogSnapshot
 from indexing.stores.catalog_engine import REBUILD
@@ -21,18 +21,28 @@ from indexing.stores.reader_holdings import catch_up, dimensions_of
 from indexing.stores.reader_vectors import VectorsOf
 from indexing.stores.table import Matrix, VectorTable
 from indexing.stores.table_files import Manifest
+from indexing.stores.upkeep_due import (
+    NAMES,
+    Due,
+    fits,
+    lexical_due,
+    manifest_of,
+    parts_due,
+    table_due,
+    upkeep_due,
+)
 from indexing.stores.vectors import Collection
 
-_PARTS = 16
-"""Parts of a table above which they are joined: each costs a search some 20 microseconds."""
+__all__ = ["Due", "bring_up_to_date", "upkeep_due", "write_ahead"]
+
+_GROWTH = 2
+"""Joined are the newest parts, back to the first that is more than twice as large as all after it.
+So no more than a dozen are left at 100,000 notes, and a vector is written again only when what it
+stands with has grown by half: some twenty times, however many small changes there are."""
 
 _SHARE = 4
-"""Joined are the parts after the first while they hold a quarter of the rows or less; then all are,
-without what is gone. So a vector is written four times, however many small changes there are."""
-
-_FEW = 32
-"""Changed notes up to which the lexical index is left as it is on disk: a reader takes them in from
-the catalog in milliseconds, and writing it whole takes longer."""
+"""A table is written anew, without what is gone, when the parts after the first hold more than a
+quarter of its rows. When what is gone is a third of them, too."""
 
 
 def write_ahead(
@@ -60,9 +70,13 @@ def write_ahead(
 def bring_up_to_date(
     layout: IndexLayout, catalog: Catalog, vectors: VectorsOf, *, thorough: bool = False
 ) -> None:
-    """Make tables and lexical index those of the newest generation; cheap if they are.
+    """Make tables and lexical index on disk those of the newest generation, where that is due.
 
-    :param thorough: write them anew, so that nothing of a chunk that left stays in a file.
+    It may take seconds on a large vault; readers go on meanwhile. The work grows with the changes:
+    what is written whole is written once for a share of it that changed, so that a thousand small
+    changes with a call after each cost what one change of all of that would, times a constant.
+
+    :param thorough: write all anew, so that nothing of a chunk that left stays in a file.
     :param vectors: gives the vector store; asked only for vectors that the tables lack.
     :raises IndexDamaged: if the store lacks them too.
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
@@ -70,53 +84,69 @@ def bring_up_to_date(
     with catalog.snapshot() as view:
         if view.fingerprint is None:
             return
-        _table(layout, view, "chunks", vectors, anew=thorough)
-        _table(layout, view, "links", vectors, anew=thorough)
-        _lexical(layout, view, few=0 if thorough else _FEW)
+        for name in NAMES:
+            if thorough or table_due(layout, view, name):
+                _complete(layout, view, name, vectors, anew=thorough)
+            elif parts_due(layout, name):
+                _join(layout, view, name, vectors)
+        if thorough or lexical_due(layout, view):
+            _lexical(layout, view)
 
 
-def _table(
+def _complete(
     layout: IndexLayout,
     view: CatalogSnapshot,
     name: Collection,
     vectors: VectorsOf,
     *,
-    anew: bool,
+    anew: bool = False,
 ) -> None:
+    """Make a table that of the generation: add what it lacks, leave out much that is gone."""
     folder, generation, stamp = layout.vectors, view.generation, view.stamp
-    dimensions = dimensions_of(view.fingerprint)
-    said = _manifest(layout, name)
-    if said is not None and said.generation == generation and _fits(said, stamp, dimensions):
-        return
-    missing = None
-    if said is not None and not anew and _fits(said, stamp, dimensions):
+    said = manifest_of(layout, name)
+    wanted = _wanted(view, name, 0)
+    if said is not None and fits(said, view):
         missing = _missing(layout, said, _wanted(view, name, said.generation))
-    if said is None or missing is None:
-        ids, matrix = _from_store(name, _wanted(view, name, 0), dimensions, vectors)
-        VectorTable.build(folder, name, ids, matrix, generation, stamp=stamp)
-        return
-    ids, matrix = _from_store(name, missing, dimensions, vectors)
+        if missing is not None:
+            ids, matrix = _from_store(view, name, missing, vectors)
+            VectorTable.append(folder, name, ids, matrix, stamp=stamp, generation=generation)
+            rows = [part.rows for part in table_files.read_manifest(folder, name).parts]
+            if not (anew or (sum(rows) - len(wanted)) * 3 > sum(rows)):
+                if parts_due(layout, name):
+                    _join(layout, view, name, vectors)
+                return
+            try:
+                VectorTable.rewrite(folder, name, frozenset(wanted), generation)
+            except IndexDamaged:
+                pass  # It is made of the store instead.
+            else:
+                return
+    ids, matrix = _from_store(view, name, wanted, vectors)
+    VectorTable.build(folder, name, ids, matrix, generation, stamp=stamp)
+
+
+def _join(layout: IndexLayout, view: CatalogSnapshot, name: Collection, vectors: VectorsOf) -> None:
+    """Join parts of a table, which may lack or hold more than the generation does."""
+    folder = layout.vectors
+    said = table_files.read_manifest(folder, name)
     rows = [part.rows for part in said.parts]
-    if len(rows) < _PARTS:
-        VectorTable.append(folder, name, ids, matrix, stamp=stamp, generation=generation)
-    elif sum(rows[1:]) * _SHARE <= sum(rows):
-        VectorTable.append(folder, name, ids, matrix, stamp=stamp)
-        VectorTable.merge(folder, name, generation)
-    else:
-        table = VectorTable.open(folder, name).with_tail(ids, matrix)
-        ids, matrix = table.rows(_wanted(view, name, 0))
-        VectorTable.build(folder, name, ids, matrix, generation, stamp=stamp)
-
-
-def _manifest(layout: IndexLayout, name: Collection) -> Manifest | None:
     try:
-        return table_files.read_manifest(layout.vectors, name)
-    except (IndexMissing, IndexDamaged):
-        return None
+        if sum(rows[1:]) * _SHARE > sum(rows):
+            wanted = frozenset(_wanted(view, name, 0))
+            VectorTable.rewrite(folder, name, wanted, said.generation)
+        else:
+            VectorTable.merge(folder, name, _joined_from(rows), said.generation)
+    except IndexDamaged:
+        ids, matrix = _from_store(view, name, _wanted(view, name, 0), vectors)
+        VectorTable.build(folder, name, ids, matrix, view.generation, stamp=view.stamp)
 
 
-def _fits(said: Manifest, stamp: str, dimensions: int) -> bool:
-    return (said.stamp, said.dimensions) == (stamp, dimensions)
+def _joined_from(rows: Sequence[int]) -> int:
+    """The first of the parts to be joined; the large one is never among them."""
+    first = len(rows) - 1
+    while first > 1 and rows[first - 1] <= _GROWTH * sum(rows[first:]):
+        first -= 1
+    return first
 
 
 def _missing(layout: IndexLayout, said: Manifest, wanted: Sequence[str]) -> list[str] | None:
@@ -137,10 +167,10 @@ def _wanted(view: CatalogSnapshot, name: Collection, since: int) -> list[str]:
 
 
 def _from_store(
-    name: Collection, ids: Sequence[str], dimensions: int, vectors: VectorsOf
+    view: CatalogSnapshot, name: Collection, ids: Sequence[str], vectors: VectorsOf
 ) -> tuple[list[str], Matrix]:
     if not ids:
-        return [], np.empty((0, dimensions), dtype=np.float32)
+        return [], np.empty((0, dimensions_of(view.fingerprint)), dtype=np.float32)
     store = vectors()
     found, matrix = store.get(name, ids)
     if len(found) < len(ids):
@@ -150,15 +180,13 @@ def _from_store(
     return found, matrix
 
 
-def _lexical(layout: IndexLayout, view: CatalogSnapshot, *, few: int) -> None:
+def _lexical(layout: IndexLayout, view: CatalogSnapshot) -> None:
     try:
         index, generation, made_for = LexicalIndex.load(layout.lexical)
     except IndexDamaged:
         made_for = ""
     if made_for != view.stamp:
         index = LexicalIndex.build(view.chunk_tokens())
-    elif generation == view.generation or len(view.changed_paths(generation)) <= few:
-        return
     else:
-        catch_up(index, generation, view, [key.id for key in view.chunk_keys()])
+        catch_up(index, generation, view, {key.id for key in view.chunk_keys()})
     index.save(layout.lexical, view.generation, view.stamp)

@@ -16,11 +16,17 @@ from indexing.stores.catalog_engine import REBUILD
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lock import WriterLock
 from indexing.stores.table import Matrix, VectorTable
+from indexing.stores.table_files import Manifest
 from indexing.stores.vectors import Collection as Name
 from indexing.stores.vectors import Vectors
 
 VectorsOf = Callable[[], Vectors]
 """Gives the open vector store of the process that holds the writer lock."""
+
+
+def is_anew(said: Manifest, table: VectorTable) -> bool:
+    """Whether the large part of a table was written anew since it was mapped."""
+    return bool(said.parts) and said.parts[0].file not in table.files
 
 
 class VectorSource:
@@ -50,7 +56,9 @@ class VectorSource:
             return self._empty()
         if (table.stamp, table.dimensions) != (self.stamp, self.dimensions):
             return self._empty()
-        return table if wanted is None else table.without(set(table.ids) - wanted)
+        if wanted is None:
+            return table
+        return table.without([one for one in table.ids if one not in wanted])
 
     def complete(
         self,
@@ -94,13 +102,19 @@ class VectorSource:
         files = frozenset(part.file for part in said.parts)
         if (said.stamp, said.dimensions) != (self.stamp, self.dimensions) or files == table.files:
             return table
-        if not table.files <= files:
-            # Written anew: map that, or the parts of old would be held for ever.
+        if is_anew(said, table):
+            # Its large part may hold any of the missing: map that.
             return self.open(name, wanted)
         for ids, matrix in found.parts:
-            table = table.with_tail(ids, np.asarray(matrix))
+            # Joined parts hold rows that are known from before, and new ones.
+            new = [at for at, one in enumerate(ids) if not table.holds(one)]
+            if not new:
+                continue
+            whole = len(new) == len(ids)
+            added = ids if whole else [ids[at] for at in new]
+            table = table.with_tail(added, np.asarray(matrix) if whole else matrix[new])
             if wanted is not None:
-                table = table.without(one for one in ids if one not in wanted)
+                table = table.without([one for one in added if one not in wanted])
         return replace(table, files=files)
 
     def _from_store(self, name: Name, ids: Sequence[str]) -> tuple[list[str], Matrix]:

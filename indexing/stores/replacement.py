@@ -2,19 +2,32 @@
 
 A rebuild works in :attr:`IndexLayout.next`, so that the old index answers until the new one is
 whole. Two marks in that folder make the exchange something a crash cannot break: ``ready`` says
-that the new index is whole, ``cleared`` that nothing of the old one is left.
+that the new index is whole, ``cleared`` that nothing of the old one stands in its way. Between them
+everything is a rename; what takes time, the deleting, comes last.
 
-Touches: index; the caller holds the writer lock.
+Touches: index; the caller holds the writer lock, or calls :func:`settle`.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
+import time
+from pathlib import Path
 
+from config.errors import IndexLocked, IndexUnwritable, UsageError
+from indexing import faults
 from indexing.stores.layout import IndexLayout, unwritable
+from indexing.stores.lock import WriterLock
 
 READY = "ready"
 CLEARED = "cleared"
+
+_PATIENCE = 5.0
+"""Seconds a reader waits for an exchange: renames, which take milliseconds."""
+
+_POLL = 0.02
 
 
 def replace_index(layout: IndexLayout) -> None:
@@ -23,30 +36,109 @@ def replace_index(layout: IndexLayout) -> None:
     :raises IndexUnwritable: if the disk refuses; :func:`finish_replacement` goes on from there.
     """
     try:
+        _settle_on_disk(layout.next.root)
         (layout.next.root / READY).touch()
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
+    faults.point("rebuild-ready")
     finish_replacement(layout)
 
 
 def finish_replacement(layout: IndexLayout) -> None:
     """Finish an exchange that was cut off; remove a new index that was never whole.
 
+    What is not ours stays: nothing is removed from a folder that is not marked as an index.
+
+    :raises UsageError: if an index was made beside what is none.
     :raises IndexUnwritable: if the disk refuses.
     """
-    new = layout.next
+    new, old = layout.next, layout.replaced
     ready, cleared = new.root / READY, new.root / CLEARED
     try:
         if ready.exists():
-            layout.clear()
+            _check_marked(layout)
+            old.root.mkdir(exist_ok=True)
+            old.marker.touch()
+            # The catalog first: without it the rest is no index, and nobody reads half of it.
+            for path in layout.contents:
+                _move(path, old.root / path.name)
             ready.rename(cleared)
+            faults.point("rebuild-cleared")
         if cleared.exists():
-            for name in ("chroma", "vectors", "lexical", "model", "catalog_files"):
-                found = getattr(new, name)
-                for path in found if isinstance(found, tuple) else (found,):
-                    if path.exists():
-                        path.rename(layout.root / path.name)
-        if new.root.exists():
-            shutil.rmtree(new.root)
+            # And last.
+            for path in reversed(new.contents):
+                _move(path, layout.root / path.name)
+            faults.point("rebuild-moved")
+        _remove(new)
+        _remove(old)
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
+
+
+def settle(layout: IndexLayout) -> None:
+    """Before reading: wait for an exchange that is under way, finish one whose process died.
+
+    Whatever stands in the way of that is left to who reads.
+    """
+    until = time.monotonic() + _PATIENCE
+    while _under_way(layout):
+        try:
+            with WriterLock(layout, "notehop, finishing a rebuild"):
+                finish_replacement(layout)
+        except IndexLocked:
+            if time.monotonic() > until:
+                return
+            time.sleep(_POLL)
+        except IndexUnwritable:
+            return
+
+
+def _under_way(layout: IndexLayout) -> bool:
+    return any((layout.next.root / mark).exists() for mark in (READY, CLEARED))
+
+
+def _move(path: Path, to: Path) -> None:
+    if not path.exists():
+        return
+    if to.exists():
+        # Of an exchange that was cut off, and made again by who came between.
+        shutil.rmtree(to) if to.is_dir() else to.unlink()
+    path.rename(to)
+    faults.point(f"rebuild-{path.name}-moved")
+
+
+def _check_marked(layout: IndexLayout) -> None:
+    if not layout.marker.is_file():
+        raise UsageError(
+            f"{layout.root}: is not an index of notehop, so nothing is replaced there; "
+            "name another folder with --index-dir"
+        )
+
+
+def _remove(layout: IndexLayout) -> None:
+    """Remove a folder that is marked as an index, the mark last; or one that is empty."""
+    if not layout.root.is_dir():
+        return
+    if layout.marker.is_file():
+        for path in sorted(layout.root.iterdir()):
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path != layout.marker:
+                path.unlink()
+        faults.point(f"rebuild-{layout.root.name}-emptied")
+        layout.marker.unlink()
+    if not any(layout.root.iterdir()):
+        layout.root.rmdir()
+        faults.point(f"rebuild-{layout.root.name}-removed")
+
+
+def _settle_on_disk(folder: Path) -> None:
+    """Let all files reach the disk before the mark that calls them whole."""
+    if sys.platform == "win32":
+        return
+    for path in (*folder.rglob("*"), folder):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -16,10 +16,11 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when a table changes so that an older catalog must be rebuilt."""
 
 # Lists and mappings are JSON in text columns: every database takes them, and they are read whole.
+# A checksum stands last: a database sees that a page is bad only where its structure is.
 METADATA = MetaData()
 
 META = Table(
@@ -49,6 +50,7 @@ NOTES = Table(
     Column("blocks", Text, nullable=False),
     Column("line_count", Integer, nullable=False),
     Column("warnings", Text, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
     Index("notes_by_content", "content_hash"),
 )
 
@@ -59,6 +61,18 @@ NAMES = Table(
     Column("key", String, primary_key=True),
     Column("path", String, primary_key=True),
     Index("names_by_path", "path"),
+)
+
+LABELS = Table(
+    "labels",
+    METADATA,
+    # What indexed notes can be filtered by: indexing.stores.labels says what stands here.
+    Column("name", String, primary_key=True),
+    Column("value", String, primary_key=True),
+    Column("path", String, primary_key=True),
+    Index("labels_by_path", "path"),
+    # The key is the row: a table beside it would hold everything twice.
+    sqlite_with_rowid=False,
 )
 
 CHUNKS = Table(
@@ -74,6 +88,7 @@ CHUNKS = Table(
     Column("embedded_hash", String, nullable=False),
     Column("tokens", LargeBinary, nullable=False),
     Column("generation", BigInteger, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
     Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),
     Index("chunks_by_embedded_hash", "embedded_hash", "id"),
@@ -104,9 +119,18 @@ LINKS = Table(
     Column("candidates", Text, nullable=False),
     # The name that decides which links are resolved again when a file comes or goes.
     Column("name_key", String, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
     Index("links_by_target", "target_path"),
     Index("links_by_name", "name_key"),
     Index("links_by_sentence", "sentence_id"),
+)
+
+ATTACHMENTS = Table(
+    "attachments",
+    METADATA,
+    # Files that are no notes: links lead to them, and one that comes or goes moves links.
+    Column("path", String, primary_key=True),
+    Column("excluded", Boolean, nullable=False),
 )
 
 CHANGES = Table(
@@ -116,5 +140,8 @@ CHANGES = Table(
     # what a reader reads again. Removed notes keep theirs, or a reader would never hear of it.
     Column("path", String, primary_key=True),
     Column("generation", BigInteger, nullable=False),
+    # The last generation that did so, dated it anew, or led one of the note's links elsewhere.
+    Column("linked", BigInteger, nullable=False),
     Index("changes_by_generation", "generation"),
+    Index("changes_by_linked", "linked"),
 )

@@ -28,6 +28,12 @@ _DECIMALS = 6
 """Similarities are rounded to this many decimals: sums of float32 differ in the seventh with a
 row's place in the matrix, and equal vectors must tie."""
 
+_TIE = np.float32(3 * 10**-_DECIMALS)
+"""More than what two scores can differ by that are equal when rounded."""
+
+_BLOCK = 4_096
+"""Rows that are written at a time: 6 MB at 384 dimensions."""
+
 _LENGTH_TOLERANCE = 1e-2
 """How far from 1 the length of a vector may be: room for bfloat16."""
 
@@ -112,17 +118,29 @@ class VectorTable:
         table_files.write(folder, name, manifest, ids, rows)
 
     @classmethod
-    def merge(cls, folder: Path, name: str, generation: int) -> None:
-        """Join all parts on disk but the first into one, and say which generation is complete.
+    def merge(cls, folder: Path, name: str, first: int, generation: int) -> None:
+        """Join the parts on disk from number ``first`` on into one.
 
+        :param first: from 0.
+        :param generation: the one whose vectors are now complete.
         :raises IndexUnwritable: if the disk is full or read-only; the table is as it was before.
         """
         found = table_files.read(folder, name)
-        said = found.manifest
-        rows = Rows.of(said.dimensions, found.parts[1:])
-        ids, places = rows.known(rows.ids)
-        manifest = replace(said, generation=generation, parts=said.parts[:1])
-        table_files.write(folder, name, manifest, ids, rows.gather(places))
+        said = replace(found.manifest, generation=generation, parts=found.manifest.parts[:first])
+        _write(folder, name, said, Rows.of(said.dimensions, found.parts[first:]))
+
+    @classmethod
+    def rewrite(cls, folder: Path, name: str, wanted: Collection[str], generation: int) -> None:
+        """Write those of the ids that the table on disk holds anew, as one part without the others.
+
+        :param generation: the one whose vectors these are.
+        :raises IndexUnwritable: if the disk is full or read-only; the table is as it was before.
+        """
+        found = table_files.read(folder, name)
+        said = replace(found.manifest, generation=generation, parts=())
+        rows = Rows.of(said.dimensions, found.parts)
+        gone = [one for one in rows.ids if one not in wanted]
+        _write(folder, name, said, rows.without(gone))
 
     @classmethod
     def open(cls, folder: Path, name: str) -> VectorTable:
@@ -161,6 +179,10 @@ class VectorTable:
     def __contains__(self, one: object) -> bool:
         return isinstance(one, str) and self.rows_by_id.row(one) is not None
 
+    def holds(self, one: str) -> bool:
+        """Whether it has a vector of this id, be it one that :meth:`without` took away."""
+        return one in self.rows_by_id.places
+
     def with_tail(self, ids: Sequence[str], matrix: NDArray[Any]) -> VectorTable:
         """The table with these rows too, in memory; an id that is there gets the new vector.
 
@@ -179,7 +201,7 @@ class VectorTable:
 
     def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
         """The ids that are there, in the order given, and vectors of shape (found, dimensions)."""
-        known, rows = self.rows_by_id.known(ids)
+        known, rows = self.rows_by_id.known([*ids])
         return known, self.rows_by_id.gather(rows)
 
     def similarities(self, query: NDArray[Any], ids: Sequence[str]) -> NDArray[np.float64]:
@@ -189,12 +211,14 @@ class VectorTable:
         :raises ValueError: if its shape is another.
         """
         vector = self._query(query)
-        places = [self.rows_by_id.row(one) for one in ids]
+        held = self.rows_by_id
+        places = [-1 if row is None else row for row in held.places.get_all(ids)]
+        rows = np.array(places, dtype=np.intp)
+        at = np.flatnonzero(rows >= 0)
+        at = at[~held.hidden[rows[at]]]
+        at = at[np.argsort(rows[at])]
         found = np.full(len(ids), np.nan)
-        at = [place for place, row in enumerate(places) if row is not None]
-        if at:
-            known = [row for row in places if row is not None]
-            found[at] = _rounded(self.rows_by_id.gather(known) @ vector)
+        found[at] = _rounded(held.products_of(rows[at], vector))
         return found
 
     def top(
@@ -207,26 +231,22 @@ class VectorTable:
         :raises ValueError: if the query's shape is not (dimensions,).
         """
         vector = self._query(query)
+        held = self.rows_by_id
+        rows = None if allowed is None else held.rows_of(allowed)
+        k = min(k, len(held) if rows is None else len(rows))
         if k < 1:
             return []
-        held = self.rows_by_id
-        if allowed is None:
-            rows = np.flatnonzero(~held.hidden)
+        if rows is None:
+            scores = held.products(vector)
+            scores[held.hidden] = -np.inf
+        elif 2 * len(rows) < len(held.hidden):
+            # Below a half, copying the allowed rows together costs less than scoring them all.
+            scores = held.products_of(rows, vector)
         else:
-            rows = np.array(sorted(set(held.known(allowed)[1])), dtype=np.intp)
-        # Below a third, copying the allowed rows together costs less than scoring them all.
-        if 3 * len(rows) < len(held.hidden):
-            scores = _rounded(held.gather(rows) @ vector)
-        else:
-            scores = _rounded(held.products(vector)[rows])
-        if len(scores) > k:
-            bar = np.partition(scores, len(scores) - k)[len(scores) - k]
-            best = np.flatnonzero(scores >= bar)
-            rows, scores = rows[best], scores[best]
-        hits = [
-            (held.id_of(row), score)
-            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
-        ]
+            scores = held.products(vector)[rows]
+        near = _near(scores, k)
+        values = _rounded(scores[near]).tolist()
+        hits = [*zip(held.ids_of(near if rows is None else rows[near]), values, strict=True)]
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return hits[:k]
 
@@ -237,6 +257,19 @@ class VectorTable:
                 f"the query has shape {vector.shape}, the table's vectors ({self.dimensions},)"
             )
         return vector
+
+
+def _write(folder: Path, name: str, said: Manifest, rows: Rows) -> None:
+    """Write rows after the parts of a manifest, some at a time."""
+    ids, places = rows.known(rows.ids)
+    blocks = (rows.gather(places[start : start + _BLOCK]) for start in range(0, len(ids), _BLOCK))
+    table_files.write_blocks(folder, name, said, ids, blocks)
+
+
+def _near(scores: NDArray[np.float32], k: int) -> NDArray[np.intp]:
+    """Places of the k best scores, and of all that may tie with the last once they are rounded."""
+    bar = np.partition(scores, len(scores) - k)[len(scores) - k]
+    return np.flatnonzero(scores >= bar - _TIE)
 
 
 def _rounded(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

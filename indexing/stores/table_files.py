@@ -12,15 +12,16 @@ import hashlib
 import json
 import os
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
+from numpy.lib.format import write_array_header_1_0
 
 from config.errors import IndexDamaged, IndexMissing
+from indexing import faults
 from indexing.stores.layout import unwritable
 from indexing.stores.table_rows import Matrix
 
@@ -72,14 +73,28 @@ def write(folder: Path, name: str, manifest: Manifest, ids: Sequence[str], matri
     :raises ValueError: if an id is empty or holds a line break.
     :raises IndexUnwritable: disk full or read-only; the table is as it was before.
     """
+    write_blocks(folder, name, manifest, ids, [matrix])
+
+
+def write_blocks(
+    folder: Path, name: str, manifest: Manifest, ids: Sequence[str], blocks: Iterable[Matrix]
+) -> None:
+    """Do as :func:`write` with a matrix that comes in blocks of rows, each in memory on its own.
+
+    :param blocks: in the order of the ids; taken only if there are any.
+    :raises ValueError: if there are more or fewer rows than ids, too.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         parts = manifest.parts
         if len(ids):
-            parts = (*parts, _write_part(folder, name, ids, matrix))
+            parts = (*parts, _write_part(folder, name, manifest.dimensions, ids, blocks))
+            faults.point(f"{name}-part-written")
         said = {"format": _FORMAT, **asdict(manifest), "parts": [asdict(part) for part in parts]}
         _replace(folder / f"{name}.json", json.dumps(said, indent=1).encode())
+        faults.point(f"{name}-manifest-replaced")
         _sweep(folder, name, {part.file for part in parts})
+        faults.point(f"{name}-parts-swept")
     except OSError as exc:
         raise unwritable(folder, exc) from exc
 
@@ -106,21 +121,31 @@ def read_manifest(folder: Path, name: str) -> Manifest:
         raise _damaged(path, exc) from exc
 
 
-def held(folder: Path, manifest: Manifest, ids: Collection[str]) -> set[str]:
-    """Those of the ids that the table holds; newest parts are read first, until all are found.
+def check_sizes(folder: Path, manifest: Manifest) -> None:
+    """See that every part is there and its matrix as large as it was written.
 
-    :raises IndexDamaged: if a part is missing, or not as the manifest says.
+    :raises IndexDamaged: if not.
     """
-    found: set[str] = set()
-    left = set(ids)
     for part in manifest.parts:
         path = folder / f"{part.file}.npy"
         try:
             numbers = part.rows * manifest.dimensions * 4
             if not numbers < path.stat().st_size < numbers + _HEADER:
                 raise ValueError("it has another size")
+            path = path.with_suffix(".ids")
+            path.stat()
         except (OSError, ValueError) as exc:
             raise _damaged(path, exc) from exc
+
+
+def held(folder: Path, manifest: Manifest, ids: Collection[str]) -> set[str]:
+    """Those of the ids that the table holds; newest parts are read first, until all are found.
+
+    :raises IndexDamaged: if a part is missing, or not as the manifest says.
+    """
+    check_sizes(folder, manifest)
+    found: set[str] = set()
+    left = set(ids)
     for part in reversed(manifest.parts):
         if not left:
             break
@@ -158,7 +183,18 @@ def read(folder: Path, name: str, known: Collection[str] = ()) -> StoredTable:
     raise AssertionError("unreachable")
 
 
-def _write_part(folder: Path, name: str, ids: Sequence[str], matrix: Matrix) -> PartFile:
+def is_whole(folder: Path, part: PartFile, dimensions: int) -> bool:
+    """Whether a part is there and as its manifest says; its numbers themselves are not checked."""
+    try:
+        _read_part(folder, part, dimensions)
+    except (IndexDamaged, FileNotFoundError):
+        return False
+    return True
+
+
+def _write_part(
+    folder: Path, name: str, dimensions: int, ids: Sequence[str], blocks: Iterable[Matrix]
+) -> PartFile:
     if any(not one or one.splitlines() != [one] for one in ids):
         raise ValueError("an id of a vector is empty or holds a line break")
     listed = "\n".join(ids).encode()
@@ -166,20 +202,33 @@ def _write_part(folder: Path, name: str, ids: Sequence[str], matrix: Matrix) -> 
     part = PartFile(f"{name}-{uuid.uuid4().hex[:16]}", len(ids), _digest(listed))
     try:
         with (folder / f"{part.file}.npy").open("wb") as file:
-            rows = np.ascontiguousarray(matrix, dtype=np.float32)
-            # Not np.save: on a full disk it says how many numbers it wrote, not why.
-            write_array_header_1_0(file, header_data_from_array_1_0(rows))
-            file.write(rows.data)
+            _write_matrix(file, (len(ids), dimensions), blocks)
             _settle(file)
+        faults.point(f"{name}-matrix-written")
         with (folder / f"{part.file}.ids").open("wb") as file:
             file.write(listed)
             _settle(file)
-    except OSError:
+    except Exception:
         # On a full disk the half that was written is in everyone's way.
         for path in folder.glob(f"{part.file}.*"):
             path.unlink(missing_ok=True)
         raise
     return part
+
+
+def _write_matrix(file: IO[bytes], shape: tuple[int, int], blocks: Iterable[Matrix]) -> None:
+    about = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    # Not np.save: on a full disk it says how many numbers it wrote, not why.
+    write_array_header_1_0(file, about)
+    count = 0
+    for block in blocks:
+        rows = np.ascontiguousarray(block, dtype="<f4")
+        if rows.shape[1:] != shape[1:]:
+            raise ValueError(f"vectors of shape {rows.shape} in a table of {shape}")
+        file.write(rows.data)
+        count += len(rows)
+    if count != shape[0]:
+        raise ValueError(f"{shape[0]} ids and {count} vectors")
 
 
 def _read_part(folder: Path, part: PartFile, dimensions: int) -> tuple[list[str], Matrix]:
@@ -214,6 +263,7 @@ def _replace(path: Path, data: bytes) -> None:
     with new.open("wb") as file:
         file.write(data)
         _settle(file)
+    faults.point(f"{path.stem}-manifest-drafted")
     new.replace(path)
     if hasattr(os, "O_DIRECTORY"):
         # So that the renaming outlasts a power cut.

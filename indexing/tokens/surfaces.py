@@ -91,12 +91,7 @@ def pieces(surface: str) -> Pieces:
     """Take one surface apart (see :class:`Pieces`); empty for underscores and lone marks."""
     if _UNSPACED_START.match(surface):
         return _run(surface)
-    # Without its accents, so that case and endings are seen as they are without them.
-    written = fold(surface.translate(_TIDY))
-    body = _JOINED_ENDING.sub(
-        "", _DROPPED_ENDING.sub("", written.lstrip(".").rstrip("+#").strip("_"))
-    )
-    segments = [segment[:MAX_LENGTH] for segment in _JOINT.split(body) if segment]
+    written, body, segments = _taken_apart(surface)
     if len(body) > MAX_LENGTH:
         return Pieces((), _folded(segments))
     kept: list[str] = []
@@ -112,10 +107,40 @@ def pieces(surface: str) -> Pieces:
     return Pieces(_folded(kept), _folded(words))
 
 
+def spoken(surface: str) -> tuple[str, ...]:
+    """What a surface says, one after the other: the words that are its parts, or its characters.
+
+    What :func:`pieces` adds so that a word is found in other spellings is left out; `c++`, `.net`
+    and emoji are one. Each is a token of the index once it is stemmed.
+    """
+    if _UNSPACED_START.match(surface):
+        return tuple(surface)
+    written, body, segments = _taken_apart(surface)
+    if len(body) <= MAX_LENGTH and (written[:1] == "." or written[-1:] in "+#"):
+        return _each_folded([written])
+    return _each_folded(segments)
+
+
+def _taken_apart(surface: str) -> tuple[str, str, list[str]]:
+    """A surface without its accents, that without signs and endings, and the parts of it.
+
+    Without accents first, so that case and endings are seen as they are without them.
+    """
+    written = fold(surface.translate(_TIDY))
+    body = _JOINED_ENDING.sub(
+        "", _DROPPED_ENDING.sub("", written.lstrip(".").rstrip("+#").strip("_"))
+    )
+    return written, body, [part[:MAX_LENGTH] for part in _JOINT.split(body) if part]
+
+
 def _folded(words: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_each_folded(words)))
+
+
+def _each_folded(words: list[str]) -> tuple[str, ...]:
     # Case-folding takes some letters apart again; fold() works on whole ones.
     folded = (fold(unicodedata.normalize("NFC", word.casefold())) for word in words)
-    return tuple(dict.fromkeys(word for word in folded if word))
+    return tuple(word for word in folded if word)
 
 
 def _run(run: str) -> Pieces:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 _DATE = re.compile(
@@ -14,6 +14,8 @@ _DATE = re.compile(
 _EPOCH_SECONDS = (10**8, 10**11)  # 1973 to 5138; below it may be a day, above it is finer
 _EPOCH_MILLISECONDS = (10**11, 10**14)
 _DAY_NUMBER = (1900_01_01, 2200_01_01)
+_DAY_IN_NAME = re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
+_COMPACT_DAY = re.compile(r"((?:19|20|21)\d{2})(\d{2})(\d{2})(?:\d{4}(?:\d{2})?)?(?!\d)")
 
 
 def seconds_of(value: Any) -> float | None:
@@ -36,6 +38,27 @@ def seconds_of(value: Any) -> float | None:
         return _number(float(text))
     found = _DATE.fullmatch(text)
     return _moment(found) if found else None
+
+
+def day_in_name(path: str) -> date | None:
+    """Return the day that the name of a note holds, as names of daily notes do; None if none.
+
+    The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in it, or ``20261007`` at its
+    start, where a time may follow (``202610071430``).
+    """
+    name = path.rpartition("/")[2]
+    for found in _DAY_IN_NAME.finditer(name):
+        if (day := _day(found[1], found[3], found[4])) is not None:
+            return day
+    compact = _COMPACT_DAY.match(name)
+    return _day(compact[1], compact[2], compact[3]) if compact else None
+
+
+def _day(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
 
 
 def _number(value: float) -> float | None:

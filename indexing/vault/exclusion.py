@@ -23,7 +23,7 @@ def exclusion(globs: Sequence[str], ignore_filters: Sequence[str]) -> Exclusion:
     :raises VaultError: if a filter is no regular expression we can read.
     """
     rules = [
-        *((_glob(glob), f"excluded by the setting vault.exclude: {glob}") for glob in globs),
+        *((glob_pattern(glob), f"excluded by the setting vault.exclude: {glob}") for glob in globs),
         *((_filter(text), f"excluded in the app's settings: {text}") for text in ignore_filters),
     ]
 
@@ -36,7 +36,8 @@ def exclusion(globs: Sequence[str], ignore_filters: Sequence[str]) -> Exclusion:
     return reason
 
 
-def _glob(glob: str) -> re.Pattern[str]:
+def glob_pattern(glob: str) -> re.Pattern[str]:
+    """The pattern that is found in the paths a glob takes; see :func:`exclusion` for its signs."""
     anchored = "/" in glob.strip("/") or glob.startswith("/")
     body = "".join(_GLOB_PARTS.get(part, re.escape(part)) for part in _split(glob.strip("/")))
     return re.compile(rf"{'^' if anchored else '(?:^|/)'}{body}(?:/|$)", re.IGNORECASE | re.DOTALL)

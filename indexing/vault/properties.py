@@ -39,13 +39,12 @@ class Meaning:
 
 def meaning(path: str, front_matter: FrontMatter) -> Meaning:
     """Interpret a front matter. Keys compare without case; ``-``, ``_`` and blanks are equal."""
-    values: dict[str, Any] = {}
-    tag_lines: list[tuple[Any, int]] = []
-    for key, value in front_matter.values.items():
-        name = " ".join(re.split(r"[-_\s]+", key.casefold()))
-        values.setdefault(name, value)
-        if name in ("tags", "tag"):
-            tag_lines.append((value, front_matter.line_of(key)))
+    values = _by_name(front_matter.values)
+    tag_lines = [
+        (value, front_matter.line_of(key))
+        for key, value in front_matter.values.items()
+        if _name(key) in ("tags", "tag")
+    ]
     tags, warnings = _tags(path, tag_lines)
     return Meaning(
         title=_word(values.get("title")),
@@ -53,15 +52,37 @@ def meaning(path: str, front_matter: FrontMatter) -> Meaning:
         tags=tags,
         page_type=_first(_word(_plain(values.get(key))) for key in _TYPES),
         created=_first(seconds_of(values.get(key)) for key in _CREATED),
-        modified=_first(seconds_of(values.get(key)) for key in _MODIFIED + _MODIFIED_MORE),
+        modified=modified_in(front_matter.values),
         excluded=_excluded(values, front_matter.broken),
         warnings=warnings,
     )
 
 
+def modified_in(properties: Mapping[str, Any]) -> float | None:
+    """When the properties say that their note was changed, in seconds since the epoch, if they do.
+
+    :param properties: by key as written.
+    """
+    values = _by_name(properties)
+    found: float | None = _first(seconds_of(values.get(key)) for key in _MODIFIED + _MODIFIED_MORE)
+    return found
+
+
 def is_tag(name: str) -> bool:
     """A tag has one character or more that is no digit, and none of those that end a tag."""
     return bool(_TAG.fullmatch(name)) and not name.isdigit() and name.strip("/") != ""
+
+
+def _by_name(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by the form in which keys are compared; of two keys that are equal, the first."""
+    values: dict[str, Any] = {}
+    for key, value in properties.items():
+        values.setdefault(_name(key), value)
+    return values
+
+
+def _name(key: str) -> str:
+    return " ".join(re.split(r"[-_\s]+", key.casefold()))
 
 
 def _first(found: Any) -> Any:

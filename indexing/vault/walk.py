@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -80,12 +80,48 @@ def walk(root: Path, *, exclude: Sequence[str] = (), ignore_filters: Sequence[st
     if not root.is_dir():
         raise VaultError(f"{root}: not a folder; name the folder that holds your notes")
     search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters))
-    search.run()
-    return Walk(
-        tuple(sorted(search.files, key=lambda file: file.path)),
-        tuple(sorted(search.problems)),
-        tuple(sorted(search.unlisted)),
-    )
+    search.below("")
+    return search.found()
+
+
+def walk_within(
+    root: Path,
+    paths: Iterable[str],
+    *,
+    exclude: Sequence[str] = (),
+    ignore_filters: Sequence[str] = (),
+) -> Walk:
+    """List what of a vault stands at these paths or below them, as :func:`walk` would.
+
+    A path at which nothing stands gives nothing, and so does one that is no part of a vault: with a
+    name that starts with a dot, or behind a link to a folder.
+
+    :param paths: relative to the vault, with ``/``; the empty one is the vault itself.
+    :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
+    """
+    roots = outermost(paths)
+    if "" in roots:
+        return walk(root, exclude=exclude, ignore_filters=ignore_filters)
+    if not root.is_dir():
+        raise VaultError(f"{root}: there is no such folder; name the folder that holds your notes")
+    search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters))
+    try:
+        os.scandir(root).close()
+    except OSError as exc:
+        raise VaultError(f"{root}: cannot be listed: {_reason(exc)}") from exc
+    for path in roots:
+        search.at(path)
+    return search.found()
+
+
+def outermost(paths: Iterable[str]) -> list[str]:
+    """Those of the paths that lie below none of the others, sorted."""
+    kept: list[str] = []
+    # By folders, not by characters: "a b" would come between "a" and "a/b".
+    for path in sorted(set(paths), key=lambda path: path.split("/") if path else []):
+        if not kept or not (kept[-1] == "" or path.startswith(kept[-1] + "/")):
+            kept.append(path)
+    return kept
 
 
 def read_ignore_filters(root: Path) -> list[str]:
@@ -116,33 +152,60 @@ class _Search:
     problems: list[tuple[str, str]] = field(default_factory=list)
     unlisted: list[str] = field(default_factory=list)
 
-    def run(self) -> None:
-        folders = [""]
+    def found(self) -> Walk:
+        return Walk(
+            tuple(sorted(self.files, key=lambda file: file.path)),
+            tuple(sorted(self.problems)),
+            tuple(sorted(self.unlisted)),
+        )
+
+    def below(self, folder: str) -> None:
+        """Look at everything in a folder."""
+        folders = [folder]
         while folders:
             for entry, path in self._entries(folders.pop()):
-                try:
-                    if entry.is_symlink():
-                        self._symlink(entry, path)
-                    elif entry.is_dir():
-                        folders.append(path)
-                    else:
-                        self._file(path, entry.stat())
-                except FileNotFoundError:
-                    continue  # gone since the folder was listed
-                except OSError as exc:
-                    self._unknown(path, exc)
+                if self._look(entry, path):
+                    folders.append(path)
+
+    def at(self, path: str) -> None:
+        """Look at what stands at a path, which may be nothing."""
+        there = Path(self.root, path)
+        above = [one for one in there.parents if one.is_relative_to(self.root)][:-1]
+        if (
+            any(part.startswith(".") for part in path.split("/"))
+            or not _is_text(path)
+            or any(folder.is_symlink() for folder in above)
+            or not _is_spelled_so(there)
+        ):
+            return
+        if self._look(there, path):
+            self.below(path)
+
+    def _look(self, entry: os.DirEntry[str] | Path, path: str) -> bool:
+        """Take in a file; whether the entry is a folder to go into."""
+        try:
+            if entry.is_symlink():
+                self._symlink(entry, path)
+            elif entry.is_dir():
+                return True
+            else:
+                self._file(path, entry.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # gone since the folder was listed
+        except OSError as exc:
+            self._unknown(path, exc)
+        return False
 
     def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], str]]:
         """The visible entries of a folder whose names are text, with their paths."""
         try:
             with os.scandir(Path(self.root, folder)) as found:
                 entries = list(found)
-        except FileNotFoundError:
-            return
         except OSError as exc:
             if not folder:
                 raise VaultError(f"{self.root}: cannot be listed: {_reason(exc)}") from exc
-            self._unknown(folder, exc)
+            if not isinstance(exc, FileNotFoundError | NotADirectoryError):
+                self._unknown(folder, exc)
             return
         for entry in entries:
             if entry.name.startswith("."):
@@ -157,8 +220,8 @@ class _Search:
         self.problems.append((path, _reason(exc)))
         self.unlisted.append(path)
 
-    def _symlink(self, entry: os.DirEntry[str], path: str) -> None:
-        target = os.path.realpath(entry.path)
+    def _symlink(self, entry: os.DirEntry[str] | Path, path: str) -> None:
+        target = os.path.realpath(entry)
         if os.path.commonpath((self.root, target)) != self.root:
             self.problems.append((path, f"symbolic link that leaves the vault: {_shown(target)}"))
             return
@@ -185,6 +248,19 @@ class _Search:
                 excluded=self.exclusion(path) or excluded,
             )
         )
+
+
+def _is_spelled_so(path: Path) -> bool:
+    """Whether a file of just this spelling is there: some disks answer to any case."""
+    try:
+        found = path.lstat()
+        other = path.with_name(path.name.swapcase())
+        if other == path or not os.path.samestat(found, other.lstat()):
+            return True
+    except OSError:
+        # Where there is no other spelling to ask for, what follows says what is there.
+        return True
+    return any(entry.name == path.name for entry in path.parent.iterdir())
 
 
 def _is_text(name: str) -> bool:

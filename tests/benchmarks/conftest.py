@@ -24,6 +24,20 @@ SECTIONS = 3
 LINKS = 5
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--large",
+        action="store_true",
+        help="measure at 100,000 notes too: minutes, and 8 GB of disk",
+    )
+
+
+@pytest.fixture
+def sizes(request: pytest.FixtureRequest) -> list[int]:
+    """How many notes the indexes have that show what grows with them."""
+    return [1_000, 10_000, *([100_000] if request.config.getoption("large") else [])]
+
+
 class DrawnVectors:
     """The real model's tokenizer and window, with vectors drawn by the text instead of computed."""
 

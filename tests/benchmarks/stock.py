@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import chromadb
 from chromadb.config import Settings as ChromaSettings
@@ -18,7 +19,7 @@ from config import Settings
 from indexing.embed.bulk import load_bulk
 from indexing.embed.query import load_query
 from indexing.stores.layout import IndexLayout
-from indexing.stores.reader import Reader
+from indexing.stores.reader import Reader, Snapshot
 from indexing.tokens import Tokenizer
 
 TOP_K = 100
@@ -71,3 +72,21 @@ def bare_calls(layout: IndexLayout, settings: Settings) -> Callable[[str], objec
             return view.chunks([one for one, _ in (*near[:SHOWN], *said[:SHOWN])])
 
     return call
+
+
+def where_collection(view: Snapshot, folder: Path) -> Any:
+    """The chunks of an index in a collection of their own, each with the folder of its note."""
+    client = chromadb.PersistentClient(
+        str(folder), settings=ChromaSettings(anonymized_telemetry=False)
+    )
+    collection = client.create_collection(
+        "where", embedding_function=None, metadata={"hnsw:space": "cosine"}
+    )
+    every = [one for path in view.paths() for one in view.chunk_ids_of(path)]
+    ids, matrix = view.chunk_vectors.rows(every)
+    size = client.get_max_batch_size()
+    for start in range(0, len(ids), size):
+        part = ids[start : start + size]
+        folders = [{"folder": str(view.path_of(one)).partition("/")[0]} for one in part]
+        collection.add(part, matrix[start : start + size], folders)
+    return collection

@@ -57,17 +57,33 @@ def test_progress_is_told_after_each_batch(
     assert seen == [3, 6, 7]
 
 
-def test_a_pipeline_gets_the_same_vectors_and_progress(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
+def test_a_pipeline_gets_the_same_vectors(make_model: MakeModel, settings_for: SettingsFor) -> None:
     bulk = load_bulk(settings_for(make_model(), batch_size=3))
     nodes = [TextNode(text=text) for text in TEXTS]
-    seen: list[int] = []
-    with bulk.reporting(seen.append):
-        found = IngestionPipeline(transformations=[bulk.llama], disable_cache=True).run(nodes=nodes)
+    found = IngestionPipeline(transformations=[bulk.llama], disable_cache=True).run(nodes=nodes)
     assert [node.text for node in found if isinstance(node, TextNode)] == TEXTS
     assert np.allclose([node.embedding for node in found], bulk.embed(TEXTS), atol=1e-5)
-    assert seen == [3, 6, 7]
+
+
+def test_passes_side_by_side_give_the_same_vectors(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
+    one = load_bulk(settings_for(make_model(), batch_size=3, threads=1))
+    two = load_bulk(settings_for(make_model(), batch_size=3, threads=2))
+    seen: list[int] = []
+    assert np.allclose(two.embed(texts, seen.append), one.embed(texts), atol=1e-6)
+    assert seen == sorted(seen)
+    assert seen[-1] == len(texts)
+
+
+def test_a_pass_that_fails_ends_the_others(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    bulk = load_bulk(settings_for(make_model(), batch_size=1, threads=2))
+    bulk.llama.model[0].model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
+    with pytest.raises(ModelError, match="no numbers"):
+        bulk.embed(["plan"] * 200)
 
 
 def test_prompts_stand_before_queries_and_passages(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.graph.graph import build_graph, remove_note, update_note
+from indexing.graph.graph import build_graph, follow_graph, pagerank
 from indexing.stores.model import LinkRow as CatalogLink
 from indexing.stores.model import NoteRow, NoteStatus
 from tests.indexing.graph.samples import LinkRow, Row, links, rows
@@ -98,36 +98,55 @@ def test_parallel_links_and_loops_are_kept() -> None:
     assert list(graph.edges(keys=True)) == [("a", "b", 0), ("a", "b", 1), ("a", "a", 2)]
 
 
-def test_update_replaces_what_the_note_says_and_keeps_what_is_said_of_it() -> None:
-    graph = build_graph(rows("a", "b", "c"), links("ab", "ba", "ca"))
-    update_note(graph, Row("a", title="New"), links("ac"))
+def test_a_followed_note_says_something_else_and_keeps_what_is_said_of_it() -> None:
+    before = build_graph(rows("a", "b", "c"), links("ab", "ba", "ca"))
+    graph = follow_graph(before, [Row("a", title="New")], links("ac"))
     assert graph.nodes["a"]["title"] == "New"
     assert sorted(graph.edges()) == [("a", "c"), ("b", "a"), ("c", "a")]
+    assert contents(before) == contents(build_graph(rows("a", "b", "c"), links("ab", "ba", "ca")))
 
 
-def test_update_refuses_links_of_another_note() -> None:
+def test_links_of_another_note_are_refused() -> None:
     graph = build_graph(rows("a", "b"), [])
-    with pytest.raises(ValueError, match="b: link 0 given as one of a"):
-        update_note(graph, Row("a"), links("ba"))
+    with pytest.raises(ValueError, match="b: link 0 given as one of another note"):
+        follow_graph(graph, [Row("a")], links("ba"))
 
 
-def test_remove_takes_all_edges() -> None:
-    graph = build_graph(rows("a", "b", "c"), links("ab", "ba", "ca", "cb"))
-    remove_note(graph, "a")
-    remove_note(graph, "a")
+def test_a_note_that_is_gone_takes_all_its_edges() -> None:
+    before = build_graph(rows("a", "b", "c"), links("aa", "ab", "ba", "ca", "cb"))
+    graph = follow_graph(before, [], [], ["a", "never there"])
     assert sorted(graph) == ["b", "c"]
     assert list(graph.edges()) == [("c", "b")]
+    assert len(before.edges()) == 5
 
 
 pairs = st.lists(st.text("abcd", min_size=2, max_size=2), max_size=12)
+vaults = st.tuples(st.sets(st.sampled_from("abcd")), pairs)
 
 
-@given(pairs, pairs)
-def test_updating_every_note_is_building_anew(before: list[str], after: list[str]) -> None:
-    graph = build_graph(rows("a", "b", "c", "x"), links(*before))
-    remove_note(graph, "x")
-    new = links(*after)
-    update_note(graph, Row("d"), [])
-    for path in "dcba":
-        update_note(graph, Row(path), [link for link in new if link.path == path])
-    assert contents(graph) == contents(build_graph(rows("a", "b", "c", "d"), new))
+@given(st.lists(vaults, min_size=2, max_size=5))
+def test_following_is_building_anew_and_leaves_what_was(
+    steps: list[tuple[set[str], list[str]]],
+) -> None:
+    """Followed are the notes whose links differ, and those with a link to a note that is new."""
+    graphs = []
+    there: set[str] = set()
+    said: list[LinkRow] = []
+    graph = build_graph([], [])
+    for notes, drawn in steps:
+        new = links(*drawn)
+        moved = {link.path for link in {*said} ^ {*new}} | (notes - there)
+        moved |= {link.path for link in new if link.target_path in notes - there}
+        moved &= notes
+        graph = follow_graph(
+            graph,
+            rows(*sorted(moved)),
+            [link for link in new if link.path in moved],
+            sorted(there - notes),
+        )
+        there, said = notes, new
+        graphs.append((graph, build_graph(rows(*sorted(notes)), new)))
+    for followed, fresh in graphs:
+        assert contents(followed) == contents(fresh)
+        assert sorted(followed.in_edges(keys=True)) == sorted(fresh.in_edges(keys=True))
+        assert pagerank(followed) == pagerank(fresh)

@@ -13,7 +13,20 @@ from indexing.graph.names import affected_names, link_name
 from indexing.graph.resolve import resolve_path
 
 FOLDERS = ["", "d/", "d/e/", "E/", "d b/"]
-NAMES = ["a.md", "A.md", "b.md", "a.md.md", "b", "a.png", "b .md", "é.md", "e\u0301.MD", "ab.md"]
+NAMES = [
+    "d.md",
+    "e.md",
+    "a.md",
+    "A.md",
+    "b.md",
+    "a.md.md",
+    "b",
+    "a.png",
+    "b .md",
+    "é.md",
+    "e\u0301.MD",
+    "ab.md",
+]
 ALIASES = ["a", "B", "É", "x", "d/a", "a.png", " x ", "a.md"]
 TARGETS = [
     *(
@@ -33,6 +46,7 @@ TARGETS = [
         "d b/b",
     ),
     *("/a", "/d/a", "./a", "../a", "../../b", "./d/e/b.md", "a.md.md", "d/", "", " ", "E/a", "/x"),
+    *("./.", "../.", "../..", "./d/..", "./e/."),
 ]
 
 paths = st.builds(

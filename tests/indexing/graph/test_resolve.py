@@ -78,9 +78,11 @@ def test_spaces_around_a_path_count_only_if_a_file_has_them() -> None:
     assert resolve_path(files, "H.md", " ").status is Status.UNRESOLVED
 
 
-@pytest.mark.parametrize("target", ["", " ", "/", "./", "x/", ".", "..", "../", "//N", "x\\N"])
+@pytest.mark.parametrize(
+    "target", ["", " ", "/", "./", "x/", ".", "..", "../", "./.", "../x/.", "./y/..", "//N", "x\\N"]
+)
 def test_no_name_no_file(target: str) -> None:
-    files = VaultFiles(["N.md", ".md", "x/.md", "x/N.md"])
+    files = VaultFiles(["N.md", ".md", "x/.md", "x/N.md", "x.md"])
     found = resolve_path(files, "x/H.md", target)
     assert found.path == (None if target else "x/H.md")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,8 +51,14 @@ class Bench:
             return catalog.chunks_of(path)
 
     def vector_ids(self) -> tuple[set[str], set[str]]:
-        with Vectors.open(self.layout.chroma, DIMENSIONS) as vectors:
-            return vectors.ids("chunks"), vectors.ids("links")
+        if not self.layout.chroma.is_dir():
+            return set(), set()
+        # Of a copy: the store writes to its files when it is opened, and the next run would look
+        # into that.
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(shutil.copytree(self.layout.chroma, Path(folder) / "chroma"))
+            with Vectors.open(copy, DIMENSIONS) as vectors:
+                return vectors.ids("chunks"), vectors.ids("links")
 
     def content(self) -> tuple[object, ...]:
         """All that the index says of the vault, without what depends on how it came to be."""

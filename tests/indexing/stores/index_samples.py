@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -154,3 +155,11 @@ class SampleIndex:
     def vectors(self) -> Vectors:
         """The vector store; the caller closes it."""
         return Vectors.open(self.layout.chroma, DIMENSIONS)
+
+    def remove(self) -> None:
+        """Take everything away, as a rebuild does."""
+        for path in self.layout.contents:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)

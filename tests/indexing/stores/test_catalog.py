@@ -127,10 +127,28 @@ def test_deleting_a_note_takes_its_chunks_and_links(filled: Catalog) -> None:
     assert filled.changed_paths(1) == ["Plan.md", "never there.md"]
 
 
-def test_touching_changes_size_and_time_only(filled: Catalog) -> None:
-    filled.commit(Batch(touch={"Plan.md": (7, 8)}))
-    assert filled.note("Plan.md") == replace(PLAN.note, size=7, mtime_ns=8)
+def test_touching_changes_size_and_times_only(filled: Catalog) -> None:
+    later = 1_700_000_000_000_000_000
+    filled.commit(Batch(touch={"Plan.md": (7, later), "Big.md": (8, later)}))
+    assert filled.note("Plan.md") == replace(
+        PLAN.note, size=7, mtime_ns=later, modified=later / 1e9
+    )
+    kept_out = filled.note("Big.md")
+    assert kept_out is not None
+    assert (kept_out.size, kept_out.mtime_ns, kept_out.modified) == (8, later, 0.0)
     assert filled.changed_paths(1) == []
+    assert filled.relinked_paths(1) == ["Plan.md"]
+
+
+def test_touching_a_note_that_names_its_date_leaves_that(catalog: Catalog) -> None:
+    told = record("a.md", "alpha")
+    told = replace(
+        told, note=replace(told.note, front_matter={"Last-Modified": "2024-05-06"}, modified=1.0)
+    )
+    catalog.commit(Batch(upsert=(told,)))
+    catalog.commit(Batch(touch={"a.md": (7, 8)}))
+    assert catalog.note("a.md") == replace(told.note, size=7, mtime_ns=8)
+    assert catalog.relinked_paths(1) == []
 
 
 def test_relinking_changes_one_link_and_its_name_stays_findable(filled: Catalog) -> None:

@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -161,13 +162,53 @@ def test_a_damaged_file_is_said_to_be_damaged(tmp_path: Path, cut: str) -> None:
         contents(catalog)
 
 
-def test_a_row_that_makes_no_sense_is_damage(catalog: Catalog, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("harm", "read"),
+    [
+        pytest.param("UPDATE notes SET status='eaten'", Catalog.stamps, id="status"),
+        pytest.param("UPDATE notes SET title='eaten'", Catalog.notes, id="title"),
+        pytest.param(
+            "UPDATE chunks SET text='eaten'", lambda c: c.chunks_of("0000.md"), id="text of a chunk"
+        ),
+        pytest.param(
+            "UPDATE chunks SET last_line=99",
+            lambda c: c.chunks_of("0000.md"),
+            id="lines",
+        ),
+        pytest.param(
+            "UPDATE chunks SET tokens=x'007b7d'", lambda c: c.chunks_of("0000.md"), id="tokens"
+        ),
+        pytest.param(
+            "UPDATE links SET sentence='eaten'", lambda c: list(c.links()), id="sentence of a link"
+        ),
+    ],
+)
+def test_a_row_that_is_not_what_was_written_is_damage(
+    catalog: Catalog, tmp_path: Path, harm: str, read: Callable[[Catalog], object]
+) -> None:
+    """A bad page is seen by the database only where its structure is bad."""
+    catalog.commit(many(0, 1))
+    read(catalog)
+    with sqlite3.connect(tmp_path / "catalog.sqlite") as connection:
+        connection.execute(harm)
+    connection.close()
+    for look in (read, Catalog.verify):
+        with pytest.raises(IndexDamaged, match=r"cannot be read.*run: notehop index --rebuild"):
+            look(catalog)
+
+
+def test_a_note_that_is_touched_is_checked_first(catalog: Catalog, tmp_path: Path) -> None:
     catalog.commit(many(0, 1))
     with sqlite3.connect(tmp_path / "catalog.sqlite") as connection:
-        connection.execute("UPDATE notes SET status='eaten'")
+        connection.execute("UPDATE notes SET title='eaten'")
     connection.close()
-    with pytest.raises(IndexDamaged, match="eaten"):
-        catalog.notes()
+    with pytest.raises(IndexDamaged, match="cannot be read"):
+        catalog.commit(Batch(touch={"0000.md": (1, 1)}))
+
+
+def test_a_sound_catalog_is_found_sound(catalog: Catalog) -> None:
+    catalog.commit(many(0, 20))
+    catalog.verify()
 
 
 def test_another_format_must_be_rebuilt(tmp_path: Path) -> None:
@@ -176,7 +217,7 @@ def test_another_format_must_be_rebuilt(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE meta SET value='99' WHERE key='schema'")
     connection.close()
-    with pytest.raises(IndexMismatch, match=r"format 99.*format 1; run: notehop index --rebuild"):
+    with pytest.raises(IndexMismatch, match=r"format 99.*format 2; run: notehop index --rebuild"):
         Catalog.open(path, create=True)
 
 

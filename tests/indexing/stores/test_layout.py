@@ -101,31 +101,25 @@ def test_all_paths_lie_in_the_folder(layout: IndexLayout) -> None:
         layout.lock,
         layout.lock_holder,
         layout.sweep_mark,
+        layout.run_record,
         layout.marker,
     ]
     assert {path.parent for path in paths} == {layout.root}
     assert len({path.name for path in paths}) == len(paths)
 
 
-def test_clearing_removes_what_is_ours_and_only_that(layout: IndexLayout) -> None:
-    for folder in (layout.chroma, layout.vectors, layout.lexical, layout.model):
-        (folder / "sub").mkdir(parents=True)
-    for suffix in ("", "-wal", "-shm"):
-        layout.catalog.with_name(layout.catalog.name + suffix).touch()
-    layout.sweep_mark.touch()
-    mine = layout.root / "letter.txt"
-    mine.write_text("dear reader")
-    layout.clear()
-    assert sorted(layout.root.iterdir()) == sorted([mine, layout.marker])
+def test_the_catalog_is_the_first_of_what_an_index_holds(layout: IndexLayout) -> None:
+    names = [path.name for path in layout.contents]
+    assert names[0] == layout.catalog.name
+    assert len(set(names)) == len(names)
+    assert not {layout.marker.name, layout.lock.name, layout.run_record.name} & set(names)
 
 
-def test_a_folder_of_something_else_is_neither_used_nor_cleared(tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     layout = IndexLayout(tmp_path)
     with pytest.raises(UsageError, match="not of an index"):
         layout.create(tmp_path / "vault")
-    with pytest.raises(UsageError, match="nothing is removed"):
-        layout.clear()
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
@@ -135,11 +129,6 @@ def test_a_folder_that_only_has_our_lock_is_empty(tmp_path: Path) -> None:
     layout.lock_holder.touch()
     layout.create(tmp_path / "vault")
     assert layout.marker.is_file()
-
-
-def test_clearing_what_is_not_there_is_nothing(tmp_path: Path) -> None:
-    IndexLayout(tmp_path / "none").clear()
-    assert not (tmp_path / "none").exists()
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.stores import lexical
+from indexing.stores import lexical, postings_assembly
 from indexing.stores.lexical import BOOSTS, LexicalIndex
 from indexing.stores.model import FieldTokens
 from indexing.stores.postings import MAX_COUNT
@@ -63,10 +63,17 @@ updates = st.lists(st.tuples(st.lists(ids, max_size=4), collections), max_size=8
 
 
 @contextmanager
-def merging_after(changes: int) -> Iterator[None]:
-    """The same index, but merging its tail after so many changes."""
+def merging_after(changes: int, *, beside: bool = False) -> Iterator[None]:
+    """The same index, but merging its tail after so many changes, and counting in small parts.
+
+    :param beside: in a thread of its own.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lexical, "_CHANGES", changes)
+        patch.setattr(lexical, "_COUNTED", 2)
+        patch.setattr(postings_assembly, "_BLOCK", 3)
+        if beside:
+            patch.setattr(lexical, "_AT_ONCE", 0)
         yield
 
 
@@ -105,6 +112,57 @@ def test_an_updated_index_is_the_one_built_anew(
             assert index.ids() == sorted(expected)
             for term in query:
                 assert index.frequency(term) == len(index.top([term], 100))
+
+
+@given(start=collections, changes=updates, query=queries, waits=st.lists(st.booleans()))
+def test_an_index_that_is_merged_beside_is_the_one_built_anew(
+    start: Docs, changes: list[tuple[list[str], Docs]], query: list[str], waits: list[bool]
+) -> None:
+    """Whatever comes and goes before, while and after it is merged."""
+    expected = dict(start)
+    with merging_after(3, beside=True):
+        index = LexicalIndex.build(start.items())
+        for at, (removed, added) in enumerate(changes):
+            for id_ in removed:
+                index.update([id_], ())
+                expected.pop(id_, None)
+            for id_, tokens in added.items():
+                index.update((), [(id_, tokens)])
+                expected[id_] = tokens
+            if at < len(waits) and waits[at]:
+                index.wait()
+        fresh = LexicalIndex.build(expected.items())
+        assert index.top(query, 100) == fresh.top(query, 100)
+        index.wait()
+        assert index.top(query, 100) == fresh.top(query, 100)
+        assert index.ids() == sorted(expected)
+
+
+@given(before=updates, after=updates, query=queries)
+def test_postings_go_on_while_an_earlier_state_of_them_is_merged(
+    before: list[tuple[list[str], Docs]], after: list[tuple[list[str], Docs]], query: list[str]
+) -> None:
+    expected: Docs = {}
+    index = LexicalIndex()
+
+    def play(changes: list[tuple[list[str], Docs]]) -> None:
+        for removed, added in changes:
+            index.update(removed, added.items())
+            for id_ in removed:
+                expected.pop(id_, None)
+            expected.update(added)
+
+    play(before)
+    frozen = index._live.frozen()
+    play(after)
+    index._replace(index._live.onto(frozen.merged(), frozen))
+    fresh = LexicalIndex.build(expected.items())
+    assert index.top(query, 100) == fresh.top(query, 100)
+    assert index.ids() == sorted(expected)
+    assert [index.frequency(term) for term in query] == [fresh.frequency(term) for term in query]
+    index.update(sorted(expected)[:3], [("new", {"content": ("moon", "x")})])
+    fresh.update(sorted(expected)[:3], [("new", {"content": ("moon", "x")})])
+    assert index.top(["moon", "x", *query], 100) == fresh.top(["moon", "x", *query], 100)
 
 
 @given(start=collections, changes=updates)
@@ -280,3 +338,21 @@ def test_threads_see_each_update_whole_or_not_at_all(limit: int, tmp_path: Path)
             reader.join()
     assert set(seen) == {1}
     assert [id_ for id_, _ in index.top(["token"], 10)] == ["m199"]
+
+
+@given(start=collections, changes=updates, wanted=st.lists(words, min_size=1, max_size=3))
+def test_who_holds_all_of_some_words_in_a_field(
+    start: Docs, changes: list[tuple[list[str], Docs]], wanted: list[str]
+) -> None:
+    expected = dict(start)
+    index = LexicalIndex.build(start.items())
+    for removed, added in changes:
+        index.update(removed, added.items())
+        for id_ in removed:
+            expected.pop(id_, None)
+        expected.update(added)
+    for field in ("title", "content"):
+        holders = {id_ for id_, said in expected.items() if {*wanted} <= {*said.get(field, ())}}
+        assert index.holding(wanted, field) == holders
+    assert index.holding([*wanted, "unknown"], "content") == set()
+    assert index.holding([], "content") == set()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from config.errors import IndexDamaged, IndexUnwritable
 from indexing.stores.lexical import LexicalIndex
+from indexing.stores.lexical_file import read_about
 from indexing.stores.model import FieldTokens
 
 DOCS: dict[str, FieldTokens] = {
@@ -83,6 +84,20 @@ def test_any_missing_end_is_noticed(tmp_path: Path) -> None:
         file.write_bytes(whole[:size])
         with pytest.raises(IndexDamaged, match="run: notehop index"):
             LexicalIndex.load(tmp_path)
+
+
+@pytest.mark.parametrize("docs", [{}, DOCS], ids=["empty", "three"])
+def test_its_beginning_tells_what_it_is_of(tmp_path: Path, docs: dict[str, FieldTokens]) -> None:
+    file = saved(tmp_path, 7, docs)
+    assert read_about(tmp_path) == (7, "all of it")
+    whole = file.read_bytes()
+    for harmed in (b"", whole[:9], whole[:40], whole[:-1], whole + b"x", b"x" + whole[1:]):
+        file.write_bytes(harmed)
+        with pytest.raises(IndexDamaged, match=r"postings\.bin.*run: notehop index"):
+            read_about(tmp_path)
+    file.unlink()
+    with pytest.raises(IndexDamaged, match="No such file"):
+        read_about(tmp_path)
 
 
 def test_a_missing_file_is_damage(tmp_path: Path) -> None:

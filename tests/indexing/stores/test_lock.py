@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -109,5 +111,133 @@ def test_a_lock_whose_holder_cannot_be_told_is_not_taken(layout: IndexLayout) ->
     with pytest.raises(IndexUnwritable):
         WriterLock(layout, "notehop index").acquire()
     layout.lock_holder.rmdir()
+    with WriterLock(layout, "notehop index"):
+        pass
+
+
+def test_a_lock_file_that_is_deleted_while_held_lets_no_second_writer_in(
+    layout: IndexLayout,
+) -> None:
+    with WriterLock(layout, "notehop serve"):
+        layout.lock.unlink()
+        second = WriterLock(layout, "notehop index")
+        with pytest.raises(IndexLocked, match="notehop serve"):
+            second.acquire()
+        assert not second.held
+    with second:
+        assert second.held
+
+
+def test_a_holder_that_was_killed_is_not_named(layout: IndexLayout) -> None:
+    with WriterLock(layout, "notehop index"):
+        # As if it had taken the lock and not yet said so, after another one that was killed.
+        child = subprocess.Popen([sys.executable, "-c", ""])
+        child.wait()
+        says = {"host": socket.gethostname(), "pid": child.pid, "command": "c", "since": "s"}
+        layout.lock_holder.write_text(json.dumps(says))
+        with pytest.raises(IndexLocked, match="another process"):
+            WriterLock(layout, "notehop index").acquire()
+
+
+def test_a_holder_on_another_machine_is_named(layout: IndexLayout) -> None:
+    with WriterLock(layout, "notehop index"):
+        says = {"host": "elsewhere", "pid": 2**22 + 1, "command": "notehop serve", "since": "s"}
+        layout.lock_holder.write_text(json.dumps(says))
+        with pytest.raises(IndexLocked, match="process 4194305 on elsewhere"):
+            WriterLock(layout, "notehop index").acquire()
+
+
+FORKS = """
+import os, sys
+from pathlib import Path
+from indexing.stores.layout import IndexLayout
+from indexing.stores.lock import WriterLock
+
+layout = IndexLayout(Path(sys.argv[1]))
+lock = WriterLock(layout, "notehop index")
+lock.acquire()
+if os.fork() == 0:
+    lock.release()
+    print("child", lock.held, layout.lock_holder.exists(), os.getpid(), flush=True)
+    sys.stdin.read()
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_process_forked_meanwhile_neither_keeps_the_lock_nor_ends_it(layout: IndexLayout) -> None:
+    script = FORKS + "sys.stdin.read(1)\nos._exit(0)\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(layout.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdin is not None
+        said, held, told, child = parent.stdout.readline().split()
+        assert (said, held, told) == ("child", "False", "True")
+        with pytest.raises(IndexLocked, match=f"process {parent.pid} "):
+            WriterLock(layout, "notehop index").acquire()
+        parent.kill()
+        parent.wait()
+        os.kill(int(child), 0)
+        with WriterLock(layout, "notehop index"):
+            pass
+
+
+def test_a_disk_without_locks_is_said_to_be_one(
+    layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(
+        IndexUnwritable, match=r"knows no locks \(No locks available\).*--index-dir"
+    ):
+        WriterLock(layout, "notehop index").acquire()
+
+
+def test_a_folder_that_cannot_be_locked_leaves_the_lock_of_the_file(
+    layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    real = fcntl.flock
+
+    def refuse(handle: int, how: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        real(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with WriterLock(layout, "notehop serve"), pytest.raises(IndexLocked, match="notehop serve"):
+        WriterLock(layout, "notehop index").acquire()
+
+
+def test_one_who_waits_gets_it_after_a_moment(layout: IndexLayout) -> None:
+    first = WriterLock(layout, "notehop, reading vectors")
+    first.acquire()
+    timer = threading.Timer(0.05, first.release)
+    timer.start()
+    with WriterLock(layout, "notehop index", patience=20.0) as second:
+        assert second.held
+    timer.join()
+
+
+def test_a_disk_that_went_read_only_does_not_keep_the_lock(
+    layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = WriterLock(layout, "notehop index")
+    lock.acquire()
+
+    def refuse(self: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(self))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        lock.release()
+    assert not lock.held
     with WriterLock(layout, "notehop index"):
         pass

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +22,7 @@ from indexing.stores.lexical import LexicalIndex
 from indexing.stores.lock import WriterLock
 from indexing.stores.model import Batch, NoteRecord, NoteRow, NoteStatus
 from indexing.stores.reader import Ranking, Reader, Snapshot
+from indexing.stores.seal import put_seal
 from indexing.stores.table import VectorTable
 from indexing.stores.vectors import Vectors
 from tests.indexing.stores.index_samples import DIMENSIONS, SampleIndex, record, vector_of
@@ -410,7 +413,7 @@ def test_an_index_made_anew_is_followed(filled: SampleIndex) -> None:
     with Reader.open(filled.layout, {"dimensions": DIMENSIONS}) as reader:
         old = reader.snapshot()
         texts = [one.text for one in old.chunks_of("Plan.md")]
-        filled.layout.clear()
+        filled.remove()
         with pytest.raises(IndexMissing):
             reader.snapshot()
         filled.write(record("Plan.md", "alpha beta", "other"))
@@ -420,12 +423,30 @@ def test_an_index_made_anew_is_followed(filled: SampleIndex) -> None:
             assert snapshot.paths() == ["Plan.md"]
         assert [one.text for one in old.chunks_of("Plan.md")] == texts
         old.close()
-        filled.layout.clear()
+        filled.remove()
         filled.fingerprint = {"model": "all-MiniLM-L6-v2", "dimensions": 4}
         with filled.catalog() as catalog:
             catalog.commit(Batch(meta={"fingerprint": dict(filled.fingerprint)}))
         with pytest.raises(IndexMismatch, match=r"all-MiniLM-L6-v2 \(4\)"):
             reader.snapshot()
+
+
+def test_an_older_copy_of_the_catalog_is_not_read(filled: SampleIndex) -> None:
+    """Put in its place byte by byte, while a reader has it open, and then for one that opens it."""
+    older = filled.layout.catalog.read_bytes()
+    with Reader.open(filled.layout) as reader:
+        generation = filled.write(record("later.md", "gamma"))
+        reader.refresh()
+        with filled.catalog() as catalog:
+            put_seal(filled.layout, generation, catalog.stamp())
+        # With its journal folded back, as when all have closed it.
+        with closing(sqlite3.connect(filled.layout.catalog)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        filled.layout.catalog.write_bytes(older)
+        with pytest.raises(IndexDamaged, match=r"older copy.*run: notehop index --rebuild"):
+            reader.snapshot()
+    with pytest.raises(IndexDamaged, match=r"older copy.*run: notehop index --rebuild"):
+        Reader.open(filled.layout)
 
 
 def test_a_damaged_catalog(filled: SampleIndex) -> None:

@@ -172,3 +172,52 @@ def test_any_sequence_of_changes_ranks_as_the_rest(
     assert sorted(table.ids) == sorted(there)
     assert close(table.top(QUERY, 4), exact(sorted(there), 4))
     assert close(table.top(QUERY, 4, allowed), exact(sorted(there.intersection(allowed)), 4))
+
+
+COARSE = st.lists(
+    st.tuples(st.integers(0, 99), st.integers(0, 3)), unique_by=lambda pair: pair[0], max_size=60
+)
+
+
+@given(
+    first=COARSE,
+    more=st.lists(COARSE, max_size=4),
+    gone=st.sets(st.integers(0, 99)),
+    k=st.integers(0, 70),
+)
+def test_any_table_ranks_as_a_list_of_all_its_scores_does(
+    first: list[tuple[int, int]], more: list[list[tuple[int, int]]], gone: set[int], k: int
+) -> None:
+    """With many ties, in parts, with rows that were replaced, taken away and given back."""
+    vectors = {n: vector_of(f"coarse {n}") for n in range(4)}
+    table = VectorTable.empty(DIMENSIONS)
+    expected: dict[str, int] = {}
+    for step in (first, *more):
+        ids = [f"{n:02}" for n, _ in step]
+        table = table.with_tail(
+            ids, np.array([vectors[v] for _, v in step]).reshape(-1, DIMENSIONS)
+        )
+        expected |= {f"{n:02}": v for n, v in step}
+    left_out = {f"{n:02}" for n in gone}
+    table = table.without(left_out)
+    back = sorted(left_out)[::2]
+    table = table.restored(back)
+    left = {one: v for one, v in expected.items() if one not in left_out or one in back}
+    scores = {one: round(float(np.vecdot(vectors[v], QUERY)), 6) + 0.0 for one, v in left.items()}
+    ranked = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
+    assert len(table) == len(left)
+    assert table.top(QUERY, k) == ranked[:k]
+    for some in (sorted(left)[::3], sorted(left)[::2], [*sorted(left)[1:], "unknown"]):
+        assert table.top(QUERY, k, some) == [hit for hit in ranked if hit[0] in some][:k]
+    assert table.similarities(QUERY, [*left, "unknown"])[:-1].tolist() == [
+        scores[one] for one in left
+    ]
+
+
+def test_copies_that_grow_apart_do_not_see_each_other(tmp_path: Path) -> None:
+    """Rows are added in place where nobody else did; each copy keeps its own."""
+    table = on_disk(tmp_path).with_tail(["f"], matrix_of(["f"]))
+    one, other = (table.with_tail([name], matrix_of([name])) for name in "gh")
+    again = one.with_tail(["i"], matrix_of(["i"]))
+    for grown, names in ((table, "f"), (one, "fg"), (other, "fh"), (again, "fgi")):
+        assert close(grown.top(QUERY, 99), exact([*IDS, *names], 99))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import VaultError
-from indexing.vault.walk import Walk, read_ignore_filters, walk
+from indexing.vault.walk import Walk, outermost, read_ignore_filters, walk, walk_within
 
 
 def make(root: Path, *paths: str) -> Path:
@@ -176,3 +176,39 @@ def test_app_settings_that_cannot_be_read_are_an_error(tmp_path: Path, content: 
     settings.write_bytes(content)
     with pytest.raises(VaultError, match=r"app\.json: cannot be read"):
         read_ignore_filters(tmp_path)
+
+
+def test_a_part_of_a_vault_is_walked_as_the_whole_is(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "deep/b.md", "deep/er/c.md", "deep b/d.md", ".obsidian/x.md")
+    (tmp_path / "deep" / "link.md").symlink_to("b.md")
+    (tmp_path / "deep" / "out.md").symlink_to("/etc/hosts")
+    (tmp_path / "folder").symlink_to("deep")
+    whole = walk(tmp_path, exclude=["er"])
+    for named in (["deep"], ["deep/er"], ["deep/b.md", "a.md"], ["nowhere", "deep/link.md"], [""]):
+        below = tuple(path + "/" for path in named if path)
+        found = walk_within(tmp_path, named, exclude=["er"])
+
+        def inside(path: str) -> bool:
+            return "" in named or path in named or path.startswith(below)  # noqa: B023
+
+        assert found.files == tuple(file for file in whole.files if inside(file.path))
+        assert found.problems == tuple(told for told in whole.problems if inside(told[0]))
+
+
+def test_what_is_no_part_of_a_vault_is_none_when_named(tmp_path: Path) -> None:
+    make(tmp_path, "deep/b.md", ".obsidian/x.md", "deep/.hidden/y.md")
+    (tmp_path / "folder").symlink_to("deep")
+    paths = [".obsidian/x.md", "deep/.hidden/y.md", "deep/.hidden", "folder/b.md", "deep/b.md/z.md"]
+    assert walk_within(tmp_path, paths) == Walk((), ())
+
+
+def test_a_vault_that_is_not_there_is_no_empty_one(tmp_path: Path) -> None:
+    for paths in ([], ["a.md"], [""]):
+        with pytest.raises(VaultError, match="no such folder"):
+            walk_within(tmp_path / "nowhere", paths)
+
+
+def test_outermost_goes_by_folders() -> None:
+    assert outermost(["a/b", "a", "a b", "a/c/d", "b/c"]) == ["a", "a b", "b/c"]
+    assert outermost(["a", ""]) == [""]
+    assert outermost([]) == []

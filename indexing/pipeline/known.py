@@ -1,0 +1,127 @@
+"""What a writer knows of its index: read from the catalog once, then kept up with what it writes.
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from indexing.changes import Changes
+from indexing.graph.files import VaultFiles
+from indexing.stores.catalog import Catalog, FileStamp, stamp_of
+from indexing.stores.model import Batch, NoteStatus
+from indexing.vault.walk import Walk, outermost
+
+Value = TypeVar("Value")
+
+
+class Known:
+    """The state of one generation. It is of no use once another writer went on: see :meth:`fits`.
+
+    ``stamps`` are those of every note, ``indexed`` counts the indexed ones, ``reasons`` say why one
+    is skipped or failed, ``attachments`` tell of every other file whether it is kept out.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        """Read what the catalog knows of the vault's files."""
+        self.meta: dict[str, Any] = catalog.meta()
+        self.generation = int(self.meta["generation"])
+        self.stamps: dict[str, FileStamp] = catalog.stamps()
+        self.reasons: dict[str, str] = {
+            note.path: note.reason or ""
+            for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
+            for note in catalog.notes(status)
+        }
+        self.attachments: dict[str, bool] = catalog.attachments()
+        self.indexed = sum(stamp.status is NoteStatus.INDEXED for stamp in self.stamps.values())
+        self._files: VaultFiles | None = None
+
+    def fits(self, catalog: Catalog) -> bool:
+        """Whether the catalog is still at the generation that is known."""
+        with catalog.snapshot() as view:
+            return (view.generation, view.stamp) == (self.generation, stamp_of(self.meta))
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether a run ended before its last batch, or none ever began: look at everything."""
+        return bool(self.meta.get("under_way")) or "fingerprint" not in self.meta
+
+    @property
+    def problems(self) -> list[tuple[str, str]]:
+        """(path, reason) of what was passed over in the vault."""
+        return [(path, reason) for path, reason in self.meta.get("problems", ())]
+
+    def files(self, catalog: Catalog, found: Walk, changes: Changes) -> VaultFiles:
+        """All files as they are now; of new notes, the aliases are not known before they are read.
+
+        :param found: a walk of the vault or of a part of it, with its ``changes``.
+        """
+        if self._files is None:
+            self._files = VaultFiles(
+                [*self.stamps, *self.attachments],
+                [path for path in self.stamps if self._kept_out(path)]
+                + [path for path, kept_out in self.attachments.items() if kept_out],
+                catalog.aliases(),
+            )
+        files = self._files
+        skip = {file.path for file, _ in changes.skip}
+        for file in found.files:
+            kept_out = bool(file.excluded) or file.path in skip or self._kept_out(file.path)
+            if file.path not in files or files.is_excluded(file.path) is not kept_out:
+                files.add(file.path, excluded=kept_out, aliases=files.aliases_of(file.path))
+        for path in (*changes.gone, *changes.detach):
+            files.remove(path)
+        return files
+
+    def wrote(self, batch: Batch, generation: int) -> None:
+        """Take in what a batch wrote."""
+        for path in (*(record.note.path for record in batch.upsert), *batch.delete):
+            before = self.stamps.pop(path, None)
+            self.reasons.pop(path, None)
+            self.indexed -= before is not None and before.status is NoteStatus.INDEXED
+        for record in batch.upsert:
+            note = record.note
+            self.stamps[note.path] = FileStamp(
+                note.size, note.mtime_ns, note.content_hash, note.status
+            )
+            self.indexed += note.status is NoteStatus.INDEXED
+            if note.status is not NoteStatus.INDEXED:
+                self.reasons[note.path] = note.reason or ""
+        for path, (size, mtime_ns) in batch.touch.items():
+            self.stamps[path] = replace(self.stamps[path], size=size, mtime_ns=mtime_ns)
+        self.attachments.update(batch.attach)
+        for path in batch.detach:
+            self.attachments.pop(path, None)
+        self.meta |= {**batch.meta, "generation": generation}
+        self.generation = generation
+
+    def _kept_out(self, path: str) -> bool:
+        stamp = self.stamps.get(path)
+        return stamp is not None and stamp.status is NoteStatus.SKIPPED
+
+
+def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value]:
+    """The entries at these paths or below them; the empty path takes all."""
+    roots = outermost(paths)
+    if "" in roots:
+        return dict(values)
+    found = {path: values[path] for path in roots if path in values}
+    # Below a path that is a file there is nothing.
+    folders = tuple(path + "/" for path in roots if path not in found)
+    if folders:
+        found |= {path: value for path, value in values.items() if path.startswith(folders)}
+    return found
+
+
+def outside(problems: Sequence[tuple[str, str]], paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Those of the (path, reason) pairs that are neither at these paths nor below them."""
+    roots = outermost(paths)
+    below = tuple(path + "/" for path in roots)
+    return [
+        (path, reason)
+        for path, reason in problems
+        if "" not in roots and path not in roots and not path.startswith(below)
+    ]

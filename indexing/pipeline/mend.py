@@ -1,0 +1,115 @@
+"""Before a run: makes whole what a crash, a disk or a person has harmed, as far as it is derived.
+
+Touches: index (reads and writes); processes, to try a vector store that may be broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from config.errors import IndexDamaged
+from indexing import faults
+from indexing.pipeline.sweep import Sweep
+from indexing.stores import heal
+from indexing.stores.catalog import Catalog
+from indexing.stores.catalog_engine import REBUILD
+from indexing.stores.layout import IndexLayout
+from indexing.stores.probe import Probe
+from indexing.stores.seal import Part, Seal
+from indexing.stores.vectors import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What is left to the run.
+
+    ``lost`` are notes with a vector that is nowhere any more: they have to be read and embedded
+    again. ``unspoken`` are the sentences with links among what is lost, by id. ``doorless``: the
+    query door of the model has to be made again. ``told`` says what was harmed and mended, for
+    people.
+    """
+
+    lost: frozenset[str] = frozenset()
+    unspoken: frozenset[str] = frozenset()
+    doorless: bool = False
+    told: tuple[str, ...] = ()
+
+
+def check_catalog(catalog: Catalog, seal: Seal | None) -> None:
+    """Look at every page and row of a catalog, and whether it still knows what it knew.
+
+    :raises IndexDamaged: if not, with the command that makes the index anew.
+    """
+    catalog.verify()
+    if seal is None:
+        return
+    with catalog.snapshot() as view:
+        if view.stamp == seal.stamp and view.generation < seal.generation:
+            raise IndexDamaged(
+                f"{catalog.label}: the index has lost what was written after generation "
+                f"{view.generation} of {seal.generation}; {REBUILD}"
+            )
+
+
+def mend(
+    layout: IndexLayout,
+    catalog: Catalog,
+    doubted: Mapping[Part, frozenset[str]],
+    sweep: Sweep,
+    vectors: Callable[[], Vectors],
+    probe: Probe,
+    dimensions: int,
+) -> Mended:
+    """Remove what is broken and put back what another part still has.
+
+    :param doubted: what is other than sealed (:func:`indexing.stores.seal.doubts`).
+    :param vectors: opens the vector store, which is not open yet.
+    :param probe: tries the vector store.
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    if not doubted and not sweep.due:
+        return Mended()
+    if catalog.generation == 0:
+        # It is new: whatever lies there was derived from another one.
+        sweep.begin()
+        heal.remove_derived(layout)
+        sweep.end()
+        return Mended()
+    heal.remove_what_is_no_folder(layout)
+    told = [
+        f"{layout.vectors}: the table of {name} was damaged and is made anew"
+        for name in heal.remove_broken_parts(layout, doubted.get("vectors", ()))
+    ]
+    if "lexical" in doubted and heal.remove_broken_lexical(layout):
+        told.append(f"{layout.lexical}: the lexical index was damaged and is made anew")
+    doorless = "model" in doubted and heal.remove_broken_door(layout, doubted["model"])
+    if doorless:
+        told.append(f"{layout.model}: the query model was damaged and is made anew")
+    lost, unspoken = frozenset[str](), frozenset[str]()
+    if sweep.due or doubted.keys() - {"lexical", "model"}:
+        sweep.begin()
+        with sweep.writing():
+            told += _tried(layout, catalog, probe, dimensions)
+            store = vectors()
+            with catalog.snapshot() as view:
+                count = heal.refill(layout, view, store)
+            if count:
+                told.append(f"{layout.chroma}: {count} vectors were put back from the tables")
+            faults.point("store-refilled")
+            lost, unspoken = sweep.run(catalog, store)
+        if lost:
+            told.append(f"{layout.chroma}: the vectors of {len(lost)} notes are made anew")
+    return Mended(lost, unspoken, doorless, tuple(told))
+
+
+def _tried(layout: IndexLayout, catalog: Catalog, probe: Probe, dimensions: int) -> list[str]:
+    """Remove the vector store if it cannot be used, and say so."""
+    if not layout.chroma.is_dir():
+        return []
+    counts = catalog.counts()
+    wrong = probe(layout, dimensions, counts.chunks + sum(counts.links.values()))
+    if wrong is None:
+        return []
+    heal.remove_store(layout)
+    return [f"{layout.chroma}: the vector store was damaged ({wrong}) and is made anew"]

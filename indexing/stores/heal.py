@@ -1,0 +1,176 @@
+"""Makes whole again what is derived: the vector store from the tables, the tables from the store.
+
+Both hold the same vectors, so that either can be made anew from the other without a model. What is
+broken is removed here; what is missing is put back from the other one. A vector that neither has is
+left to the run, which embeds its text again.
+
+Touches: index (reads and writes; under the writer lock).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+
+from config.errors import IndexDamaged, IndexMissing
+from indexing import faults
+from indexing.embed.door import DOOR_FILE, read_door
+from indexing.stores import table_files
+from indexing.stores.catalog import CatalogSnapshot
+from indexing.stores.layout import IndexLayout, unwritable
+from indexing.stores.lexical_file import NAME as LEXICAL_FILE
+from indexing.stores.lexical_file import read_postings
+from indexing.stores.table import VectorTable
+from indexing.stores.vectors import Collection as Name
+from indexing.stores.vectors import Vectors
+
+_NAMES: tuple[Name, ...] = get_args(Name)
+
+_BATCH = 4_096
+"""Vectors put back at a time: 6 MB at 384 dimensions."""
+
+
+def remove_derived(layout: IndexLayout) -> None:
+    """Remove all that was derived from a catalog that is not there any more.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    for folder in (layout.chroma, layout.vectors, layout.lexical):
+        _remove(layout, folder.name)
+
+
+def remove_store(layout: IndexLayout) -> None:
+    """Remove a vector store that cannot be used; nobody in this process may have it open.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    _remove(layout, layout.chroma.name)
+
+
+def remove_what_is_no_folder(layout: IndexLayout) -> None:
+    """Remove files that stand where a part of the index has its folder.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    for folder in (layout.chroma, layout.vectors, layout.lexical, layout.model):
+        if folder.exists() and not folder.is_dir():
+            _unlink(layout, folder.name)
+
+
+def remove_broken_parts(layout: IndexLayout, harmed: Collection[str]) -> list[str]:
+    """Take out of the tables the parts that are not as they were written.
+
+    :param harmed: paths in the index, with ``/``, of files that are known to be other than written.
+    :returns: the names of tables that lack something now; :func:`bring_up_to_date` fills them.
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    folder = layout.vectors
+    broken: list[str] = []
+    for name in _NAMES:
+        try:
+            manifest = table_files.read_manifest(folder, name)
+        except IndexMissing:
+            continue
+        except IndexDamaged:
+            _unlink(layout, f"{folder.name}/{name}.json")
+            broken.append(name)
+            continue
+        whole = tuple(
+            part
+            for part in manifest.parts
+            if not {f"{folder.name}/{part.file}{suffix}" for suffix in (".npy", ".ids")}
+            & set(harmed)
+            and table_files.is_whole(folder, part, manifest.dimensions)
+        )
+        if whole != manifest.parts:
+            # Generation 0: what it holds is right, and no generation is complete.
+            left = replace(manifest, generation=0, parts=whole)
+            nothing = np.empty((0, manifest.dimensions), dtype=np.float32)
+            table_files.write(folder, name, left, [], nothing)
+            broken.append(name)
+    return broken
+
+
+def remove_broken_lexical(layout: IndexLayout) -> bool:
+    """Remove the file of the lexical index if it cannot be read; whether it was so.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    if not (layout.lexical / LEXICAL_FILE).exists():
+        return False
+    try:
+        read_postings(layout.lexical)
+    except IndexDamaged:
+        _unlink(layout, f"{layout.lexical.name}/{LEXICAL_FILE}")
+        return True
+    return False
+
+
+def remove_broken_door(layout: IndexLayout, harmed: Collection[str]) -> bool:
+    """Remove the query door of the model if a file of it is not as written; whether it was so.
+
+    :param harmed: as for :func:`remove_broken_parts`; the files of an earlier door do not count.
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    folder = layout.model
+    door = read_door(folder)
+    if door is None:
+        return bool(harmed)
+    files = {f"{folder.name}/{name}" for name, _ in door.files.values()}
+    if door.is_whole(folder) and not files & set(harmed):
+        return False
+    _unlink(layout, f"{folder.name}/{DOOR_FILE}")
+    return True
+
+
+def refill(layout: IndexLayout, view: CatalogSnapshot, store: Vectors) -> int:
+    """Put vectors that the store lacks back into it, from the tables; return how many.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    wanted = {"chunks": sorted(key.id for key in view.chunk_keys()), "links": view.sentence_ids()}
+    return sum(_refilled(layout, view, store, name, wanted[name]) for name in _NAMES)
+
+
+def _refilled(
+    layout: IndexLayout, view: CatalogSnapshot, store: Vectors, name: Name, wanted: Sequence[str]
+) -> int:
+    stored = store.ids(name)
+    missing = [one for one in wanted if one not in stored]
+    if not missing:
+        return 0
+    try:
+        table = VectorTable.open(layout.vectors, name)
+    except (IndexMissing, IndexDamaged):
+        return 0
+    if (table.stamp, table.dimensions) != (view.stamp, store.dimensions):
+        return 0
+    count = 0
+    for start in range(0, len(missing), _BATCH):
+        ids, matrix = table.rows(missing[start : start + _BATCH])
+        store.upsert(name, ids, matrix)
+        count += len(ids)
+    return count
+
+
+def _remove(layout: IndexLayout, name: str) -> None:
+    path = layout.root / name
+    if not path.exists():
+        return
+    try:
+        shutil.rmtree(path)
+    except OSError as exc:
+        raise unwritable(layout.root, exc) from exc
+    faults.point(f"{name}-removed")
+
+
+def _unlink(layout: IndexLayout, name: str) -> None:
+    try:
+        (layout.root / name).unlink(missing_ok=True)
+    except OSError as exc:
+        raise unwritable(layout.root, exc) from exc
+    faults.point(f"{name}-removed")

@@ -1,0 +1,185 @@
+"""Whether what is derived from the catalog agrees with it: vector tables, lexical index, store.
+
+A part that cannot be read, or is of another index, the next run makes anew, once its seal is
+broken (:func:`indexing.stores.seal.break_seal`). One that is whole and lacks something is what no
+run would notice: a rebuild repairs it.
+
+Touches: index (reads; the vector store only under the writer lock, which the caller holds).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import func, select
+
+from config.errors import IndexDamaged, IndexMissing
+from indexing.stores.catalog import CatalogSnapshot
+from indexing.stores.finding import (
+    INDEX,
+    REBUILD,
+    Finding,
+    PartState,
+    lacking,
+    said_of,
+    some,
+)
+from indexing.stores.layout import IndexLayout
+from indexing.stores.lexical import LexicalIndex
+from indexing.stores.reader_holdings import dimensions_of
+from indexing.stores.schema import LINKS
+from indexing.stores.seal import read_seal
+from indexing.stores.table import VectorTable
+from indexing.stores.vectors import Collection as Name
+from indexing.stores.vectors import Vectors
+
+NAMES: tuple[Name, ...] = ("chunks", "links")
+
+_OFF = 1e-3
+"""By how much a vector may miss length 1: what rounding does stays below it."""
+
+_SLICE = 8_192
+"""Vectors looked at together: 13 MB at 384 dimensions."""
+
+_PIECE = 1 << 20
+
+Held = Mapping[str, str]
+"""Id of a chunk or of a sentence -> path of a note that it is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found, and what there is."""
+
+    findings: tuple[Finding, ...] = ()
+    parts: tuple[PartState, ...] = ()
+
+
+def wanted_of(view: CatalogSnapshot) -> dict[Name, Held]:
+    """What the catalog says that there must be a vector of."""
+    chunks = {one: path for path, ids in view.chunk_ids().items() for one in ids}
+    query = (
+        select(LINKS.c.sentence_id, func.min(LINKS.c.path))
+        .where(LINKS.c.sentence_id.is_not(None))
+        .group_by(LINKS.c.sentence_id)
+    )
+    return {"chunks": chunks, "links": dict(view.answer(query, lambda row: (row[0], row[1])))}
+
+
+def check_table(layout: IndexLayout, view: CatalogSnapshot, name: Name, wanted: Held) -> Checked:
+    """Compare a vector table with the catalog."""
+    part = f"vectors/{name}"
+    try:
+        table = VectorTable.open(layout.vectors, name)
+    except IndexMissing:
+        return Checked((lacking(part, "every vector", wanted, wanted.values()),) if wanted else ())
+    except IndexDamaged as exc:
+        return Checked((Finding(part, said_of(exc), INDEX),))
+    state = PartState(part, len(table), table.generation)
+    if (table.stamp, table.dimensions) != (view.stamp, dimensions_of(view.fingerprint)):
+        return Checked((Finding(part, "it is of another index", INDEX, len(table)),), (state,))
+    findings: list[Finding] = []
+    if table.generation > view.generation:
+        findings.append(Finding(part, _ahead(table.generation, view.generation), INDEX))
+    if missing := [one for one in wanted if one not in table]:
+        problem, paths = f"it lacks vectors of {name}", some(wanted[one] for one in missing)
+        # Of an older generation it is caught up with; else a run takes it for complete.
+        command = INDEX if table.generation < view.generation else REBUILD
+        findings.append(Finding(part, problem, command, len(missing), paths))
+    if bad := _of_wrong_length(table, [one for one in wanted if one in table]):
+        problem, paths = "vectors of a wrong length", some(wanted[one] for one in bad)
+        findings.append(Finding(part, problem, INDEX, len(bad), paths))
+    return Checked(tuple(findings), (state,))
+
+
+def check_lexical(layout: IndexLayout, view: CatalogSnapshot, wanted: Held) -> Checked:
+    """Compare the lexical index on disk with the catalog; it may be some generations behind."""
+    part = "lexical"
+    try:
+        index, generation, made_for = LexicalIndex.load(layout.lexical)
+    except IndexDamaged as exc:
+        return Checked((Finding(part, said_of(exc), INDEX),) if wanted else ())
+    state = PartState(part, len(index), generation)
+    if made_for != view.stamp:
+        return Checked((Finding(part, "it is of another index", INDEX, len(index)),), (state,))
+    if generation > view.generation:
+        return Checked((Finding(part, _ahead(generation, view.generation), INDEX),), (state,))
+    held = set(index.ids())
+    # What came or went since is taken in by whoever reads it.
+    newer = set(view.changed_paths(generation))
+    missing = [one for one, path in wanted.items() if one not in held and path not in newer]
+    findings = []
+    if missing:
+        paths = some(wanted[one] for one in missing)
+        findings.append(Finding(part, "it lacks chunks", REBUILD, len(missing), paths))
+    if not newer and (extra := held - wanted.keys()):
+        findings.append(Finding(part, "chunks that no note has", REBUILD, len(extra)))
+    return Checked(tuple(findings), (state,))
+
+
+def check_store(layout: IndexLayout, view: CatalogSnapshot, wanted: Mapping[Name, Held]) -> Checked:
+    """Compare the ids in the vector store with the catalog.
+
+    A broken one can end this process: let :mod:`indexing.stores.probe` try it before. It is opened
+    only where it is, for to open is to make.
+
+    :raises IndexDamaged: if it cannot be read.
+    """
+    part = "chroma"
+    if not (layout.chroma / "chroma.sqlite3").is_file():
+        left = {one: path for held in wanted.values() for one, path in held.items()}
+        return Checked((lacking(part, "every vector", left, left.values()),) if left else ())
+    findings: list[Finding] = []
+    parts: list[PartState] = []
+    with Vectors.open(layout.chroma, dimensions_of(view.fingerprint)) as store:
+        for name in NAMES:
+            stored = store.ids(name)
+            parts.append(PartState(f"{part}/{name}", len(stored)))
+            missing = [one for one in wanted[name] if one not in stored]
+            if missing:
+                paths = (wanted[name][one] for one in missing)
+                findings.append(lacking(f"{part}/{name}", f"vectors of {name}", missing, paths))
+            if extra := stored - wanted[name].keys():
+                problem = "vectors that nothing refers to"
+                findings.append(Finding(f"{part}/{name}", problem, INDEX, len(extra), broken=False))
+    return Checked(tuple(findings), tuple(parts))
+
+
+def check_files(layout: IndexLayout, known: Collection[str]) -> Checked:
+    """Compare the files that are written once with their checksums.
+
+    :param known: parts in which something was found already: they are passed over.
+    """
+    seal = read_seal(layout)
+    findings: list[Finding] = []
+    for name, sealed in sorted(seal.files.items() if seal else ()):
+        part = name.partition("/")[0]
+        path = layout.root / name
+        if sealed.crc is None or part in known or not path.is_file():
+            continue
+        checksum = 0
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                checksum = zlib.crc32(piece, checksum)
+        if checksum != sealed.crc:
+            problem = "a file is not as it was written"
+            findings.append(Finding(part, problem, INDEX, examples=(name,)))
+    return Checked(tuple(findings))
+
+
+def _of_wrong_length(table: VectorTable, ids: Sequence[str]) -> list[str]:
+    bad: list[str] = []
+    for start in range(0, len(ids), _SLICE):
+        found, matrix = table.rows(ids[start : start + _SLICE])
+        # What is no number, or too large to be squared, is off too.
+        with np.errstate(all="ignore"):
+            off = ~(np.abs(np.linalg.norm(matrix, axis=1) - 1) <= _OFF)
+        bad += [found[row] for row in np.flatnonzero(off).tolist()]
+    return bad
+
+
+def _ahead(generation: int, newest: int) -> str:
+    return f"it is of generation {generation}, and the catalog of {newest}: an older copy of it?"

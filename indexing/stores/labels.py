@@ -1,0 +1,129 @@
+"""What notes can be filtered by, as rows: tags, page type, date, properties. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from indexing.graph.names import fold
+from indexing.stores.model import NoteRow, NoteStatus
+from indexing.vault.dates import day_in_name
+
+TAG, TYPE, DATE = "tag", "type", "date"
+"""Names of labels; those of properties are made by :func:`property_label`."""
+
+_PROPERTY = "property:"
+
+LENGTH = 200
+"""Characters of a label that count: a longer one is no name, and a database's index has limits."""
+
+MOST = 1_000
+"""Labels of one note: properties are written by hand; more is something else."""
+
+_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
+_BLANKS = re.compile(r"[-_\s]+")
+
+
+def label_rows(note: NoteRow) -> list[tuple[str, str]]:
+    """The (name, value) pairs of a note, each once, sorted; none unless it is indexed.
+
+    A tag stands there with all it is nested in: ``fish/eel`` is a ``fish`` too. The date is that of
+    :func:`date_label`. A property has a row for each value, nested ones by ``outer.inner``; one
+    without value has the row ``""``, so that its key is known.
+    """
+    if note.status is not NoteStatus.INDEXED:
+        return []
+    found = {(DATE, date_label(note))}
+    for tag in note.tags:
+        parts = tag_label(tag).split("/")
+        found.update((TAG, "/".join(parts[:end])[:LENGTH]) for end in range(1, len(parts) + 1))
+    if note.page_type:
+        found.add((TYPE, value_label(note.page_type)))
+    for name, value in _properties("", note.front_matter):
+        if len(found) >= MOST:
+            break
+        found.add((name, value))
+    return sorted(found)
+
+
+def tag_label(tag: str) -> str:
+    """A tag as it is compared: without case, ``#`` and a slash at its end."""
+    return fold(_text(tag).strip().removeprefix("#").strip("/"))
+
+
+def value_label(value: str) -> str:
+    """A value as it is compared: without case, Unicode form and the width of white space."""
+    return " ".join(fold(_text(value)).split())[:LENGTH]
+
+
+def key_label(key: str) -> str:
+    """A front-matter key as it is compared: without case; ``-``, ``_`` and blanks are equal."""
+    return _BLANKS.sub("-", fold(_text(key)).strip())[:LENGTH]
+
+
+def property_label(key: str) -> str:
+    """The name of the labels that hold the values of a property."""
+    return _PROPERTY + key_label(key)
+
+
+def property_key(name: str) -> str | None:
+    """The key of a property's label; None for a label of another kind."""
+    return name.removeprefix(_PROPERTY) if name.startswith(_PROPERTY) else None
+
+
+def date_label(note: NoteRow) -> str:
+    """When a note is of, as ``2026-10-07T00:00:00``, which sorts as time does.
+
+    The front matter's date of creation, else a day in the file's name, else the front matter's
+    date of change, else the file's time. What people write is taken as written (in UTC, as the
+    catalog reads it); a file's time is told by the clock on the wall.
+    """
+    if note.created is None and (day := day_in_name(note.path)) is not None:
+        return f"{day.isoformat()}T00:00:00"
+    from_file = note.created is None and note.modified == note.mtime_ns / 1e9
+    seconds = note.modified if note.created is None else note.created
+    try:
+        moment = datetime.fromtimestamp(seconds, None if from_file else UTC)
+    except (ValueError, OverflowError, OSError):
+        moment = datetime(1970, 1, 1, tzinfo=UTC)
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds")
+
+
+def _properties(outer: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in values.items():
+        name = f"{outer}{key_label(str(key))}"
+        if isinstance(value, Mapping):
+            yield from _properties(f"{name}.", value)
+            continue
+        for item in (
+            value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        ):
+            if isinstance(item, Mapping):
+                yield from _properties(f"{name}.", item)
+            else:
+                yield from ((_PROPERTY + name[:LENGTH], said) for said in _values(item))
+
+
+def _values(value: Any) -> list[str]:
+    """All the ways in which one value may be asked for."""
+    if value is None:
+        return [""]
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    if isinstance(value, float) and value.is_integer():
+        # YAML has read 3.0 as a number: it may have been meant as one, or as a version.
+        return [str(value), str(int(value))]
+    text = str(value)
+    said = [value_label(text)]
+    if link := _LINK.fullmatch(text.strip()):
+        target = link[1].partition("#")[0]
+        names = (target, target.rpartition("/")[2], link[2] or "")
+        said += [value_label(name) for name in names if name.strip()]
+    return said
+
+
+def _text(value: str) -> str:
+    """The text without lone surrogates, which no database takes."""
+    return value if value.isascii() else value.encode("utf-8", "replace").decode()

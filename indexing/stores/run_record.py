@@ -1,0 +1,72 @@
+"""What the last run over an index did, kept beside it for `status`: information, no part of it.
+
+Touches: index (the file ``last-run.json``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+
+from pydantic import TypeAdapter
+
+from indexing import faults
+from indexing.stores.layout import IndexLayout
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run that ended. ``started`` and ``ended`` are in seconds since the epoch.
+
+    ``command`` is as a person types it (``notehop index``), ``generation`` that of the catalog at
+    its end. ``added`` to ``unchanged`` count notes, ``embedded`` texts that went through the model;
+    ``seconds`` is wall time by stage. ``error`` is the message that the run failed with, None if it
+    did not: the counts are then those of what it got done.
+    """
+
+    started: float
+    ended: float
+    command: str
+    generation: int
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    embedded: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    error: str | None = None
+
+
+_RECORD = TypeAdapter(RunRecord)
+
+
+def write_run_record(layout: IndexLayout, record: RunRecord) -> None:
+    """Replace the record; if the disk refuses, the one before stays, and nobody is told.
+
+    A folder that is not marked as an index is left alone.
+    """
+    path = layout.run_record
+    if not layout.marker.is_file():
+        return
+    new = path.with_suffix(".new")
+    with suppress(OSError):
+        try:
+            new.write_text(json.dumps(asdict(record), indent=1), encoding="utf-8")
+            faults.point("run-record-drafted")
+            new.replace(path)
+            faults.point("run-record-replaced")
+        finally:
+            # On a full disk the half that was written is in everyone's way.
+            new.unlink(missing_ok=True)
+
+
+def read_run_record(layout: IndexLayout) -> RunRecord | None:
+    """The record; None if there is none, or if it cannot be read."""
+    try:
+        # Not pydantic's reader: it takes no half of a surrogate pair, and a path may hold one.
+        return _RECORD.validate_python(json.loads(layout.run_record.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return None

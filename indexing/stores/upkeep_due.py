@@ -1,0 +1,111 @@
+"""When the derived indexes on disk have fallen so far behind that they are brought up to date.
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import get_args
+
+from config.errors import IndexDamaged, IndexMissing
+from indexing.stores import table_files
+from indexing.stores.catalog import Catalog, CatalogSnapshot
+from indexing.stores.layout import IndexLayout
+from indexing.stores.lexical_file import read_about
+from indexing.stores.reader_holdings import dimensions_of
+from indexing.stores.table_files import Manifest
+from indexing.stores.vectors import Collection
+
+NAMES: tuple[Collection, ...] = get_args(Collection)
+
+_PARTS = 16
+"""Parts of a table above which some are joined: each costs a search some 20 microseconds."""
+
+_FEW = 32
+"""Changed notes up to which nothing on disk is brought up to them: a reader takes them in from the
+catalog in milliseconds, and writing the lexical index whole takes longer."""
+
+_SPREAD = 256
+"""Chunks for each changed note above that: at 300,000 chunks, some 1,200 notes. What is written
+whole then is written once for a fixed share of it that changed."""
+
+_PRESSING = 4
+"""How many times as much is due at once."""
+
+
+class Due(IntEnum):
+    """Whether, and when, :func:`~indexing.stores.reader_upkeep.bring_up_to_date` should run."""
+
+    NOTHING = 0
+    WHEN_QUIET = 1
+    NOW = 2
+
+
+def upkeep_due(layout: IndexLayout, catalog: Catalog) -> Due:
+    """Whether there is something to bring up to date; a few milliseconds at any size.
+
+    After a small change there is not: readers take it in from the catalog and from what
+    :func:`~indexing.stores.reader_upkeep.write_ahead` wrote. ``WHEN_QUIET``, readers that open the
+    index now have some catching up to do; ``NOW``, that holds them up, or something is missing or
+    another index's.
+    """
+    with catalog.snapshot() as view:
+        if view.fingerprint is None:
+            return Due.NOTHING
+        tables = (max(parts_due(layout, name), table_due(layout, view, name)) for name in NAMES)
+        return max(*tables, lexical_due(layout, view))
+
+
+def parts_due(layout: IndexLayout, name: Collection) -> Due:
+    """Whether a table has come to have too many parts."""
+    said = manifest_of(layout, name)
+    return Due.NOW if said is None else _over(len(said.parts), _PARTS)
+
+
+def table_due(layout: IndexLayout, view: CatalogSnapshot, name: Collection) -> Due:
+    """Whether a table has to be compared with the catalog."""
+    said = manifest_of(layout, name)
+    if said is None or not said.generation or not fits(said, view):
+        return Due.NOW
+    try:
+        table_files.check_sizes(layout.vectors, said)
+    except IndexDamaged:
+        return Due.NOW
+    return _behind(layout, view, said.generation)
+
+
+def lexical_due(layout: IndexLayout, view: CatalogSnapshot) -> Due:
+    """Whether the lexical index has to be caught up and written."""
+    try:
+        generation, made_for = read_about(layout.lexical)
+    except IndexDamaged:
+        return Due.NOW
+    return _behind(layout, view, generation) if made_for == view.stamp else Due.NOW
+
+
+def manifest_of(layout: IndexLayout, name: Collection) -> Manifest | None:
+    """What the table on disk is; None if there is none that can be read."""
+    try:
+        return table_files.read_manifest(layout.vectors, name)
+    except (IndexMissing, IndexDamaged):
+        return None
+
+
+def fits(said: Manifest, view: CatalogSnapshot) -> bool:
+    """Whether a table is one of this index."""
+    return (said.stamp, said.dimensions) == (view.stamp, dimensions_of(view.fingerprint))
+
+
+def _behind(layout: IndexLayout, view: CatalogSnapshot, generation: int) -> Due:
+    if generation == view.generation:
+        return Due.NOTHING
+    said = manifest_of(layout, "chunks")
+    chunks = sum(part.rows for part in said.parts) if said is not None else 0
+    return _over(len(view.changed_paths(generation)), max(_FEW, chunks // _SPREAD))
+
+
+def _over(count: int, limit: int) -> Due:
+    if count <= limit:
+        return Due.NOTHING
+    return Due.WHEN_QUIET if count <= _PRESSING * limit else Due.NOW

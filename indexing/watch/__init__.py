@@ -1,0 +1,1 @@
+"""Keeps an index up to its vault while the vault changes."""

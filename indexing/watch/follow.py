@@ -1,0 +1,101 @@
+"""Wires a follower and runs it in this process.
+
+Touches: vault-read, index, model, processes.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from config import Settings
+from config.errors import IndexFailure, IndexLocked
+from indexing.pipeline import Indexer
+from indexing.report import Update
+from indexing.stores.layout import IndexLayout
+from indexing.watch.doors import LightDoor
+from indexing.watch.follower import Follower
+from indexing.watch.state import Watching
+
+_STAND_BY = 2.0
+"""Seconds between two looks at whether the process that follows has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What is followed, and how.
+
+    ``command`` is what people know this process by. ``settings`` reads the settings as they are
+    now. ``arguments`` are those of ``python -m indexing`` that lead to the same index: a change too
+    large for this process is indexed by one of its own.
+    """
+
+    vault: Path
+    layout: IndexLayout
+    settings: Callable[[], Settings]
+    command: str
+    arguments: Sequence[str]
+    told: Callable[[Update | str], None]
+
+
+def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) -> None:
+    """Keep an index up to its vault until ``stop`` is set.
+
+    :param stand_by: where another process follows already, take over when it ends.
+    :raises IndexLocked: if another process follows, unless this one shall stand by.
+    :raises SettingsError: naming the wrong setting.
+    :raises IndexUnwritable: if the folder of the index cannot be written.
+    """
+    door = LightDoor()
+
+    def indexer() -> Indexer:
+        return Indexer(what.vault, what.settings(), what.layout, load=door, command=what.command)
+
+    first = indexer()
+    what.layout.create(what.vault)
+    watching = Watching(what.layout, what.command)
+    while True:
+        try:
+            watching.acquire()
+            break
+        except IndexLocked:
+            if not stand_by:
+                raise
+            if stop.wait(_STAND_BY):
+                return
+    try:
+        Follower(first, watching, lambda: _index(what, stop), what.told, indexer).run(stop)
+    finally:
+        watching.release()
+
+
+def _index(what: Following, stop: threading.Event) -> None:
+    """Run the indexer in a process of its own, which gives the memory of its model back.
+
+    :raises IndexFailure: if it fails, with what it said.
+    """
+    command = [sys.executable, "-m", "indexing", *what.arguments]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        said: list[str] = []
+        # Read as it comes: a full pipe would hold the other process up.
+        assert process.stderr is not None
+        lines = threading.Thread(target=said.extend, args=(process.stderr,), daemon=True)
+        lines.start()
+        while process.poll() is None:
+            if stop.wait(0.1):
+                process.terminate()
+        lines.join()
+    if process.returncode and not stop.is_set():
+        last = next((line for line in reversed(said) if line.strip()), "it said nothing")
+        raise IndexFailure(last.strip().removeprefix("error: "))

@@ -1,0 +1,130 @@
+"""Who follows a vault, and how it goes: for people and other processes.
+
+The lock is the operating system's, so it ends with its process; the JSON beside it only informs.
+
+Touches: index (``watcher.lock``, ``watcher.json``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from filelock import FileLock, Timeout
+from pydantic import TypeAdapter, ValidationError
+
+from config.errors import IndexLocked
+from indexing import faults
+from indexing.stores.layout import IndexLayout, unwritable
+
+Phase = Literal["indexing", "following", "waiting", "held"]
+"""``indexing``: changes are being taken in. ``following``: the index is up to the vault as far as
+is known. ``waiting``: something is in the way and is tried again. ``held``: a person has to decide.
+"""
+
+_PATIENCE = 1.0
+"""Seconds until a lock is taken for held: whoever looks at it holds it for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchState:
+    """A process that follows a vault. Times are in seconds since the epoch.
+
+    ``command`` is as a person knows it (``notehop serve``), ``detail`` says what is in the way,
+    ``checked`` is when the whole vault was looked at last, 0 for never.
+    """
+
+    pid: int
+    host: str
+    command: str
+    since: float
+    state: Phase
+    detail: str | None = None
+    checked: float = 0.0
+
+
+_STATE = TypeAdapter(WatchState)
+
+
+def read_watch_state(layout: IndexLayout) -> WatchState | None:
+    """Who follows the vault of this index now; None if nobody does."""
+    if not layout.watch_lock.is_file():
+        return None
+    probe = FileLock(layout.watch_lock, timeout=0, thread_local=False)
+    try:
+        probe.acquire()
+    except Timeout:
+        return _said(layout)
+    except (OSError, NotImplementedError):
+        return None
+    probe.release()
+    return None
+
+
+def _said(layout: IndexLayout) -> WatchState | None:
+    try:
+        return _STATE.validate_json(layout.watch_state.read_bytes())
+    except (OSError, ValidationError):
+        # Not written yet, or half.
+        return None
+
+
+class Watching:
+    """Holds the right to follow a vault, and tells how it goes."""
+
+    def __init__(self, layout: IndexLayout, command: str) -> None:
+        self._layout = layout
+        self._lock = FileLock(layout.watch_lock, timeout=0, thread_local=False)
+        self._state = WatchState(
+            os.getpid(), socket.gethostname(), command, time.time(), "following"
+        )
+
+    def acquire(self, patience: float = _PATIENCE) -> None:
+        """Take the right to follow.
+
+        :param patience: seconds to wait for it.
+        :raises IndexLocked: if another process follows, naming it.
+        :raises IndexUnwritable: if the folder cannot be written.
+        """
+        try:
+            self._lock.acquire(timeout=patience)
+        except Timeout as exc:
+            other = _said(self._layout)
+            who = f"{other.command} (process {other.pid} on {other.host})" if other else "a process"
+            raise IndexLocked(
+                f"{self._layout.root}: {who} follows this vault already, so the index is kept up"
+            ) from exc
+        except (OSError, NotImplementedError) as exc:
+            raise unwritable(self._layout.root, OSError(str(exc))) from exc
+
+    def tell(self, state: Phase, detail: str | None = None, *, checked: bool = False) -> None:
+        """Say how it goes.
+
+        :param checked: the whole vault was looked at just now.
+        """
+        before = self._state
+        at = time.time() if checked else before.checked
+        self._state = WatchState(
+            before.pid, before.host, before.command, before.since, state, detail, at
+        )
+        if self._state == before and self._layout.watch_state.exists():
+            return
+        new = self._layout.watch_state.with_suffix(".new")
+        # On a full disk the follower goes on: this is information only.
+        with suppress(OSError):
+            new.write_text(json.dumps(asdict(self._state), indent=1), encoding="utf-8")
+            faults.point("watch-state-drafted")
+            new.replace(self._layout.watch_state)
+            faults.point("watch-state-replaced")
+
+    def release(self) -> None:
+        """Let go; a second time is nothing."""
+        if self._lock.is_locked:
+            with suppress(OSError):
+                self._layout.watch_state.unlink(missing_ok=True)
+            self._lock.release()

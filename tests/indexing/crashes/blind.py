@@ -1,0 +1,80 @@
+"""Kills a writer at times that nobody chose, over a vault that goes on changing."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+from collections import Counter
+from pathlib import Path
+
+from indexing.stores.layout import IndexLayout
+from tests.indexing.crashes.checks import check_reader, differing
+from tests.indexing.crashes.edits import Edits
+from tests.indexing.crashes.forks import Ended, Forks
+from tests.indexing.pipeline.machine.texts import WORDS
+from tests.indexing.pipeline.machine.vault import EditedVault
+
+_BATCHES = (1, 2, 3, 7, 1_000)
+
+
+class Blind:
+    """One vault, its index, and writers that are killed; ``did`` counts what happened."""
+
+    def __init__(self, forks: Forks, folder: Path, seed: int, notes: int = 0) -> None:
+        """Write a first vault.
+
+        :param notes: how many to write beside the few that edits are made of: with many, the vector
+            store writes its graph to files while it is killed.
+        """
+        self.did: Counter[str] = Counter()
+        self._forks = forks
+        self._home = folder / "home"
+        self._vault = EditedVault(self._home / "vault")
+        self._chance = random.Random(seed)
+        self._edits = Edits(self._vault, self._chance)
+        self._seconds = 0.5
+        self._where = f"seed {seed}"
+        for _ in range(12):
+            self._edits.one()
+        for number in range(notes):
+            words = " ".join(self._chance.choices(WORDS, k=12))
+            text = f"Number {number}: {words}.\n\n## Second\n\n{number} {words} [[Tide]].\n"
+            self._vault.write(f"Many/{number % 20}/Note {number}.md", text)
+
+    def round(self) -> None:
+        """Edit a little, kill a run over it, look as a reader does; now and then finish a run."""
+        for _ in range(self._chance.randrange(4)):
+            self.did[f"edit: {self._edits.one()}"] += 1
+        before = self._forks.read(self._home)
+        ended = self._killed()
+        where = f"{self._where}, round {self.did['rounds']}"
+        self.did["rounds"] += 1
+        # One that ran to its end is no kill, and is looked at all the same.
+        self.did["killed" if ended.killed else "ended before it was killed"] += 1
+        seen, compare = self._forks.read(self._home), self._chance.random() < 0.4
+        as_before = seen["error"] == before["error"] and seen.get("chunks") == before.get("chunks")
+        if as_before and not compare:
+            # What an index from nothing would say is not needed, and takes long.
+            check_reader(seen, before, before, where, whole=False)
+            return
+        self._forks.index(self._home, at="anew")
+        check_reader(seen, before, self._forks.read(self._home, "anew"), where, whole=False)
+        if compare:
+            self.did["compared with an index from nothing"] += 1
+            done = self._forks.index(self._home, batch=self._chance.choice(_BATCHES))
+            assert done.told["error"] is None, f"{where}: {done.told}"
+            self._seconds = done.seconds
+            expected = self._forks.content(self._home, "anew")
+            wrong = differing(self._forks.content(self._home), expected)
+            assert not wrong, f"{where}: " + "\n".join(wrong[:20])
+        shutil.rmtree(IndexLayout(self._home / "anew").root)
+
+    def _killed(self) -> Ended:
+        how = {"batch": self._chance.choice(_BATCHES), "rebuild": self._chance.random() < 0.15}
+        # Most of a run is over sooner than the slowest was.
+        after = self._chance.uniform(0, self._seconds) * self._chance.choice((0.5, 1.0, 1.2))
+        what = signal.SIGKILL if self._chance.random() < 0.9 else signal.SIGTERM
+        return self._forks.run(
+            "index", home=str(self._home), kill_after=after, signal=int(what), **how
+        )

@@ -1,0 +1,71 @@
+"""Ways in which a disk, a sync tool or a person harms a file or folder."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+Harm = Callable[[Path], None]
+
+
+def gone(path: Path) -> None:
+    """It is not there any more."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def empty(path: Path) -> None:
+    """Its bytes are gone."""
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    """The second half of it is gone."""
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def garbage(start: float = 0.0, stop: float = 1.0, seed: int = 1) -> Harm:
+    """Other bytes stand in a part of it, given as shares of its length."""
+
+    def harm(path: Path) -> None:
+        data = bytearray(path.read_bytes())
+        first, last = int(len(data) * start), int(len(data) * stop)
+        data[first:last] = random.Random(seed).randbytes(last - first)
+        path.write_bytes(data)
+
+    return harm
+
+
+def zeros(start: float, stop: float) -> Harm:
+    """Zeros stand in a part of it."""
+
+    def harm(path: Path) -> None:
+        data = bytearray(path.read_bytes())
+        first, last = int(len(data) * start), int(len(data) * stop)
+        data[first:last] = bytes(last - first)
+        path.write_bytes(data)
+
+    return harm
+
+
+def page(number: int, seed: int = 1) -> Harm:
+    """A page of a database is garbage."""
+
+    def harm(path: Path) -> None:
+        data = bytearray(path.read_bytes())
+        at = 4096 * (number % (len(data) // 4096))
+        data[at : at + 4096] = random.Random(seed).randbytes(4096)
+        path.write_bytes(data)
+
+    return harm
+
+
+def replaced_by_a_file(path: Path) -> None:
+    """A file stands where a folder was."""
+    gone(path)
+    path.write_text("not a folder")

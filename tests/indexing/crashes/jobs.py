@@ -1,0 +1,199 @@
+"""What is done to an index in a process of its own, which may not outlive it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import indexing.pipeline.ahead as embedding_ahead
+import indexing.pipeline.run as indexing_run
+from config import load_settings
+from config.errors import NotehopError
+from indexing import faults
+from indexing.pipeline import Indexer
+from indexing.stores.layout import IndexLayout
+from indexing.stores.probe import examine
+from indexing.stores.reader import Reader, Snapshot
+from indexing.stores.vectors import Vectors
+from tests.indexing.pipeline.machine.contents import (
+    catalog_rows,
+    graph_of,
+    lexical_hits,
+    places,
+    ranks_of,
+    stored_vectors,
+    table_vectors,
+    tokens_of,
+)
+from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
+
+BATCH_NOTES = 3
+"""Notes a transaction: few, so that a run over a handful of notes writes several."""
+
+ASIDE_FROM = 200
+"""Characters from which texts are embedded in a thread of their own, as those of a large vault."""
+
+Told = dict[str, Any]
+
+
+def layout_of(home: str, at: str) -> IndexLayout:
+    """An index of a home, which holds ``vault`` and, at ``index``, the one that follows it."""
+    return IndexLayout(Path(home) / at)
+
+
+def index(
+    home: str,
+    *,
+    at: str = "index",
+    rebuild: bool = False,
+    batch: int = BATCH_NOTES,
+    log: str | None = None,
+    kill_at: int | None = None,
+    signal_no: int = signal.SIGKILL,
+    most_bytes: int | None = None,
+) -> Told:
+    """Run the indexer over a home.
+
+    :param log: a file to write the name of each point into that the run passes.
+    :param kill_at: the point, counted from 0, at which the process is sent ``signal_no``.
+    :param most_bytes: where the disk refuses to let a file grow further.
+    """
+    if most_bytes is not None:
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, hard))
+    indexing_run.BATCH_NOTES = batch
+    embedding_ahead.SMALL_CHANGE = ASIDE_FROM
+    model = ReadableModel()
+    if log is not None:
+        faults.hook = _Points(log, kill_at, signal_no)
+    try:
+        report = _indexer(home, at, model).run(rebuild=rebuild, allow_mass_delete=True)
+    except KeyboardInterrupt:
+        return {"error": "interrupted", "type": "KeyboardInterrupt", "asked": model.asked}
+    except NotehopError as exc:
+        return {"error": str(exc), "type": type(exc).__name__, "asked": model.asked}
+    return {
+        "error": None,
+        "notes": report.notes,
+        "embedded": report.embedded,
+        "generation": report.generation,
+        "warnings": list(report.warnings),
+        "asked": model.asked,
+        "loaded": model.loaded,
+    }
+
+
+def read(home: str, at: str = "index") -> Told:
+    """What a reader sees who opens the index now: chunks, links and notes, and what it finds."""
+
+    def told(snapshot: Snapshot) -> Told:
+        chunks = {
+            path: [
+                [one.id, list(one.heading_path), one.first_line, one.last_line, one.text]
+                for one in snapshot.chunks_of(path)
+            ]
+            for path in snapshot.paths()
+        }
+        known = {one[0] for held in chunks.values() for one in held}
+        found = {one for hits in _hits(snapshot) for one, _ in hits}
+        return {
+            "generation": snapshot.generation,
+            "chunks": {path: held for path, held in chunks.items() if held},
+            "links": {path: repr(snapshot.links_from([path])) for path in snapshot.paths()},
+            "warnings": list(snapshot.warnings),
+            "unknown": sorted(found - known),
+            "found": len(found),
+        }
+
+    return _reading(layout_of(home, at), told)
+
+
+def content(home: str, at: str = "index") -> Told:
+    """All that the index says of its vault, by name, without what depends on how it came to be."""
+    layout = layout_of(home, at)
+
+    def told(snapshot: Snapshot) -> Told:
+        found: Told = dict(catalog_rows(layout.catalog))
+        found |= graph_of(snapshot) | ranks_of(snapshot)
+        found |= lexical_hits(snapshot, tokens_of(snapshot))
+        found |= places(snapshot)
+        tables, stored = table_vectors(snapshot), _stored(layout)
+        found |= {name: "vector" if hasattr(row, "shape") else row for name, row in tables.items()}
+        found |= {f"stored {name}": _agrees(row, tables.get(name)) for name, row in stored.items()}
+        return {name: repr(value) for name, value in found.items()}
+
+    return _reading(layout, told)
+
+
+def _agrees(row: Any, other: Any) -> str:
+    if other is None:
+        return "in the store only"
+    return "same" if abs(row - other).max() < 1e-5 else "another vector"
+
+
+def _stored(layout: IndexLayout) -> Told:
+    if not layout.chroma.is_dir():
+        return {}
+    # A copy: the store writes when it is opened, and its files are sealed.
+    copy = Path(shutil.copytree(layout.chroma, layout.root.with_name("chroma-copy")))
+    try:
+        with Vectors.open(copy, DIMENSIONS) as store:
+            found = stored_vectors(store)
+    finally:
+        shutil.rmtree(copy)
+    # Named as the readers' tables name them.
+    return {
+        name.replace("chunks ", "chunk ").replace("links ", "sentence "): row
+        for name, row in found.items()
+    }
+
+
+def _reading(layout: IndexLayout, told: Callable[[Snapshot], Told]) -> Told:
+    try:
+        with Reader.open(layout) as reader, reader.snapshot() as snapshot:
+            return {"error": None, **told(snapshot)}
+    except NotehopError as exc:
+        return {"error": str(exc), "type": type(exc).__name__}
+
+
+def _hits(snapshot: Snapshot) -> list[list[tuple[str, float]]]:
+    words = ("tide", "wall", "bram", "water", "log")
+    model = ReadableModel()
+    near = [snapshot.chunk_vectors.top(row, 20) for row in model.embed(words)]
+    return [*near, *(snapshot.lexical_top([word], 20) for word in words)]
+
+
+def _indexer(home: str, at: str, model: ReadableModel) -> Indexer:
+    settings = load_settings().with_overrides({"lexical.language": "en", "chunking.min_tokens": 4})
+    return Indexer(
+        Path(home) / "vault", settings, layout_of(home, at), load=model.load, probe=_examined_here
+    )
+
+
+def _examined_here(layout: IndexLayout, dimensions: int, _: int) -> str | None:
+    """As a process of its own would: this one has opened nothing yet, and may be lost."""
+    return examine(layout.chroma, layout.vectors, dimensions)
+
+
+class _Points:
+    """Writes down each point, and ends the process at one of them."""
+
+    def __init__(self, log: str, kill_at: int | None, signal_no: int) -> None:
+        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self._passed = 0
+        self._kill_at = kill_at
+        self._signal_no = signal_no
+
+    def __call__(self, name: str) -> None:
+        at, self._passed = self._passed, self._passed + 1
+        os.write(self._log, f"{name}\n".encode())
+        if at == self._kill_at:
+            os.kill(os.getpid(), self._signal_no)
+
+
+JOBS: dict[str, Callable[..., Told]] = {"index": index, "read": read, "content": content}

@@ -1,0 +1,310 @@
+"""What is derived and was harmed is whole again after the next run; a harmed catalog says so.
+
+Until then queries answer right, or give an error that names the command. Never a wrong text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.indexing.crashes import harm
+from tests.indexing.crashes.checks import differing
+from tests.indexing.crashes.forks import Forks, Told
+from tests.indexing.crashes.harm import Harm
+from tests.indexing.crashes.homes import FIRST, Home, write
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A home with an index that is whole, what a reader sees of it, and all that it says."""
+
+    home: Home
+    seen: Told
+    content: Told
+
+
+@pytest.fixture(scope="module")
+def indexed(forks: Forks, shared_folder: Path) -> Whole:
+    home = Home(shared_folder)
+    write(home.vault, FIRST)
+    forks.index(home.path)
+    # In a second generation, so that there is more than one part of each table.
+    write(home.vault, {"New.md": "New words on the tide and [[Wall]].", "plan.png": None})
+    forks.index(home.path)
+    home.keep()
+    whole = Whole(home, forks.read(home.path), forks.content(home.path))
+    assert whole.seen["error"] is None
+    return whole
+
+
+@pytest.fixture
+def whole(indexed: Whole) -> Iterator[Whole]:
+    indexed.home.restore()
+    before = _vault(indexed.home)
+    yield indexed
+    assert _vault(indexed.home) == before
+
+
+def _vault(home: Home) -> dict[str, tuple[int, str]]:
+    """Time and content of every file of the vault, which nothing may touch."""
+    return {
+        str(file.relative_to(home.vault)): (
+            file.stat().st_mtime_ns,
+            hashlib.sha256(file.read_bytes()).hexdigest(),
+        )
+        for file in home.vault.rglob("*")
+        if file.is_file()
+    }
+
+
+def check_queries(forks: Forks, whole: Whole, *commands: str) -> None:
+    """A reader sees the right texts, or is told which of the commands to run."""
+    seen = forks.read(whole.home.path)
+    if seen["error"] is not None:
+        assert any(seen["error"].endswith(f"run: {command}") for command in commands), seen
+        return
+    assert seen["unknown"] == []
+    assert seen["chunks"] == whole.seen["chunks"]
+    assert seen["links"] == whole.seen["links"]
+
+
+def check_mended(forks: Forks, whole: Whole, *, embedded: bool = False, told: str = "") -> None:
+    """The next run makes it whole again, by itself, and one after that finds nothing to do."""
+    check_queries(forks, whole, "notehop index", "notehop index --rebuild")
+    done = forks.index(whole.home.path).told
+    assert done["error"] is None
+    assert bool(done["asked"]) == embedded
+    assert any(told in line for line in done["warnings"]) if told else not done["warnings"]
+    wrong = differing(forks.content(whole.home.path), whole.content)
+    assert not wrong, "\n".join(wrong[:5])
+    again = forks.index(whole.home.path).told
+    assert (again["warnings"], again["loaded"]) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(harm.gone, id="gone"),
+        pytest.param(harm.empty, id="empty"),
+        pytest.param(harm.cut, id="cut"),
+        pytest.param(harm.garbage(), id="garbage"),
+        pytest.param(harm.garbage(0.3, 0.6), id="garbage in the middle"),
+        pytest.param(harm.garbage(0, 0.01), id="garbage at its head"),
+    ],
+)
+def test_a_harmed_database_of_the_vector_store(forks: Forks, whole: Whole, how: Harm) -> None:
+    how(whole.home.layout.chroma / "chroma.sqlite3")
+    check_mended(forks, whole, told="made anew")
+
+
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(harm.gone, id="gone"), pytest.param(harm.replaced_by_a_file, id="a file")],
+)
+def test_a_vector_store_that_is_gone(forks: Forks, whole: Whole, how: Harm) -> None:
+    how(whole.home.layout.chroma)
+    check_mended(forks, whole, told="vectors were put back from the tables")
+
+
+@pytest.mark.parametrize("name", ["chunks", "links"])
+@pytest.mark.parametrize(
+    ("suffix", "how"),
+    [
+        pytest.param(".npy", harm.gone, id="no matrix"),
+        pytest.param(".npy", harm.cut, id="half a matrix"),
+        pytest.param(".npy", harm.garbage(0.5, 0.8), id="other numbers"),
+        pytest.param(".ids", harm.gone, id="no ids"),
+        pytest.param(".ids", harm.garbage(0.5, 0.8), id="other ids"),
+    ],
+)
+def test_a_harmed_part_of_a_table(
+    forks: Forks, whole: Whole, name: str, suffix: str, how: Harm
+) -> None:
+    how(sorted(whole.home.layout.vectors.glob(f"{name}-*{suffix}"))[0])
+    check_mended(forks, whole, told=f"the table of {name} was damaged")
+
+
+@pytest.mark.parametrize("name", ["chunks", "links"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(harm.empty, id="empty"),
+        pytest.param(harm.cut, id="cut"),
+        pytest.param(harm.garbage(), id="garbage"),
+    ],
+)
+def test_a_harmed_manifest(forks: Forks, whole: Whole, name: str, how: Harm) -> None:
+    how(whole.home.layout.vectors / f"{name}.json")
+    check_mended(forks, whole, told=f"the table of {name} was damaged")
+
+
+@pytest.mark.parametrize("what", ["vectors", "vectors/chunks.json", "vectors/links.json"])
+def test_tables_that_are_gone(forks: Forks, whole: Whole, what: str) -> None:
+    harm.gone(whole.home.layout.root / what)
+    check_mended(forks, whole)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(harm.empty, id="empty"),
+        pytest.param(harm.cut, id="cut"),
+        pytest.param(harm.garbage(), id="garbage"),
+        pytest.param(harm.zeros(0.4, 0.5), id="zeros in the middle"),
+    ],
+)
+def test_a_harmed_lexical_file(forks: Forks, whole: Whole, how: Harm) -> None:
+    how(whole.home.layout.lexical / "postings.bin")
+    check_mended(forks, whole, told="the lexical index was damaged")
+
+
+def test_a_lexical_index_that_is_gone(forks: Forks, whole: Whole) -> None:
+    harm.gone(whole.home.layout.lexical)
+    check_mended(forks, whole)
+
+
+def test_store_and_tables_both_gone_are_embedded_again(forks: Forks, whole: Whole) -> None:
+    harm.gone(whole.home.layout.chroma)
+    harm.gone(whole.home.layout.vectors)
+    check_mended(forks, whole, embedded=True, told="the vectors of 8 notes are made anew")
+
+
+def test_only_what_neither_holds_is_embedded_again(forks: Forks, whole: Whole) -> None:
+    harm.gone(whole.home.layout.chroma)
+    parts = whole.home.layout.vectors.glob("chunks-*.npy")
+    # That of the second run holds one chunk.
+    harm.gone(max(parts, key=lambda part: part.stat().st_mtime_ns))
+    done = forks.index(whole.home.path).told
+    assert done["asked"] == ["New\nNew words on the tide and Wall."]
+    assert not differing(forks.content(whole.home.path), whole.content)
+
+
+def test_an_index_that_was_copied_elsewhere_is_as_good(forks: Forks, whole: Whole) -> None:
+    """A copy has other times: everything is looked at, and nothing is found."""
+    for file in whole.home.layout.root.rglob("*"):
+        file.touch()
+    check_mended(forks, whole)
+
+
+@pytest.mark.parametrize("name", ["last-run.json", "writer.json", "seal.json", "watcher.json"])
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 1}'])
+def test_a_file_that_only_informs(forks: Forks, whole: Whole, name: str, text: str) -> None:
+    (whole.home.layout.root / name).write_text(text)
+    check_mended(forks, whole)
+
+
+@pytest.mark.parametrize("name", ["writing", "next", "replaced"])
+def test_what_a_run_that_was_cut_off_left(forks: Forks, whole: Whole, name: str) -> None:
+    if name == "writing":
+        whole.home.layout.sweep_mark.touch()
+    else:
+        left = whole.home.layout.root / name
+        left.mkdir()
+        (left / whole.home.layout.marker.name).touch()
+        (left / "catalog.sqlite").write_text("half")
+    check_mended(forks, whole)
+    assert not (whole.home.layout.root / name).exists()
+
+
+def test_somebody_elses_folder_is_left_alone(forks: Forks, whole: Whole) -> None:
+    for name in ("next", "replaced"):
+        (whole.home.layout.root / name).mkdir()
+        (whole.home.layout.root / name / "thesis.doc").write_text("years of work")
+    check_mended(forks, whole)
+    done = forks.index(whole.home.path, rebuild=True).told
+    assert "not of an index" in done["error"]
+    for name in ("next", "replaced"):
+        assert (whole.home.layout.root / name / "thesis.doc").read_text() == "years of work"
+
+
+CATALOG = [
+    pytest.param(harm.empty, id="empty"),
+    pytest.param(harm.gone, id="gone"),
+    pytest.param(harm.cut, id="cut"),
+    pytest.param(harm.garbage(), id="garbage"),
+    pytest.param(harm.garbage(0, 0.0001), id="garbage at its head"),
+    pytest.param(harm.zeros(0.1, 0.9), id="zeros in the middle"),
+    *(pytest.param(harm.page(n), id=f"page {n}") for n in range(0, 60, 7)),
+    *(
+        pytest.param(harm.garbage(at / 13, at / 13 + 0.002, at), id=f"a few bytes at {at} of 13")
+        for at in range(1, 13)
+    ),
+]
+
+
+@pytest.mark.parametrize("how", CATALOG)
+def test_a_harmed_catalog_is_made_anew_on_command(forks: Forks, whole: Whole, how: Harm) -> None:
+    how(whole.home.layout.catalog)
+    check_queries(forks, whole, "notehop index", "notehop index --rebuild")
+    done = forks.index(whole.home.path).told
+    if done["error"] is not None:
+        assert done["error"].endswith("run: notehop index --rebuild"), done
+        done = forks.index(whole.home.path, rebuild=True).told
+        assert done["error"] is None
+    wrong = differing(forks.content(whole.home.path), whole.content)
+    assert not wrong, "\n".join(wrong[:5])
+
+
+def test_a_journal_that_is_garbage(forks: Forks, whole: Whole) -> None:
+    write(whole.home.vault, {"New.md": "Newer words on the tide and [[Bram]]."})
+    try:
+        log = whole.home.path / "points"
+        forks.index(whole.home.path, log=str(log))
+        names = log.read_text().split()
+        whole.home.restore()
+        write(whole.home.vault, {"New.md": "Newer words on the tide and [[Bram]]."})
+        at = names.index("catalog-committed")
+        assert forks.run("index", home=str(whole.home.path), log=str(log), kill_at=at).killed
+        journal = whole.home.layout.root / "catalog.sqlite-wal"
+        assert journal.stat().st_size
+        harm.garbage()(journal)
+        # What was committed is lost with it: the generation before stands.
+        assert forks.read(whole.home.path)["chunks"] == whole.seen["chunks"]
+        assert forks.index(whole.home.path).told["error"] is None
+        found = forks.content(whole.home.path)
+        forks.index(whole.home.path, at="anew")
+        assert not differing(found, forks.content(whole.home.path, "anew"))
+    finally:
+        whole.home.restore()
+
+
+def test_a_catalog_that_went_back_is_said_to_have(forks: Forks, whole: Whole) -> None:
+    """An older copy of the catalog alone: its generations would come back with other content."""
+    older = whole.home.layout.catalog.read_bytes()
+    text = (whole.home.vault / "New.md").read_text()
+    try:
+        write(whole.home.vault, {"New.md": "Newer words."})
+        forks.index(whole.home.path)
+        whole.home.layout.catalog.write_bytes(older)
+        seen = forks.read(whole.home.path)
+        assert "is an older copy" in seen["error"]
+        assert seen["error"].endswith("run: notehop index --rebuild")
+        done = forks.index(whole.home.path).told
+        assert "lost what was written after generation" in done["error"]
+        assert done["error"].endswith("run: notehop index --rebuild")
+        assert forks.index(whole.home.path, rebuild=True).told["error"] is None
+    finally:
+        write(whole.home.vault, {"New.md": text})
+        whole.home.restore()
+
+
+def test_a_folder_without_its_marker_is_not_touched(forks: Forks, whole: Whole) -> None:
+    whole.home.layout.marker.unlink()
+    before = {str(path) for path in whole.home.layout.root.rglob("*")}
+    assert "--index-dir" in forks.index(whole.home.path).told["error"]
+    assert {str(path) for path in whole.home.layout.root.rglob("*")} == before
+
+
+def test_a_seal_says_what_there_is(whole: Whole) -> None:
+    said = json.loads(whole.home.layout.seal.read_text())
+    names = {name.split("/")[0] for name in said["files"]}
+    assert names == {"catalog.sqlite", "chroma", "vectors", "lexical"}
+    for name, (size, mtime, _) in said["files"].items():
+        stat = (whole.home.layout.root / Path(name)).stat()
+        assert (stat.st_size, stat.st_mtime_ns) == (size, mtime)

@@ -1,0 +1,105 @@
+"""A process that is killed between any two writes leaves an index that is whole, and mends itself.
+
+At once, a reader sees the old or the new generation; after the next run, the index is what one
+built from nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.indexing.crashes import harm
+from tests.indexing.crashes.checks import check_reader, differing
+from tests.indexing.crashes.forks import Forks, Told
+from tests.indexing.crashes.homes import EDITS, FIRST, Home, write
+
+Choose = Callable[[Sequence[str]], list[int]]
+
+
+def each(names: Sequence[str]) -> list[int]:
+    """All points."""
+    return list(range(len(names)))
+
+
+def some(names: Sequence[str]) -> list[int]:
+    """A few, spread over the run."""
+    return list(range(2, len(names), max(1, len(names) // 9)))
+
+
+def of_the_exchange(names: Sequence[str]) -> list[int]:
+    """Those at which a rebuilt index takes the place of the old one."""
+    return [at for at, name in enumerate(names) if name.startswith("rebuild-")]
+
+
+def of_mending(names: Sequence[str]) -> list[int]:
+    """Those at which a run makes whole what was harmed: all until it would write what is new."""
+    return list(range(names.index("store-refilled") + 1))
+
+
+def test_a_first_index(forks: Forks, folder: Path) -> None:
+    home = Home(folder)
+    write(home.vault, FIRST)
+    kill_at_points(forks, home, some)
+
+
+def test_a_run_over_edits(forks: Forks, folder: Path) -> None:
+    home = Home(folder)
+    write(home.vault, FIRST)
+    forks.index(home.path)
+    write(home.vault, EDITS)
+    kill_at_points(forks, home, each, batch=1_000)
+
+
+def test_a_rebuild(forks: Forks, folder: Path) -> None:
+    home = Home(folder)
+    write(home.vault, FIRST)
+    forks.index(home.path)
+    write(home.vault, EDITS)
+    kill_at_points(forks, home, of_the_exchange, rebuild=True)
+
+
+def test_a_run_that_mends(forks: Forks, folder: Path) -> None:
+    home = Home(folder)
+    write(home.vault, FIRST)
+    forks.index(home.path)
+    harm.gone(home.layout.chroma)
+    harm.cut(max(home.layout.vectors.glob("links-*.npy")))
+    harm.garbage()(home.layout.lexical / "postings.bin")
+    kill_at_points(forks, home, of_mending)
+
+
+def kill_at_points(forks: Forks, home: Home, choose: Choose, **how: Any) -> None:
+    """Kill a run over this home at the points chosen, and check what is left each time."""
+    home.keep()
+    log = home.path.with_name("points")
+    forks.index(home.path, log=str(log), **how)
+    names = log.read_text().split()
+    home.restore()
+    before = forks.read(home.path)
+    if home.layout.root.exists():
+        home.forget_index()
+    forks.index(home.path)
+    after, expected = forks.read(home.path), forks.content(home.path)
+    points = choose(names)
+    assert points
+    whole = before["error"] is None and ("batch" in how or "rebuild" in how)
+    for point in points:
+        home.restore()
+        ended = forks.run("index", home=str(home.path), log=str(log), kill_at=point, **how)
+        where = f"killed at {point}, {names[point]}"
+        assert ended.killed, where
+        check_reader(forks.read(home.path), before, after, where, whole=whole)
+        told = forks.index(home.path).told
+        assert told["error"] is None, f"{where}: {told}"
+        found: Told = forks.content(home.path)
+        assert not differing(found, expected), f"{where}: {differing(found, expected)}"
+        if "private: true" in (home.vault / "Secret.md").read_text():
+            assert holding(home, b"zanzibarquux") == [], where
+
+
+def holding(home: Home, word: bytes) -> list[str]:
+    """The files of the index that hold a word, in any form that could be read."""
+    files = [file for file in home.layout.root.rglob("*") if file.is_file()]
+    return [file.name for file in files if word in file.read_bytes()]

@@ -1,0 +1,87 @@
+"""A first index that is cut off goes on where it was: what was committed is not embedded again."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.indexing.crashes.checks import differing
+from tests.indexing.crashes.forks import Forks, Told
+from tests.indexing.crashes.homes import Home, write
+
+NOTES = 24
+BATCH = 4
+
+
+def _large(home: Home) -> None:
+    write(
+        home.vault,
+        {
+            f"{number % 5}/Note {number}.md": f"Words of note {number}.\n\n## More\n\n"
+            f"The wall of {number} is near [[Note {(number * 7) % NOTES}]] and [[Later {number}]]."
+            for number in range(NOTES)
+        },
+    )
+
+
+def _committed(seen: Told) -> int:
+    """How many chunks and sentences readers have: each of them has a vector of its own here."""
+    chunks = sum(len(held) for held in seen.get("chunks", {}).values())
+    return chunks + len(seen.get("chunks", {}))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(signal.SIGKILL, id="killed"), pytest.param(signal.SIGINT, id="interrupted")],
+)
+@pytest.mark.parametrize(
+    ("point", "batches"),
+    [
+        pytest.param("chunks-vectors-upserted", 2, id="while vectors are written"),
+        pytest.param("catalog-inside-commit", 3, id="inside a commit"),
+        pytest.param("catalog-committed", 5, id="after a commit"),
+        pytest.param("lexical-drafted", 6, id="at the end"),
+    ],
+)
+def test_what_was_committed_is_not_embedded_again(
+    forks: Forks, folder: Path, point: str, batches: int, how: signal.Signals
+) -> None:
+    home = Home(folder)
+    _large(home)
+    log = folder / "points"
+    every = forks.index(home.path, at="anew", batch=BATCH, log=str(log)).told["asked"]
+    assert len(every) == 3 * NOTES
+    passed = [at for at, name in enumerate(log.read_text().split()) if name == point]
+    at = passed[batches] if len(passed) > batches else passed[-1]
+    cut = forks.run(
+        "index", home=str(home.path), batch=BATCH, log=str(log), kill_at=at, signal_no=int(how)
+    )
+    assert cut.killed == (how is signal.SIGKILL)
+    assert cut.killed or cut.told["error"] == "interrupted"
+    done_before = _committed(forks.read(home.path))
+    assert done_before >= 2 * 3 * BATCH
+    told = forks.index(home.path, batch=BATCH).told
+    assert told["error"] is None
+    assert len(told["asked"]) == len(every) - done_before
+    assert not differing(forks.content(home.path), forks.content(home.path, "anew"))
+    assert forks.index(home.path).told["loaded"] == 0
+
+
+def test_one_that_is_cut_off_again_and_again_comes_to_its_end(forks: Forks, folder: Path) -> None:
+    home = Home(folder)
+    _large(home)
+    log = folder / "points"
+    forks.index(home.path, at="anew", batch=BATCH, log=str(log))
+    cut_off = 0
+    while True:
+        # Each run gets as far as one commit.
+        log.write_text("")
+        names = forks.run("index", home=str(home.path), batch=BATCH, log=str(log), kill_at=45)
+        if not names.killed:
+            break
+        cut_off += 1
+        assert cut_off < NOTES
+    assert cut_off >= NOTES // BATCH // 2
+    assert not differing(forks.content(home.path), forks.content(home.path, "anew"))

@@ -1,0 +1,152 @@
+"""Everything that an index says of its vault, as values that can be compared."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexing.stores.reader import Snapshot
+from indexing.stores.schema import METADATA
+from indexing.stores.vectors import Vectors
+from indexing.tokens import Tokenizer
+
+QUESTIONS = (
+    "tides at the sea wall",
+    "Ewe Point",
+    "high water",
+    "潮汐",
+    "foo_bar 2026.4.10",
+    "Bram",
+)
+
+_OWN_META = {"identity", "generation", "vault"}
+"""What two indexes of equal content need not share."""
+
+_LIKENESS = 1e-6
+"""How far two copies of a vector may differ: the store scales what it is given to length 1."""
+
+Told = dict[str, Any]
+"""Name of a thing -> what is said of it."""
+
+
+def catalog_rows(path: Path) -> Told:
+    """Every row of the catalog, by table and key; without generations, which tell how it came."""
+    told: Told = {}
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        for table in METADATA.sorted_tables:
+            if table.name == "changes":
+                continue
+            columns = [column.name for column in table.columns]
+            keys = [column.name for column in table.primary_key]
+            for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table.name}"):
+                said = dict(zip(columns, row, strict=True))
+                if table.name == "meta" and said["key"] in _OWN_META:
+                    continue
+                said.pop("generation", None)
+                if (
+                    table.name == "notes"
+                    and said["status"] == "skipped"
+                    and not said["content_hash"]
+                ):
+                    # Kept out unread: nobody follows its size and time.
+                    del said["size"], said["mtime_ns"]
+                told[f"{table.name} {[said[key] for key in keys]}"] = said
+    return told
+
+
+def graph_of(snapshot: Snapshot) -> Told:
+    """Nodes and edges with all that they carry."""
+    graph = snapshot.graph
+    told: Told = {f"node {path}": said for path, said in graph.nodes(data=True)}
+    for source, target, key, said in graph.edges(keys=True, data=True):
+        told[f"edge {source} -> {target} ({key})"] = said
+    return told
+
+
+def ranks_of(snapshot: Snapshot) -> Told:
+    """PageRank, to the last bit."""
+    _ = snapshot.pagerank  # sets the work going beside the queries, as queries do
+    return {f"rank of {path}": rank for path, rank in snapshot.exact_pagerank.items()}
+
+
+def lexical_hits(snapshot: Snapshot, tokens: set[str]) -> Told:
+    """What each token finds, and each of some questions: ids and scores, best first."""
+    words = Tokenizer("en")
+    asked: dict[str, list[str]] = {token: [token] for token in tokens}
+    asked |= {question: words.query(question) for question in QUESTIONS}
+    told: Told = {
+        f"hits of {text}": snapshot.lexical_top(query, 500) for text, query in asked.items()
+    }
+    told["documents"] = snapshot.lexical.ids()
+    return told
+
+
+def tokens_of(snapshot: Snapshot) -> set[str]:
+    """Every token that a chunk holds."""
+    chunks = snapshot.chunks(
+        one for path in snapshot.paths() for one in snapshot.chunk_ids_of(path)
+    )
+    return {token for chunk in chunks.values() for held in chunk.tokens.values() for token in held}
+
+
+def places(snapshot: Snapshot) -> Told:
+    """What a reader knows of notes, chunks and links without asking the catalog's tables."""
+    told: Told = {"warnings": snapshot.warnings}
+    for path in snapshot.paths():
+        told[f"chunks of {path}"] = [
+            (one.id, one.ordinal, one.text, one.first_line, one.last_line)
+            for one in snapshot.chunks_of(path)
+        ]
+        told[f"links from {path}"] = snapshot.links_from([path])
+        told[f"links to {path}"] = snapshot.links_to([path])
+    for note in snapshot.notes():
+        told[f"note {note.path}"] = snapshot.note(note.path), snapshot.notes_named(note.title)
+    return told
+
+
+def sentence_ids(snapshot: Snapshot) -> list[str]:
+    """The ids of all sentences with a link, sorted."""
+    found = {link.sentence_id for link in snapshot.links_from(n.path for n in snapshot.notes())}
+    return sorted(one for one in found if one is not None)
+
+
+def table_vectors(snapshot: Snapshot) -> Told:
+    """The vectors of the reader's tables: of all chunks, and of the sentences that links have."""
+    told: Told = {"ids of chunks": sorted(snapshot.chunk_vectors.ids)}
+    for name, table, ids in (
+        ("chunk", snapshot.chunk_vectors, sorted(snapshot.chunk_vectors.ids)),
+        ("sentence", snapshot.link_vectors, sentence_ids(snapshot)),
+    ):
+        told |= {f"{name} {one}": row for one, row in zip(*table.rows(ids), strict=True)}
+    return told
+
+
+def stored_vectors(store: Vectors) -> Told:
+    """The vectors of both collections."""
+    told: Told = {}
+    for name in ("chunks", "links"):
+        ids, matrix = store.get(name, sorted(store.ids(name)))
+        told |= {f"{name} {one}": row for one, row in zip(ids, matrix, strict=True)}
+    return told
+
+
+def differences(found: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
+    """Each thing that is not as expected, in words; nothing if all is equal."""
+    for name in sorted(found.keys() | expected.keys()):
+        if name not in found:
+            yield f"missing: {name}: {expected[name]}"
+        elif name not in expected:
+            yield f"too much: {name}: {found[name]}"
+        elif not _equal(found[name], expected[name]):
+            yield f"{name}:\n  followed: {found[name]}\n  anew:     {expected[name]}"
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return bool(np.allclose(one, other, rtol=0, atol=_LIKENESS))
+    return bool(one == other)

@@ -1,0 +1,325 @@
+"""A vault under edits, the index that follows it with its readers, and one built from nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config import load_settings
+from indexing.changes import changes_since, scan
+from indexing.pipeline import Indexer
+from indexing.report import Report, Update
+from indexing.stores.catalog import Catalog
+from indexing.stores.layout import IndexLayout
+from indexing.stores.reader import Reader, Snapshot
+from indexing.stores.seal import doubts, read_seal
+from indexing.stores.vectors import Vectors
+from tests.indexing.pipeline.machine.contents import (
+    Told,
+    catalog_rows,
+    differences,
+    graph_of,
+    lexical_hits,
+    places,
+    ranks_of,
+    stored_vectors,
+    table_vectors,
+    tokens_of,
+)
+from tests.indexing.pipeline.machine.vault import EditedVault
+from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
+
+MAX_NOTE_BYTES = 1_500
+EXCLUDED = "Archive"
+SETTINGS = {
+    "vault.exclude": [EXCLUDED],
+    "vault.max_note_bytes": MAX_NOTE_BYTES,
+    "chunking.min_tokens": 4,
+    # Learnt from the first notes, it would be another for an index that starts with later ones.
+    "lexical.language": "en",
+}
+
+USES = frozenset({"run", "update", "run_elsewhere", "rebuild", "tidy", "look", "hold"})
+"""Steps that are done with the index; all others are edits of the vault."""
+
+Step = tuple[object, ...]
+"""Name of an edit or of what is done with the index, and its arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """What an index built from nothing says: of its run, in its rows, to readers, in its store."""
+
+    report: Report | None = None
+    rows: Told = field(default_factory=dict)
+    told: Told = field(default_factory=dict)
+    stored: Told = field(default_factory=dict)
+
+
+class Following:
+    """Does steps, one after the other, and checks the index after each run.
+
+    ``script`` holds the steps done, to be done again by :func:`play`.
+    """
+
+    def __init__(self, folder: Path, *, economical: bool = True) -> None:
+        """Start with an empty vault and no index.
+
+        :param economical: whether to demand that nothing known is embedded again; runs in several
+            batches may have to.
+        """
+        self.vault = EditedVault(folder / "vault")
+        self.layout = IndexLayout(folder / "index")
+        self.script: list[Step] = []
+        self.runs = 0
+        self._economical = economical
+        self._folder = folder
+        self._settings = load_settings().with_overrides(SETTINGS)
+        self._model = ReadableModel()
+        self._seen: dict[str, tuple[int, int, bytes]] = {}
+        self._held: list[tuple[Snapshot, Told]] = []
+        self._readers: dict[str, Reader] = {}
+        self._anew = Anew()
+        self._indexer = self._made()
+        self._tokens: set[str] = set()
+
+    def do(self, name: str, *arguments: object) -> None:
+        """Do one step: an edit of the vault, or something with the index (:data:`USES`)."""
+        self.script.append((name, *arguments))
+        getattr(self if name in USES else self.vault, name)(*arguments)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        for snapshot, _ in self._held:
+            snapshot.close()
+        for reader in self._readers.values():
+            reader.close()
+
+    def run(self) -> None:
+        """Look at the whole vault, index what changed, and compare."""
+        self._follow(lambda: self._indexer.run(allow_mass_delete=True))
+
+    def update(self, *paths: str) -> None:
+        """Look at these paths alone, which hold all that was touched."""
+        self._follow(lambda: self._indexer.update(paths, allow_mass_delete=True))
+
+    def run_elsewhere(self) -> None:
+        """Another process runs over the whole vault; the one that follows has to notice."""
+        touched = set(self.vault.touched)
+        self._follow(lambda: self._made().run(allow_mass_delete=True))
+        self.vault.touched |= touched
+
+    def rebuild(self) -> None:
+        """Build the index anew in place of the one there is, which readers hold open."""
+        self._seen.clear()
+        self._follow(lambda: self._indexer.run(rebuild=True, allow_mass_delete=True), anew=True)
+
+    def tidy(self) -> None:
+        """Do what a quiet moment is good for."""
+        if self.runs:
+            self._indexer.tidy()
+            self._check()
+
+    def look(self) -> None:
+        """Let the reader that looks seldom go on, over all generations that it missed."""
+        if self.runs:
+            with self._snapshot("seldom") as snapshot:
+                _same("the reader that looks seldom", self._told(snapshot), self._anew.told)
+
+    def hold(self) -> None:
+        """Keep what queries see now, to ask it when the index has moved on."""
+        if self.runs:
+            with Reader.open(self.layout) as reader, reader.snapshot() as snapshot:
+                told = places(snapshot) | graph_of(snapshot)
+            self._held.append((self._reader("often").snapshot(), told))
+
+    def _follow(self, work: Callable[[], Report | Update], *, anew: bool = False) -> None:
+        """Bring the index up to the vault, and check all that it should be."""
+        assert not self.runs or not doubts(self.layout, read_seal(self.layout))
+        known = self._embedded()
+        self._model.asked.clear()
+        told = work()
+        self.runs += 1
+        if self._economical and not anew:
+            self._check_economy(known)
+        self._note_what_was_seen()
+        self._anew = self._built_from_nothing()
+        self._check()
+        self._check_told(told)
+        self._check_rest(told)
+        self.vault.touched.clear()
+
+    def _check_told(self, told: Report | Update) -> None:
+        """What is said of a run is true."""
+        expected = self._anew.report
+        names = ("notes",)
+        if isinstance(told, Report):
+            assert told.added + told.changed + told.moved + told.unchanged == told.notes
+            names = ("notes", "chunks", "links", "skipped", "failed")
+        for name in names:
+            assert getattr(told, name) == getattr(expected, name), name
+
+    def _check(self) -> None:
+        """Compare all that the index says with one built from nothing."""
+        anew = self._anew
+        _same("the catalog", catalog_rows(self.layout.catalog), anew.rows)
+        with self._snapshot("often") as snapshot:
+            _same("the reader that followed", self._told(snapshot), anew.told)
+        with Reader.open(self.layout) as reader, reader.snapshot() as snapshot:
+            _same("a reader opened now", self._told(snapshot), anew.told)
+        _same("the vector store", _stored(self.layout), anew.stored)
+        for snapshot, before in self._held:
+            _same("a snapshot held", places(snapshot) | graph_of(snapshot), before)
+            snapshot.close()
+        self._held.clear()
+
+    def _check_rest(self, told: Report | Update) -> None:
+        """Over an unchanged vault nothing is written, and nothing asked of the model."""
+        files, loaded = self._index_files(), self._model.loaded
+        found = scan(self.vault.root, self._settings.vault)
+        assert not changes_since(self._catalog(), found, MAX_NOTE_BYTES)
+        again = [self._indexer.update([*self.vault.touched, *self.vault.notes()])]
+        if isinstance(told, Report):
+            # One that looks at everything also does what a follower leaves for a quiet moment.
+            again.append(self._made().update())
+        for update in again:
+            assert (update.wrote, update.generation) == (False, told.generation)
+            assert (update.notes, update.embedded) == (told.notes, 0)
+        assert self._model.loaded == loaded, "a run over an unchanged vault loaded the model"
+        wrong = list(differences(self._index_files(), files))
+        assert not wrong, "a run over an unchanged vault wrote:\n" + "\n".join(wrong)
+
+    def _built_from_nothing(self) -> Anew:
+        layout = IndexLayout(self._folder / "anew")
+        vault = self._vault_as_seen()
+        try:
+            report = Indexer(vault, self._settings, layout, load=ReadableModel().load).run()
+            with Reader.open(layout) as reader, reader.snapshot() as snapshot:
+                self._tokens = tokens_of(snapshot) | {"nowhere"}
+                told = self._told(snapshot)
+            return Anew(report, catalog_rows(layout.catalog), told, _stored(layout))
+        finally:
+            shutil.rmtree(layout.root)
+            if vault != self.vault.root:
+                shutil.rmtree(vault)
+
+    def _told(self, snapshot: Snapshot) -> Told:
+        return {
+            **graph_of(snapshot),
+            **ranks_of(snapshot),
+            **lexical_hits(snapshot, self._tokens),
+            **table_vectors(snapshot),
+            **places(snapshot),
+        }
+
+    def _vault_as_seen(self) -> Path:
+        """The vault, or a copy without the edits that left size and time as they were.
+
+        Those are not seen, by design: a scan reads no file that looks the same. The next edit of
+        the file, or a new time, shows them.
+        """
+        unseen = {
+            path: data for path, (_, _, data) in self._seen.items() if self.vault.data(path) != data
+        }
+        if not unseen:
+            return self.vault.root
+        copy = self._folder / "seen"
+        shutil.copytree(self.vault.root, copy, symlinks=True)
+        for path, data in unseen.items():
+            stat = (copy / path).stat()
+            (copy / path).write_bytes(data)
+            os.utime(copy / path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        return copy
+
+    def _note_what_was_seen(self) -> None:
+        """Remember of each note that was read what it held when the index last read it."""
+        before, self._seen = self._seen, {}
+        stamps = self._catalog().stamps()
+        read = [path for path, stamp in stamps.items() if stamp.content_hash]
+        for path in read:
+            stat = (self.vault.root / path).stat()
+            old = before.get(path)
+            if old is None or old[:2] != (stat.st_size, stat.st_mtime_ns):
+                old = stat.st_size, stat.st_mtime_ns, self.vault.data(path)
+            self._seen[path] = old
+
+    def _embedded(self) -> tuple[set[str], set[str]]:
+        """The hashes of the texts of chunks, and of sentences, whose vectors the index holds."""
+        if not self.runs:
+            return set(), set()
+        catalog = self._catalog()
+        return {key.embedded_hash for key in catalog.chunk_keys()}, set(catalog.sentence_ids())
+
+    def _check_economy(self, before: tuple[set[str], set[str]]) -> None:
+        """Only texts that the index did not hold went through the model, each once."""
+        now = self._embedded()
+        new = Counter([*(now[0] - before[0]), *(now[1] - before[1])])
+        asked = Counter(
+            hashlib.sha256(text.encode()).hexdigest()[:32] for text in self._model.asked
+        )
+        assert asked <= new, f"embedded again: {self._model.asked}"
+
+    def _index_files(self) -> Mapping[str, tuple[int, int]]:
+        told = {}
+        for file in self.layout.root.rglob("*"):
+            if file.is_file() and file.name not in ("last-run.json", "writer.lock"):
+                stat = file.stat()
+                told[file.relative_to(self.layout.root).as_posix()] = stat.st_size, stat.st_mtime_ns
+        return {name: said for name, said in told.items() if not name.endswith(("-wal", "-shm"))}
+
+    def _made(self) -> Indexer:
+        return Indexer(
+            self.vault.root, self._settings, self.layout, load=self._model.load, probe=_not_needed
+        )
+
+    def _catalog(self) -> Catalog:
+        """The catalog as it is now."""
+        with self._snapshot("often"):
+            return self._reader("often").catalog
+
+    def _reader(self, name: str) -> Reader:
+        if name not in self._readers:
+            self._readers[name] = Reader.open(self.layout)
+        return self._readers[name]
+
+    @contextmanager
+    def _snapshot(self, name: str) -> Iterator[Snapshot]:
+        with self._reader(name).snapshot() as snapshot:
+            yield snapshot
+
+
+def play(following: Following, script: Sequence[Step]) -> None:
+    """Do the steps of a script, and run once more if the last was no run."""
+    for name, *arguments in script:
+        following.do(str(name), *arguments)
+    if not script or script[-1][0] != "run":
+        following.do("run")
+
+
+def _stored(layout: IndexLayout) -> Told:
+    """What the vector store of an index holds on disk; an index of nothing has none."""
+    if not layout.chroma.is_dir():
+        return {}
+    # A copy: the store writes when it is opened, and its files are sealed.
+    copy = layout.root.with_name("chroma-copy")
+    shutil.copytree(layout.chroma, copy)
+    try:
+        with Vectors.open(copy, DIMENSIONS) as store:
+            return stored_vectors(store)
+    finally:
+        shutil.rmtree(copy)
+
+
+def _not_needed(*_: object) -> str | None:
+    raise AssertionError("the vector store was taken for broken")
+
+
+def _same(what: str, found: Told, expected: Told) -> None:
+    wrong = list(differences(found, expected))
+    assert not wrong, f"{what} is not what an index from nothing is:\n" + "\n".join(wrong[:8])

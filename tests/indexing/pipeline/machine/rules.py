@@ -1,0 +1,266 @@
+"""The state machine: edits of a vault in any order, runs of the indexer and queries between them.
+
+Rules draw small numbers and turn them into steps with plain paths and texts, which
+:class:`~tests.indexing.pipeline.machine.following.Following` does and writes down: a failure shows
+the script that led to it, ready for the table of scripts.
+"""
+
+from __future__ import annotations
+
+import json
+from unicodedata import normalize
+
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, rule
+
+from tests.indexing.pipeline.machine.following import MAX_NOTE_BYTES
+from tests.indexing.pipeline.machine.steps import (
+    RUN,
+    Steps,
+    edit,
+    joined,
+    other_case,
+    parent,
+    picked,
+    wides,
+)
+from tests.indexing.pipeline.machine.texts import (
+    ATTACHMENTS,
+    aliases,
+    blocks,
+    folders,
+    names,
+    property_of,
+    texts,
+    with_block,
+    with_property,
+)
+
+picks = st.integers(0, 30)
+"""Which of the files or folders there are; taken modulo their number."""
+
+
+class VaultMachine(Steps):
+    """Edits of every kind that a vault sees."""
+
+    # -- notes
+
+    @initialize(found=st.lists(st.tuples(folders, names, texts), min_size=5, max_size=10))
+    def begin(self, found: list[tuple[str, str, str]]) -> None:
+        for folder, name, text in found:
+            self.put(joined(folder, f"{name}.md"), text)
+
+    @edit(folder=folders, name=names, text=texts)
+    def create(self, folder: str, name: str, text: str) -> None:
+        self.put(joined(folder, f"{name}.md"), text)
+
+    @edit(pick=picks, folder=folders, text=texts)
+    def create_what_links_wait_for(self, pick: int, folder: str, text: str) -> None:
+        if name := picked(self.linked(), pick):
+            self.put(joined(folder, f"{name}.md"), text)
+
+    @edit(pick=picks, other=picks)
+    def rename_to_what_links_name(self, pick: int, other: int) -> None:
+        path, name = self.note_at(pick), picked(self.linked(), other)
+        if path and name:
+            self.move(path, joined(parent(path), f"{name}.md"))
+
+    @edit(pick=picks, other=picks)
+    def alias_what_links_name(self, pick: int, other: int) -> None:
+        if name := picked(self.linked(), other):
+            self.set_property(pick, "aliases", f"[{name}]")
+
+    @edit(folder=folders, name=names, text=texts, suffix=st.sampled_from([".MD", ".md.md", ".txt"]))
+    def create_with_another_suffix(self, folder: str, name: str, text: str, suffix: str) -> None:
+        self.put(joined(folder, f"{name}{suffix}"), text)
+
+    @edit(pick=picks, text=texts)
+    def rewrite(self, pick: int, text: str) -> None:
+        if path := self.note_at(pick):
+            self.do("write", path, text)
+
+    @edit(pick=picks, at=st.integers(0, 8), block=st.none() | blocks)
+    def edit_one_section(self, pick: int, at: int, block: str | None) -> None:
+        if path := self.note_at(pick):
+            self.do("write", path, with_block(self.text(path), at, block))
+
+    @edit(pick=picks, at=st.integers(0, 8), block=blocks)
+    def save_as_an_editor_does(self, pick: int, at: int, block: str) -> None:
+        if path := self.note_at(pick):
+            self.do("write", f"{path}.tmp", with_block(self.text(path), at, block))
+            self.do("rename", f"{path}.tmp", path)
+
+    @edit(pick=picks, other=picks)
+    def take_the_content_of_another(self, pick: int, other: int) -> None:
+        path, source = self.note_at(pick), self.note_at(other)
+        if path and source and path != source:
+            self.do("write", path, self.vault.data(source))
+
+    @edit(pick=picks, folder=folders, name=names)
+    def duplicate(self, pick: int, folder: str, name: str) -> None:
+        if path := self.note_at(pick):
+            self.put(joined(folder, f"{name}.md"), self.vault.data(path))
+
+    @edit(pick=picks, folder=folders, name=names)
+    def link_a_file(self, pick: int, folder: str, name: str) -> None:
+        """Show a note a second time, by a symbolic link."""
+        target, path = self.note_at(pick), joined(folder, f"{name}.md")
+        if target and self.vault.is_free(path) and not self.slipped:
+            self.do("link", path, target)
+
+    @edit(pick=picks)
+    def switch_line_ends(self, pick: int) -> None:
+        if path := self.note_at(pick):
+            data = self.vault.data(path)
+            crlf = data.replace(b"\n", b"\r\n")
+            self.do("write", path, data.replace(b"\r\n", b"\n") if b"\r\n" in data else crlf)
+
+    @edit(pick=picks)
+    def write_bytes_that_are_no_text(self, pick: int) -> None:
+        if path := self.note_at(pick):
+            self.do("write", path, self.vault.data(path) + b"\n\xff\xfe [[Tide]] \xe9\n")
+
+    @edit(pick=picks)
+    def grow_beyond_the_limit_or_back(self, pick: int) -> None:
+        if path := self.note_at(pick):
+            text = self.text(path)
+            short = text.partition("\n\nPadding")[0]
+            long = f"{text}\n\nPadding" + " of the sea wall" * (MAX_NOTE_BYTES // 16)
+            self.do("write", path, short if short != text else long)
+
+    # -- front matter
+
+    @edit(pick=picks, alias=st.none() | aliases)
+    def set_alias(self, pick: int, alias: str | None) -> None:
+        self.set_property(pick, "aliases", None if alias is None else f"[{alias}]")
+
+    @edit(pick=picks, other=picks)
+    def move_alias(self, pick: int, other: int) -> None:
+        path, target = self.note_at(pick), self.note_at(other)
+        alias = property_of(self.text(path), "aliases") if path else None
+        if path and target and path != target and alias is not None:
+            self.do("write", path, with_property(self.text(path), "aliases", None))
+            self.do("write", target, with_property(self.text(target), "aliases", alias))
+
+    @edit(pick=picks, key=st.sampled_from([("private", "true"), ("notehop", "false"), ("x", "[")]))
+    def switch(self, pick: int, key: tuple[str, str]) -> None:
+        """Keep a note out or let it in again; break its YAML or mend it."""
+        if path := self.note_at(pick):
+            there = property_of(self.text(path), key[0]) is not None
+            self.set_property(pick, key[0], None if there else key[1])
+
+    @edit(pick=picks, title=st.none() | st.sampled_from(["Tide", "Wall", "Of the sea", "Ebbe"]))
+    def set_title(self, pick: int, title: str | None) -> None:
+        self.set_property(pick, "title", title)
+
+    @edit(pick=picks, day=st.none() | st.sampled_from(["2024-05-06", "2023-11-14T22:13:20Z"]))
+    def set_modified(self, pick: int, day: str | None) -> None:
+        self.set_property(pick, "modified", day)
+
+    # -- times
+
+    @edit(pick=picks)
+    def touch(self, pick: int) -> None:
+        if path := self.file_at(pick):
+            self.do("touch", path)
+
+    @edit(pick=picks)
+    def slip(self, pick: int) -> None:
+        """Change letters without changing size and time."""
+        path = self.note_at(pick)
+        # Through a link the same file is seen a second time, and nobody can tell what should be.
+        if path and not self.vault.has_links():
+            self.slipped = True
+            data = self.vault.data(path)
+            other = data.swapcase() if data.swapcase() != data else data[::-1]
+            self.do("slip", path, other)
+
+    # -- names and places
+
+    @edit(pick=picks, name=names)
+    def rename(self, pick: int, name: str) -> None:
+        if path := self.note_at(pick):
+            self.move(path, joined(parent(path), f"{name}.md"))
+
+    @edit(pick=picks, folder=folders)
+    def move_to_a_folder(self, pick: int, folder: str) -> None:
+        if path := self.file_at(pick):
+            self.move(path, joined(folder, path.rpartition("/")[2]))
+
+    @edit(pick=picks)
+    def change_case(self, pick: int) -> None:
+        if path := self.file_at(pick):
+            self.move(path, joined(parent(path), other_case(path.rpartition("/")[2])))
+
+    @edit(pick=picks)
+    def change_unicode_form(self, pick: int) -> None:
+        if path := self.file_at(pick):
+            other = normalize("NFD", path)
+            self.move(path, other if other != path else normalize("NFC", path))
+
+    @edit(pick=picks, suffix=st.sampled_from([".md", ".MD", ".txt", ".md.md"]))
+    def change_suffix(self, pick: int, suffix: str) -> None:
+        if path := self.file_at(pick):
+            folder, _, name = path.rpartition("/")
+            self.move(path, joined(folder, name.split(".")[0] + suffix))
+
+    @edit(pick=picks, other=picks)
+    def swap(self, pick: int, other: int) -> None:
+        one, two = self.file_at(pick), self.file_at(other)
+        if one and two and one != two:
+            self.do("rename", one, ".swapped")
+            self.do("rename", two, one)
+            self.do("rename", ".swapped", two)
+
+    @edit(pick=picks, folder=folders, name=st.none() | st.sampled_from(["a", "b", "Tide", "old"]))
+    def move_folder(self, pick: int, folder: str, name: str | None) -> None:
+        if path := picked(self.vault.folders(), pick):
+            self.move(path, joined(folder, name or path.rpartition("/")[2]))
+
+    @edit(pick=picks)
+    def change_case_of_folder(self, pick: int) -> None:
+        if path := picked(self.vault.folders(), pick):
+            self.move(path, joined(parent(path), other_case(path.rpartition("/")[2])))
+
+    @edit(pick=picks, text=texts)
+    def put_a_folder_in_place_of_a_file_or_back(self, pick: int, text: str) -> None:
+        files = [path for path in self.vault.files() if not path.startswith(".")]
+        path = picked([*files, *self.vault.folders()], pick)
+        is_file = path is not None and (self.vault.root / path).is_file()
+        if self.remove(path):
+            self.do("write", f"{path}/Tide.md" if is_file else path, text)
+
+    @edit(pick=picks)
+    def delete(self, pick: int) -> None:
+        self.remove(self.file_at(pick))
+
+    @edit(pick=picks)
+    def delete_folder(self, pick: int) -> None:
+        self.remove(picked(self.vault.folders(), pick))
+
+    # -- what is no note
+
+    @edit(folder=folders, name=st.sampled_from(ATTACHMENTS))
+    def attach(self, folder: str, name: str) -> None:
+        self.put(joined(folder, name), "data")
+
+    @edit(pick=picks, name=st.sampled_from(ATTACHMENTS))
+    def rename_an_attachment(self, pick: int, name: str) -> None:
+        others = [path for path in self.vault.files() if not path.lower().endswith(".md")]
+        path = picked([path for path in others if not path.startswith(".")], pick)
+        if path is not None:
+            self.move(path, joined(parent(path), name))
+
+    @edit(filters=st.lists(st.sampled_from(["a/", "c d", "/wall/", "Tide.md"]), max_size=2))
+    def set_the_filters_of_the_app(self, filters: list[str]) -> None:
+        self.do("write", ".obsidian/app.json", json.dumps({"userIgnoreFilters": filters}))
+
+    # -- the index
+
+    @rule(wider=wides)
+    def update(self, wider: int) -> None:
+        self.use_index("update", wider=wider)
+
+    @rule(name=st.sampled_from([RUN, RUN, "run_elsewhere", "look", "hold", "tidy", "rebuild"]))
+    def use(self, name: str) -> None:
+        self.use_index(name, wider=0)

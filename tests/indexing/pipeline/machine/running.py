@@ -1,0 +1,100 @@
+"""Runs the state machine, in one of three kinds, and shows how it failed in few steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from indexing.stores.vectors import Vectors
+from tests.indexing.pipeline.machine.memory_store import open_in_memory
+from tests.indexing.pipeline.machine.rules import VaultMachine
+from tests.indexing.pipeline.machine.shorten import failure_of, shortened
+
+_SMALL = {
+    "indexing.pipeline.run.BATCH_NOTES": 2,
+    "indexing.pipeline.ahead.SMALL_CHANGE": 30,
+    "indexing.stores.upkeep_due._PARTS": 3,
+    "indexing.stores.upkeep_due._FEW": 2,
+    "indexing.stores.lexical._CHANGES": 6,
+    "indexing.stores.lexical._CHANGED_SHARE": 2,
+}
+"""Limits at which a vault of ten notes needs several batches, parts of tables and merges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What stands in for what: a vector store of dictionaries, limits that are soon reached."""
+
+    chroma: bool = False
+    small: bool = False
+
+    def prepare(self, patch: pytest.MonkeyPatch) -> None:
+        """Put it in place."""
+        if not self.chroma:
+            patch.setattr(Vectors, "open", open_in_memory)
+        for name, value in _SMALL.items() if self.small else ():
+            patch.setattr(name, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How many vaults there were, edits of them, and runs after which all was compared."""
+
+    vaults: int = 0
+    edits: int = 0
+    runs: int = 0
+
+    def __add__(self, other: Done) -> Done:
+        return Done(self.vaults + other.vaults, self.edits + other.edits, self.runs + other.runs)
+
+
+def run_machine(
+    folder: Path, kind: Kind, *, vaults: int, steps: int, number: int | None = None
+) -> Done:
+    """Try so many vaults with so many steps each, in a kind that is in place.
+
+    :param number: of the steps to choose; None always chooses the same.
+    :raises AssertionError: with a short script that fails, for the table of regressions.
+    """
+    made = type("Machine", (VaultMachine,), {"folder": folder, "economical": not kind.small})
+    if number is not None:
+        made = seed(number)(made)
+    try:
+        run_state_machine_as_test(
+            made,
+            settings=settings(
+                max_examples=vaults,
+                stateful_step_count=steps,
+                derandomize=number is None,
+                database=None,
+                deadline=None,
+                # Shortened are the steps as they were done: that is quicker, and easier to read.
+                phases=[Phase.generate],
+                verbosity=Verbosity.quiet,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+    except Exception as exc:
+        raise AssertionError(_shown(made, exc)) from exc
+    return Done(vaults, made.edits, made.runs)
+
+
+def _shown(made: type[VaultMachine], exc: Exception) -> str:
+    script = list(made.script)
+    first = failure_of(script, economical=made.economical)
+    if first is None:
+        return f"{exc}\nThe same steps did not fail again:\n" + _lines(script)
+    said = first.splitlines()[0]
+    short = shortened(
+        script,
+        lambda steps: (failure_of(steps, economical=made.economical) or "").startswith(said),
+    )
+    return f"{failure_of(short, economical=made.economical)}\nafter these steps:\n" + _lines(short)
+
+
+def _lines(script: list[tuple[object, ...]]) -> str:
+    return "".join(f"    {step!r},\n" for step in script)

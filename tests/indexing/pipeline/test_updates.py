@@ -1,0 +1,150 @@
+"""Updates of some paths: what they look at, what they remember, and when they look at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexing.pipeline import Indexer
+from indexing.pipeline.known import outside, within
+from indexing.stores.run_record import read_run_record
+from tests.indexing.pipeline.conftest import Bench
+
+
+def indexer(bench: Bench) -> Indexer:
+    return Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load)
+
+
+def paths(bench: Bench) -> list[str]:
+    with bench.catalog() as catalog:
+        return list(catalog.stamps())
+
+
+@pytest.fixture
+def indexed(bench: Bench) -> Bench:
+    bench.write("a.md", "See [[b]] and ![[pic.png]].")
+    bench.write("b.md", "Here.")
+    bench.write("deep/c.md", "See [[a]].")
+    bench.index()
+    return bench
+
+
+def test_only_what_is_named_is_looked_at(indexed: Bench) -> None:
+    found = indexer(indexed)
+    indexed.write("b.md", "Here once more.")
+    indexed.write("deep/c.md", "See [[b]].")
+    update = found.update(["b.md"])
+    assert (update.changed, update.wrote, update.notes) == (1, True, 3)
+    assert indexed.links("deep/c.md")[0].target_path == "a.md"
+    assert found.update(["deep"]).changed == 1
+    assert indexed.links("deep/c.md")[0].target_path == "b.md"
+
+
+def test_nothing_to_do_writes_nothing(indexed: Bench) -> None:
+    found = indexer(indexed)
+    before = indexed.catalog().generation
+    assert not found.update(["b.md", "deep", "nowhere.md", "nowhere/at/all.md"]).wrote
+    assert indexed.catalog().generation == before
+
+
+def test_a_moved_folder_embeds_nothing(indexed: Bench) -> None:
+    found = indexer(indexed)
+    (indexed.vault / "deep").rename(indexed.vault / "deeper")
+    indexed.model.asked.clear()
+    update = found.update(["deep", "deeper"])
+    assert (update.moved, update.added, update.deleted, update.embedded) == (1, 0, 0, 0)
+    assert paths(indexed) == ["a.md", "b.md", "deeper/c.md"]
+
+
+def test_a_file_in_place_of_a_folder_and_back(indexed: Bench) -> None:
+    found = indexer(indexed)
+    (indexed.vault / "deep" / "c.md").unlink()
+    (indexed.vault / "deep").rmdir()
+    (indexed.vault / "deep").write_text("No folder any more.")
+    found.update(["deep/c.md", "deep"])
+    assert paths(indexed) == ["a.md", "b.md"]
+    (indexed.vault / "deep").unlink()
+    indexed.write("deep/c.md", "See [[a]].")
+    found.update(["deep"])
+    assert paths(indexed) == ["a.md", "b.md", "deep/c.md"]
+
+
+def test_links_follow_an_attachment_that_comes_and_goes(indexed: Bench) -> None:
+    found = indexer(indexed)
+    assert indexed.links("a.md")[1].status == "unresolved"
+    (indexed.vault / "pic.png").write_bytes(b"PNG")
+    found.update(["pic.png"])
+    assert indexed.links("a.md")[1].target_path == "pic.png"
+    (indexed.vault / "pic.png").unlink()
+    found.update(["pic.png"])
+    assert indexed.links("a.md")[1].status == "unresolved"
+
+
+def test_what_another_process_wrote_is_seen(indexed: Bench) -> None:
+    found = indexer(indexed)
+    found.update(["b.md"])
+    indexed.write("new.md", "New.")
+    indexed.index()
+    (indexed.vault / "new.md").unlink()
+    assert found.update(["new.md"]).deleted == 1
+
+
+def test_the_first_update_of_all_looks_at_all(bench: Bench) -> None:
+    bench.write("a.md", "One.")
+    bench.write("b.md", "Two.")
+    assert indexer(bench).update(["a.md"]).added == 2
+
+
+def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
+    indexed: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexing.pipeline.run.BATCH_NOTES", 1)
+    for number in range(3):
+        indexed.write(f"more{number}.md", f"More {number}.")
+    found = indexer(indexed)
+    asked = 0
+
+    def fail(texts: list[str], *_: object) -> object:
+        nonlocal asked
+        asked += 1
+        if asked == 3:  # the first note is stored by then
+            raise KeyboardInterrupt
+        return type(indexed.model).embed(indexed.model, texts)
+
+    monkeypatch.setattr(indexed.model, "embed", fail)
+    with pytest.raises(KeyboardInterrupt):
+        found.update(None)
+    assert "more0.md" in paths(indexed)
+    assert "more2.md" not in paths(indexed)
+    found.update(["a.md"])
+    assert "more2.md" in paths(indexed)
+
+
+def test_what_was_passed_over_elsewhere_stays_known(indexed: Bench) -> None:
+    (indexed.vault / "lost.md").symlink_to("nowhere.md")
+    (indexed.vault / "deep" / "gone.md").symlink_to("nowhere.md")
+    found = indexer(indexed)
+    found.update(None)
+    with indexed.catalog() as catalog:
+        assert [path for path, _ in catalog.meta()["problems"]] == ["deep/gone.md", "lost.md"]
+    (indexed.vault / "lost.md").unlink()
+    found.update(["lost.md"])
+    with indexed.catalog() as catalog:
+        assert [path for path, _ in catalog.meta()["problems"]] == ["deep/gone.md"]
+
+
+def test_a_run_leaves_a_record_and_an_idle_update_keeps_it(indexed: Bench) -> None:
+    record = read_run_record(indexed.layout)
+    assert record is not None
+    assert (record.added, record.error) == (3, None)
+    indexer(indexed).update(["a.md"])
+    assert read_run_record(indexed.layout) == record
+
+
+def test_within_and_outside_go_by_folders() -> None:
+    values = {"a.md": 1, "a/b.md": 2, "a b/c.md": 3, "d/e/f.md": 4}
+    assert within(values, ["a"]) == {"a/b.md": 2}
+    assert within(values, ["a.md", "d", "d/e"]) == {"a.md": 1, "d/e/f.md": 4}
+    assert within(values, [""]) == values
+    pairs = [("a/b", "x"), ("a b", "y")]
+    assert outside(pairs, ["a"]) == [("a b", "y")]
+    assert outside(pairs, [""]) == []

@@ -1,0 +1,228 @@
+"""A follower over a real folder, with a model a person can read."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from config.errors import IndexFailure, IndexLocked
+from indexing.pipeline import Indexer
+from indexing.report import Update
+from indexing.stores.lock import WriterLock
+from indexing.watch import follower as follower_module
+from indexing.watch.follower import Bulky, Follower
+from indexing.watch.state import Watching, read_watch_state
+from tests.indexing.pipeline.conftest import Bench
+
+LONG = 15.0
+
+
+class Followed:
+    """A bench whose vault is followed in a thread."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.told: list[Update | str] = []
+        self.bulk_runs = 0
+        self.bulky = False
+        self.failures = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.watching = Watching(bench.layout, "a test")
+
+    def start(self) -> None:
+        self.bench.layout.create(self.bench.vault)
+        self.watching.acquire()
+        self._thread.start()
+        # Only what happens from now on is the test's.
+        self.until(lambda: (s := read_watch_state(self.bench.layout)) and s.checked > 0)
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join(LONG)
+        assert not self._thread.is_alive()
+        self.watching.release()
+
+    def until(self, true: Callable[[], object]) -> None:
+        end = time.monotonic() + LONG
+        while not true():
+            assert time.monotonic() < end, f"it did not come; told: {self.told}"
+            time.sleep(0.02)
+
+    def paths(self) -> list[str]:
+        with self.bench.catalog() as catalog:
+            return list(catalog.stamps())
+
+    def messages(self) -> list[str]:
+        return [said for said in self.told if isinstance(said, str)]
+
+    def texts(self, path: str) -> list[str]:
+        return [chunk.text for chunk in self.bench.chunks(path)]
+
+    def _run(self) -> None:
+        Follower(self._indexer(), self.watching, self._bulk, self.told.append, self._indexer).run(
+            self._stop
+        )
+
+    def _indexer(self) -> Indexer:
+        settings = self.bench.settings.with_overrides({"watch.settle_ms": 20})
+        return Indexer(self.bench.vault, settings, self.bench.layout, load=self._load)
+
+    def _load(self, *said: object) -> object:
+        if self.bulky:
+            raise Bulky
+        return self.bench.model.load(*said)
+
+    def _bulk(self) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise IndexFailure("no space; make some")
+        self.bulk_runs += 1
+        self.bulky = False
+        self.bench.index()
+
+
+@pytest.fixture
+def followed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Followed]:
+    for name in ("ROUND", "VAULT_RETRY", "LOCKED_RETRY", "FAILED_RETRY"):
+        monkeypatch.setattr(follower_module, name, 0.1)
+    for number in range(12):
+        bench.write(f"Notes/{number}.md", f"Words of note {number}. See [[tides]].")
+    bench.write("tides.md", "# Tides\nDivers wait for neap tides.")
+    bench.index()
+    found = Followed(bench)
+    found.start()
+    yield found
+    found.stop()
+
+
+def test_edits_moves_and_deletions_are_taken_in(followed: Followed) -> None:
+    bench = followed.bench
+    bench.write("tides.md", "# Tides\nSurveyors wait for spring tides.")
+    followed.until(
+        lambda: followed.texts("tides.md") == ["# Tides\nSurveyors wait for spring tides."]
+    )
+    (bench.vault / "Notes").rename(bench.vault / "Papers")
+    followed.until(lambda: "Papers/3.md" in followed.paths())
+    assert "Notes/3.md" not in followed.paths()
+    (bench.vault / "tides.md").unlink()
+    followed.until(lambda: "tides.md" not in followed.paths())
+    assert bench.links("Papers/3.md")[0].status == "unresolved"
+    moved = [said for said in followed.told if isinstance(said, Update) and said.moved == 12]
+    assert moved
+    assert moved[0].embedded == 0
+
+
+def test_an_emptied_file_is_given_time_to_be_written(followed: Followed) -> None:
+    bench = followed.bench
+    generation = bench.catalog().generation
+    (bench.vault / "tides.md").write_text("")
+    time.sleep(0.3)
+    bench.write("tides.md", "# Tides\nWritten in two steps.")
+    followed.until(lambda: followed.texts("tides.md") == ["# Tides\nWritten in two steps."])
+    assert bench.catalog().generation == generation + 1
+
+
+def test_a_vault_that_goes_and_comes_back_loses_nothing(followed: Followed) -> None:
+    bench = followed.bench
+    away = bench.vault.with_name("away")
+    bench.vault.rename(away)
+    followed.until(lambda: any("there is no such folder" in said for said in followed.messages()))
+    state = read_watch_state(bench.layout)
+    assert state is not None
+    assert state.state in ("waiting", "indexing")
+    assert len(followed.paths()) == 13
+    (away / "new.md").write_text("Written elsewhere.")
+    away.rename(bench.vault)
+    followed.until(lambda: "new.md" in followed.paths())
+    assert len(followed.paths()) == 14
+    followed.until(lambda: "following the vault again" in followed.messages())
+    bench.write("later.md", "Still followed.")
+    followed.until(lambda: "later.md" in followed.paths())
+
+
+def test_an_empty_mount_point_is_no_deletion(followed: Followed) -> None:
+    bench = followed.bench
+    away = bench.vault.with_name("away")
+    bench.vault.rename(away)
+    bench.vault.mkdir()
+    followed.until(lambda: any("--allow-mass-delete" in said for said in followed.messages()))
+    followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "held")
+    assert len(followed.paths()) == 13
+    bench.vault.rmdir()
+    away.rename(bench.vault)
+    followed.until(lambda: "following the vault again" in followed.messages())
+    assert len(followed.paths()) == 13
+
+
+def test_another_writer_is_waited_for(followed: Followed) -> None:
+    bench = followed.bench
+    with WriterLock(bench.layout, "notehop index"):
+        bench.write("later.md", "Not yet.")
+        followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "waiting")
+        assert "later.md" not in followed.paths()
+    followed.until(lambda: "later.md" in followed.paths())
+    assert followed.messages() == []
+
+
+def test_what_another_writer_did_is_known(followed: Followed) -> None:
+    bench = followed.bench
+    bench.write("Notes/one.md", "One. See [[two]].")
+    followed.until(lambda: "Notes/one.md" in followed.paths())
+    bench.write("two.md", "Two.")
+    followed.until(lambda: "two.md" in followed.paths())
+    (bench.vault / "two.md").unlink()
+    followed.until(lambda: bench.links("Notes/one.md")[0].status == "unresolved")
+
+
+def test_much_work_goes_to_another_process(followed: Followed) -> None:
+    followed.bulky = True
+    followed.bench.write("long.md", "Much.")
+    followed.until(lambda: "long.md" in followed.paths())
+    assert followed.bulk_runs == 1
+    followed.bench.write("short.md", "Little.")
+    followed.until(lambda: "short.md" in followed.paths())
+    assert followed.bulk_runs == 1
+
+
+def test_a_failure_is_told_once_and_tried_again(followed: Followed) -> None:
+    followed.bulky = True
+    followed.failures = 3
+    followed.bench.write("long.md", "Much.")
+    followed.until(lambda: "long.md" in followed.paths())
+    followed.until(lambda: len(followed.messages()) == 3)
+    assert followed.messages()[0] == "no space; make some"
+    assert followed.messages()[-1] == "following the vault again"
+
+
+def test_settings_of_the_vault_are_taken_up(followed: Followed) -> None:
+    bench = followed.bench
+    bench.settings = bench.settings.with_overrides({"vault.exclude": ["Notes/**"]})
+    bench.write("notehop.toml", '[vault]\nexclude = ["Notes/**"]\n')
+    followed.until(lambda: bench.chunks("Notes/1.md") == [])
+
+
+def test_one_process_follows_a_vault(followed: Followed) -> None:
+    other = Watching(followed.bench.layout, "another")
+    with pytest.raises(IndexLocked, match=r"a test .* follows this vault already"):
+        other.acquire(patience=0)
+
+
+def test_nobody_follows_when_nobody_does(bench: Bench) -> None:
+    assert read_watch_state(bench.layout) is None
+    bench.layout.create(bench.vault)
+    watching = Watching(bench.layout, "a test")
+    watching.acquire()
+    watching.tell("held", "a reason")
+    found = read_watch_state(bench.layout)
+    assert found is not None
+    assert (found.state, found.detail, found.command) == ("held", "a reason", "a test")
+    watching.release()
+    assert read_watch_state(bench.layout) is None
+    # A state that a killed process left behind is nobody's.
+    Path(bench.layout.watch_state).write_text("{}")
+    assert read_watch_state(bench.layout) is None

@@ -1,0 +1,237 @@
+"""A server that follows its vault, twenty clients, and an editor: every reply is judged.
+
+A reply may show a text of a note only if the note held that text at some moment between question
+and reply. Where the editor has been still for a second, that is what the files hold now.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.soak.changing import WORDS, Notes, code, plain
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the clients saw; threads share it."""
+
+    asked: int = 0
+    shown: int = 0
+    left_out: int = 0
+    milliseconds: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+class Clients:
+    """Threads that ask until they are told to stop."""
+
+    def __init__(self, url: str, notes: Notes, count: int) -> None:
+        self.tally = Tally()
+        self._at = urlsplit(url)
+        self._notes = notes
+        self._stop = threading.Event()
+        self._turn = threading.Lock()
+        self._threads = [
+            threading.Thread(target=self._run, args=(random.Random(number),))
+            for number in range(count)
+        ]
+
+    def __enter__(self) -> Clients:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def judge(self, told: dict[str, Any], since: float, until: float) -> Iterator[str]:
+        """What a reply shows that no file held while it was made."""
+        shown = [*told.get("hits", ()), *told.get("sources", ()), *told["connected_notes"]]
+        for one in shown:
+            if not any(one["text"] in plain(text) for text in self._held(one, since, until)):
+                yield f"{one['path']}: {one['text']!r} stood there in none of its versions then"
+            linked = one.get("linked_from")
+            if linked is not None and not any(
+                linked["sentence"] in plain(line)
+                for text in self._held(linked, since, until)
+                for line in text.split("\n")[linked["line"] - 1 : linked["line"]]
+            ):
+                yield f"{linked['path']}:{linked['line']}: no such link: {linked['sentence']!r}"
+        with self._turn:
+            self.tally.shown += len(shown)
+            self.tally.left_out += any("left out" in warning for warning in told["warnings"])
+
+    def _held(self, one: dict[str, Any], since: float, until: float) -> list[str]:
+        return self._notes.held(one["path"], since, until)
+
+    def _run(self, chance: random.Random) -> None:
+        connection = http.client.HTTPConnection(str(self._at.hostname), self._at.port, timeout=120)
+        try:
+            while not self._stop.is_set():
+                wrong = list(self._ask(connection, chance))
+                with self._turn:
+                    self.tally.asked += 1
+                    self.tally.wrong += wrong
+        except Exception as exc:  # noqa: BLE001 (any failure of a client is a finding)
+            with self._turn:
+                self.tally.wrong.append(f"{type(exc).__name__}: {exc}")
+        finally:
+            connection.close()
+
+    def _ask(self, connection: http.client.HTTPConnection, chance: random.Random) -> Iterator[str]:
+        route, extra = chance.choice(
+            (
+                ("/query", {}),
+                ("/search", {"connected": {"direction": "both"}}),
+                ("/search", {"results": "notes", "top_k": 10}),
+            )
+        )
+        number = chance.randrange(len(self._notes.versions))
+        text = f"note {number} about the {chance.choice(WORDS)}"
+        since = time.monotonic()
+        body = json.dumps({"query": text, **extra})
+        connection.request("POST", route, body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        told = json.loads(response.read())
+        until = time.monotonic()
+        with self._turn:
+            self.tally.milliseconds.append((until - since) * 1000)
+        if response.status != http.client.OK:
+            yield f"{route}: {response.status}: {told}"
+            return
+        yield from self.judge(told, since, until)
+
+
+@contextmanager
+def serving(vault: Path, index_dir: Path) -> Iterator[str]:
+    """A real server of the vault, with its follower, on a port of its own."""
+    named = ["--vault", str(vault), "--index-dir", str(index_dir), "--port", "0"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", "serve", *named],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        assert process.stderr is not None
+        said: list[str] = []
+        try:
+            for line in process.stderr:
+                said.append(line)
+                if line.startswith("notehop answers for"):
+                    break
+            else:
+                raise AssertionError(f"the server did not start: {''.join(said)}")
+            reader = threading.Thread(target=said.extend, args=(process.stderr,))
+            reader.start()
+            yield line.split(" at ")[1].split(" ")[0]
+            assert process.poll() is None, f"the server ended: {''.join(said)}"
+        finally:
+            process.terminate()
+            process.wait(30)
+        reader.join()
+
+
+def get(url: str, route: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The JSON of a reply."""
+    at = urlsplit(url)
+    connection = http.client.HTTPConnection(str(at.hostname), at.port, timeout=120)
+    try:
+        if body is None:
+            connection.request("GET", route)
+        else:
+            connection.request(
+                "POST", route, json.dumps(body), {"Content-Type": "application/json"}
+            )
+        told: dict[str, Any] = json.loads(connection.getresponse().read())
+        return told
+    finally:
+        connection.close()
+
+
+def caught_up(url: str, patience: float) -> dict[str, Any]:
+    """The status of the index once nothing is pending and its follower rests."""
+    end = time.monotonic() + patience
+    while True:
+        status = get(url, "/status")
+        pending, watcher = status["pending"], status["watcher"]
+        if pending and not any(pending.values()) and watcher and watcher["state"] == "following":
+            return status
+        assert time.monotonic() < end, f"not caught up: {pending}, {watcher}"
+        time.sleep(0.2)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What happened: during the changes, after them, and how long the index took to catch up."""
+
+    during: Tally
+    after: Tally
+    seconds: float
+    catching_up: float
+
+
+def under_load(
+    folder: Path,
+    index_dir: Path,
+    *,
+    notes: int,
+    changes: int,
+    clients: int,
+    pause: float,
+    calm: float,
+    patience: float,
+    seed: int = 0,
+) -> Outcome:
+    """Change a vault while clients ask its server; then see that the index has it all.
+
+    :param pause: seconds between two changes, on average.
+    :param calm: seconds for which the clients go on after the last change has settled.
+    :param patience: seconds that the index has to catch up.
+    """
+    vault = Notes(folder, notes, seed)
+    with serving(folder, index_dir) as url:
+        caught_up(url, patience)
+        with Clients(url, vault, clients) as during:
+            began = time.monotonic()
+            for _ in range(changes):
+                vault.change()
+                time.sleep(vault.chance.uniform(0, 2 * pause))
+            seconds = time.monotonic() - began
+            time.sleep(1)
+        with Clients(url, vault, clients) as after:
+            time.sleep(calm)
+        caught_up(url, patience)
+        catching_up = time.monotonic() - vault.last_write
+        _assert_all_found(url, vault)
+    return Outcome(during.tally, after.tally, seconds, catching_up)
+
+
+def _assert_all_found(url: str, vault: Notes) -> None:
+    """Each changed note is found by the word of its last version, no deleted one by any."""
+    for number in sorted(vault.changed & vault.paths.keys()):
+        word = code(number, vault.versions[number])
+        hits = get(url, "/search", {"query": word})["hits"]
+        found = [hit["path"] for hit in hits if word in hit["text"]]
+        assert found == [vault.paths[number]], (word, vault.paths[number], hits)
+    for number in sorted(vault.deleted):
+        word = code(number, vault.versions[number])
+        told = get(url, "/search", {"query": word})
+        assert not any(word in hit["text"] for hit in told["hits"])
+        assert told["warnings"] == []

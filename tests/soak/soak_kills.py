@@ -1,0 +1,56 @@
+"""Writers that are killed for hours, over a vault that goes on changing: nothing may be lost."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.indexing.crashes.blind import Blind
+from tests.indexing.crashes.forks import Forks
+
+ROUNDS = 60
+"""Rounds in one vault; then another begins."""
+
+TELL_EVERY = 60.0
+"""Seconds between two lines on how it goes."""
+
+
+MANY = 520
+"""Notes of two chunks: from a thousand vectors on, the store writes its graph to files."""
+
+
+@pytest.mark.parametrize(("notes", "share"), [(0, 0.75), (MANY, 0.25)])
+def test_kills_at_random_times_lose_nothing(
+    forks: Forks, folder: Path, soak_minutes: float, notes: int, share: float
+) -> None:
+    soak_minutes *= share
+    end = time.monotonic() + 60 * soak_minutes
+    told = time.monotonic()
+    did: Counter[str] = Counter()
+    for seed in count(int(time.time())):
+        blind = Blind(forks, folder / str(seed), seed, notes)
+        for _ in range(ROUNDS):
+            blind.round()
+            if time.monotonic() > told + TELL_EVERY:
+                told += TELL_EVERY
+                print(_line(did + blind.did), flush=True)
+            if time.monotonic() > end:
+                break
+        did += blind.did
+        did["vaults"] += 1
+        shutil.rmtree(folder / str(seed))
+        if time.monotonic() > end:
+            break
+    print(_line(did), flush=True)
+    assert did["killed"]
+
+
+def _line(did: Counter[str]) -> str:
+    edits = sum(number for name, number in did.items() if name.startswith("edit: "))
+    said = {name: number for name, number in sorted(did.items()) if not name.startswith("edit: ")}
+    return f"{edits} edits, " + ", ".join(f"{number} {name}" for name, number in said.items())
