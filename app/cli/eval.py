@@ -1,17 +1,33 @@
-"""``notehop eval``: how well retrieval does on golden sets, setting against setting.
+"""``notehop eval``: how well retrieval does, setting against setting.
 
-Touches: vault-read, index, model, terminal; writes below the folders it is given.
+Touches: vault-read, index, model, terminal; writes the files it is told to and, for golden sets,
+below the folder they are unpacked in.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.options import DebugOption, JsonOption, common, given_path
+from app.cli.options import (
+    Common,
+    ConfigOption,
+    DebugOption,
+    IndexDirOption,
+    JsonOption,
+    VaultOption,
+    common,
+    given_path,
+)
 from config.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.container.evaluating import Plan
+    from app.evaluation.comparison import Evaluated
 
 NAME = "eval"
 
@@ -19,47 +35,124 @@ NAME = "eval"
 def run(
     ctx: typer.Context,
     data: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            metavar="DATA", parser=given_path, help="Folder of golden sets (vault and questions)."
+            metavar="[DATA]",
+            parser=given_path,
+            help="Questions about the vault (a file), or a folder of golden sets with vaults of "
+            "their own. Without it, questions are made out of the vault.",
         ),
-    ],
+    ] = None,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Turn each part of retrieval off, one by one.")
+    ] = False,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--compare",
+            metavar="A B",
+            help="Hold setting B to A: each a preset (current, stock, fused, semantic, lexical), "
+            "key=value,key=value or a TOML file.",
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The measure by which a question counts as helped or hurt."
+        ),
+    ] = None,
+    questions: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="Questions of each kind made out of the vault."),
+    ] = 100,
+    seed: Annotated[int, typer.Option(help="Another number makes other questions.")] = 0,
     work: Annotated[
         Path,
         typer.Option(
-            metavar="PATH", parser=given_path, help="Folder for unpacked vaults and their indexes."
+            metavar="PATH",
+            parser=given_path,
+            help="Folder for the vaults of golden sets and their indexes.",
         ),
     ] = Path("build/eval"),
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", parser=given_path, help="File to write the results to, as JSON."
-        ),
+        typer.Option(metavar="FILE", parser=given_path, help="Write the results there, as JSON."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", parser=given_path, help="Write a report with plots there."),
+    ] = None,
+    vault: VaultOption = None,
+    index_dir: IndexDirOption = None,
+    config: ConfigOption = None,
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Measure which share of questions has every supporting note in the context."""
-    options = common(ctx, None, None, None, as_json, debug)
-    if options.vault or options.index_dir or options.config:
-        raise UsageError(
-            "eval brings its own vaults, indexes and settings: "
-            "leave out --vault, --index-dir and --config"
-        )
-    import json
-
+    """Measure how well notes are found: on your own vault, or on golden sets."""
+    options = common(ctx, vault, index_dir, config, as_json, debug)
+    if ablate and compare is not None:
+        raise UsageError("--ablate and --compare are two evaluations; run one after the other")
+    for file in (out, html):
+        _check_writable(file)
     from app.cli.output import print_json
     from app.cli.show_evaluation import show_evaluation
-    from app.container.evaluating import evaluate
+    from app.container.evaluating import Plan
+
+    plan = Plan(ablate, compare, measure, questions, seed)
+    found = []
+    for result in _evaluated(data, work, plan, options):
+        found.append(result)
+        if not options.json:
+            show_evaluation(result, changes=compare is not None)
+    document = _document(found)
+    if options.json:
+        print_json(document)
+    if out is not None:
+        import json
+
+        _write(out, json.dumps(document, indent=2) + "\n")
+    if html is not None:
+        from app.evaluation.report import report
+
+        _write(html, report(found))
+
+
+def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> Iterator[Evaluated]:
+    from app.container.evaluating import evaluate_sets, evaluate_vault
     from indexing.terminal import terminal_progress
 
-    found = []
-    for result in evaluate(data, work, terminal_progress()):
-        found.append(result.as_json())
-        if not options.json:
-            show_evaluation(result)
-    if options.json:
-        print_json(found)
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    progress = terminal_progress()
+    if data is None or not data.is_dir():
+        return evaluate_vault(options.place(), data, plan, progress)
+    if options.vault or options.index_dir:
+        raise UsageError(
+            f"{data} is a folder of golden sets, which bring their own vaults and indexes: leave "
+            "out --vault and --index-dir, or name a file of questions"
+        )
+    return evaluate_sets(data, work, plan, progress, config_file=options.config)
+
+
+def _document(found: list[Evaluated]) -> dict[str, object]:
+    from importlib.metadata import version
+
+    return {"version": version("notehop"), "sets": [result.as_json() for result in found]}
+
+
+def _check_writable(file: Path | None) -> None:
+    """Refuse a file before the minutes that it takes to have something to write."""
+    if file is None:
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise UsageError(f"{file.parent}: cannot be made: {exc.strerror}") from exc
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise UsageError(f"{file}: cannot be written; name a file in a folder of yours")
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        # A path of the vault may hold what is no text.
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as exc:
+        raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc

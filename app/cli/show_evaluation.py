@@ -1,38 +1,116 @@
-"""Shows an evaluation as a table.
+"""Shows an evaluation as tables.
 
 Touches: terminal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.table import Table
 
-from app.cli.output import out
-from app.container.evaluating import Evaluated
-from app.evaluation.intervals import Estimate
-from indexing.shown import counted
+from app.cli.output import headline, out, show, styled, warn
+from app.evaluation.comparison import Change, Evaluated, Row
+from app.evaluation.intervals import Estimate, percent
+from app.evaluation.measures import CHUNKS, CONTEXT, LINKED, MEASURES, NOTES
+from indexing.shown import counted, on_one_line
 
-WIDTH = 110
+WIDTH = 120
+"""Columns that a table may take."""
+
+_SHORT = {
+    CONTEXT: "context",
+    LINKED: "by link",
+    **{f"{unit}.precision@10": "p@10" for unit in (NOTES, CHUNKS)},
+    **{f"{unit}.recall@{depth}": f"r@{depth}" for unit in (NOTES, CHUNKS) for depth in (5, 10, 20)},
+}
+"""Measures as the head of a narrow column."""
+
+CHANGES = 10
+"""Questions that are listed as helped, and as hurt."""
+
+LONGEST = 70
+"""Characters of a question that are shown."""
 
 
-def show_evaluation(found: Evaluated) -> None:
-    """Print the settings of one golden set with their shares, intervals and gains, in percent."""
-    size = f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}"
-    table = Table(title=f"{found.name}: {size}")
-    table.add_column("setting")
-    for name in ("every gold note, %", "95 %", "against the first", "chunks", "ms"):
-        table.add_column(name, justify="right")
+def show_evaluation(found: Evaluated, *, changes: bool) -> None:
+    """Print the settings with the set's measure and what they gain, then all measures, in percent.
+
+    :param changes: whether to list the questions that the last setting helped and hurt.
+    """
+    size = f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
+    headline(found.name, size)
+    _print(_gains(found))
+    for table in _measures(found):
+        _print(table)
+    if changes:
+        _show_changes(found, found.rows[-1])
+    warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
+
+
+def _print(table: Table) -> None:
+    """Print a table as wide as it is: on a narrow terminal lines break, and no number is lost."""
+    width = max(out().width, WIDTH)
+    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
+
+
+def _gains(found: Evaluated) -> Table:
+    numbers = {row.setting: number for number, row in enumerate(found.rows, start=1)}
+    table = _table("", "setting", f"{found.measure}, %", "over", "gain", "+", "-", "ms")
     for row in found.rows:
-        table.add_row(
-            row.setting,
-            f"{100 * row.share.value:.1f}",
-            _bounds(row.share),
-            f"{100 * row.gain.value:+.1f} ({_bounds(row.gain)})",
-            f"{row.chunks:.1f}",
-            f"{row.milliseconds:.1f}",
-        )
-    out().print(table, width=WIDTH)
+        value, gain = row.measures[found.measure], row.gains.get(found.measure)
+        told = [str(numbers[row.setting]), row.setting]
+        told.append(f"{percent(value.value)} ({_bounds(value)})")
+        if row.against is not None and gain is not None:
+            told += [str(numbers[row.against]), f"{percent(gain.value, '+')} ({_bounds(gain)})"]
+            told += [str(len(row.helped)), str(len(row.hurt))]
+        else:
+            told += [""] * 4
+        table.add_row(*told, f"{row.milliseconds:.1f}")
+    return table
+
+
+def _measures(found: Evaluated) -> list[Table]:
+    """The rankings of notes and of passages, with what the context holds beside the first."""
+    tables = []
+    for unit, beside in ((NOTES, (CONTEXT, LINKED)), (CHUNKS, ())):
+        names = [*beside, *(name for name in MEASURES if name.startswith(f"{unit}."))]
+        short = [_SHORT.get(name, name.removeprefix(f"{unit}.")) for name in names]
+        table = _table("", f"{unit}, %", *short)
+        for number, row in enumerate(found.rows, start=1):
+            values = (percent(row.measures[name].value) for name in names)
+            table.add_row(str(number), row.setting, *values)
+        tables.append(table)
+    return tables
+
+
+def _table(*names: str) -> Table:
+    """A table with the numbers of the settings, their names, and columns of numbers."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for at, name in enumerate(names):
+        table.add_column(name, justify="left" if at == 1 else "right", no_wrap=True)
+    return table
+
+
+def _show_changes(found: Evaluated, row: Row) -> None:
+    texts = {question.id: question.text for question in found.questions}
+    for name, changes in (("helped", row.helped), ("hurt", row.hurt)):
+        headline(f"{name} by {row.setting}", counted(len(changes), "question"))
+        _list(changes, texts)
+
+
+def _list(changes: Sequence[Change], texts: dict[str, str]) -> None:
+    for change in changes[:CHANGES]:
+        text = on_one_line(texts[change.id])
+        clipped = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+        values = f"{change.before:.2f} -> {change.after:.2f}  "
+        show(styled((values, "dim"), clipped, (f"  {on_one_line(change.id)}", "dim")), indent=2)
+    if len(changes) > CHANGES:
+        show(styled(f"and {len(changes) - CHANGES:,} more (--json has all)"), indent=2)
 
 
 def _bounds(estimate: Estimate) -> str:
-    return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
+    """The interval of an estimate, in percent."""
+    return f"{percent(estimate.low)} to {percent(estimate.high)}"

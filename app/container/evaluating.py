@@ -1,73 +1,195 @@
-"""Wires an evaluation: indexes the golden sets and asks their questions under each setting.
+"""Wires an evaluation: finds or makes the questions, and asks them under each setting.
 
-Touches: vault-read, index, model; writes below the folder it is given.
+Touches: vault-read, index, model; writes below the folder that golden sets are indexed in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from llama_index.core.schema import QueryBundle
-
-from app.container.opening import open_vault
-from app.evaluation import multihop
-from app.evaluation.golden import GoldenSet, golden_sets
-from config import load_settings
+from app.container.measured import MeasuredVault
+from app.container.opening import open_place
+from app.container.place import Place
+from app.evaluation.asking import Outcome, ask_all
+from app.evaluation.comparison import Evaluated, compare
+from app.evaluation.golden import golden_sets, measure_for, placed, read_questions
+from app.evaluation.held_out import reader_without
+from app.evaluation.measures import check_installed, checked_measure
+from app.evaluation.own import own_questions
+from app.evaluation.question import Question, QuestionSet
+from app.evaluation.variants import Variant, ablation, baseline, distinct, pair
+from config import Settings, load_settings
 from config.errors import UsageError
+from config.layers import read_overrides
+from indexing.identity import wanted
 from indexing.pipeline import Indexer
 from indexing.stores.layout import IndexLayout
+from indexing.stores.reader import Reader, Snapshot
+from indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from indexing.report import Progress
 
+SLICE = 500
+"""Notes whose links are read at once."""
+
+PlaceFor = Callable[[Settings], Place]
+"""Settings -> the vault with an index made with them."""
+
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """One golden set under every setting."""
+class Plan:
+    """What is to be held against what.
 
-    name: str
-    notes: int
-    questions: int
-    rows: tuple[multihop.Row, ...]
+    Settings in force against a stock assembly; with ``ablate`` each part by itself, too; with
+    ``compare`` the two settings of these names instead. ``measure`` is the one by which questions
+    count as helped or hurt, None for the one that fits the questions. ``questions`` and ``seed``
+    are for those made out of a vault: how many of each kind, and which.
+    """
 
-    def as_json(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return asdict(self)
+    ablate: bool = False
+    compare: tuple[str, str] | None = None
+    measure: str | None = None
+    questions: int = 100
+    seed: int = 0
+
+    def variants(self, settings: Settings) -> list[Variant]:
+        """The settings to run.
+
+        :raises UsageError: if one that was named is none.
+        """
+        if self.compare is not None:
+            return pair(settings, *self.compare, lambda file: read_overrides(Path(file)))
+        return ablation(settings) if self.ablate else baseline(settings)
 
 
-def evaluate(data: Path, work: Path, progress: Progress) -> Iterator[Evaluated]:
+def evaluate_sets(
+    data: Path, work: Path, plan: Plan, progress: Progress, *, config_file: Path | None = None
+) -> Iterator[Evaluated]:
     """Evaluate the golden sets in ``data`` one after the other, each when it is asked for.
 
     :param work: folder for unpacked vaults and their indexes, kept for the next time.
-    :raises UsageError: if there are none, or one cannot be read.
+    :raises UsageError: if there are none, one cannot be read, or the plan names no setting.
     """
+    _check(plan)
     found = golden_sets(data, work)
     if not found:
         raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
     for golden in found:
-        yield _evaluate(golden, work, progress)
+        settings = load_settings(vault=golden.vault, config_file=config_file)
+        place_for = _indexed(golden.name, golden.vault, work, progress)
+        # Settings that do not exist should show before an index is made.
+        distinct(settings, plan.variants(settings))
+        place = place_for(settings)
+        with _snapshot(place) as view:
+            notes = view.notes_at(_named(golden.questions))
+            questions = placed(golden.questions, notes, golden.name)
+        asked = QuestionSet(golden.name, questions, measure_for(questions))
+        yield _evaluated(asked, place, place_for, plan, progress)
 
 
-def _evaluate(golden: GoldenSet, work: Path, progress: Progress) -> Evaluated:
-    index_dir = (work / f"{golden.name}-index").resolve()
-    report = Indexer(golden.vault, load_settings(), IndexLayout(index_dir), progress).run()
-    progress.stage(golden.name, len(multihop.SETTINGS) * len(golden.questions), "questions")
-    outcomes = {}
-    for setting, overrides in multihop.SETTINGS.items():
-        settings = load_settings(overrides=overrides)
-        with open_vault(golden.vault, index_dir=index_dir, settings=settings) as vault:
+def evaluate_vault(
+    place: Place, questions: Path | None, plan: Plan, progress: Progress
+) -> Iterator[Evaluated]:
+    """Evaluate a vault on its index, with questions of a file or made out of the vault itself.
+
+    Neither the vault nor its index is written to.
+
+    :raises UsageError: if the file cannot be read, the vault gives no question, or the plan names
+        no setting.
+    :raises IndexFailure: if there is no index, or it was made with other settings.
+    """
+    _check(plan)
+    given = None if questions is None else read_questions(questions)
+    distinct(place.settings, plan.variants(place.settings))
+    with Reader.open(place.layout, wanted(place.settings)) as reader, reader.snapshot() as view:
+        if given is None:
+            language = reader.catalog.meta().get("fingerprint", {}).get("language")
+            sets = _own(view, Tokenizer(str(language or "en")), place, plan)
+        else:
+            found = placed(given, view.notes_at(_named(given)), str(questions))
+            sets = [QuestionSet(str(questions), found, measure_for(found))]
+    for asked in sets:
+        yield _evaluated(
+            asked, place, lambda settings: replace(place, settings=settings), plan, progress
+        )
+
+
+def _check(plan: Plan) -> None:
+    check_installed()
+    if plan.measure is not None:
+        checked_measure(plan.measure)
+
+
+def _own(view: Snapshot, tokenizer: Tokenizer, place: Place, plan: Plan) -> list[QuestionSet]:
+    paths = view.paths()
+    slices = (paths[at : at + SLICE] for at in range(0, len(paths), SLICE))
+    sets = own_questions(
+        view.notes(),
+        (link for some in slices for link in view.links_from(some)),
+        tokenizer.query,
+        most=plan.questions,
+        seed=plan.seed,
+    )
+    if not sets:
+        raise UsageError(
+            f"{place.vault}: has no headings, aliases or links to make questions out of; "
+            "write your own (docs/evaluation.md)"
+        )
+    return [replace(one, name=f"{place.name}: {one.name}") for one in sets]
+
+
+def _evaluated(
+    asked: QuestionSet, place: Place, place_for: PlaceFor, plan: Plan, progress: Progress
+) -> Evaluated:
+    asked = asked if plan.measure is None else replace(asked, measure=plan.measure)
+    variants = plan.variants(place.settings)
+    groups = distinct(place.settings, variants)
+    outcomes: dict[str, Outcome] = {}
+    warnings: Counter[str] = Counter()
+    for number, same in enumerate(groups.values(), start=1):
+        there = place_for(place.settings.with_overrides(same[0].overrides))
+        stage = f"{asked.name}, setting {number} of {len(groups)}: {same[0].name}"
+        with open_place(there, read=reader_without(asked.held_out)) as vault:
             vault.warm()
-            engine = vault.query_engine()
+            progress.stage(stage, len(asked.questions), "questions")
+            search = MeasuredVault(vault)
+            outcome = ask_all(search, asked.questions, lambda: progress.advance(1))
+            progress.close()
+        warnings += search.warnings
+        outcomes |= dict.fromkeys((variant.name for variant in same), outcome)
+    with _snapshot(place) as view:
+        notes = len(view.paths())
+    rows = compare(asked, variants, outcomes)
+    return Evaluated(asked.name, notes, asked.measure, asked.questions, rows, dict(warnings))
 
-            def paths(text: str) -> list[str]:
-                nodes = engine.retrieve(QueryBundle(text))  # noqa: B023 (called in this round)
-                progress.advance(1)
-                return [str(node.metadata["path"]) for node in nodes]
 
-            outcomes[setting] = multihop.ask_all(paths, golden.questions)
-    progress.close()
-    rows = multihop.compare(outcomes, golden.questions)
-    return Evaluated(golden.name, report.notes, len(golden.questions), tuple(rows))
+def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor:
+    """Index a golden set where an index for these settings is, or is to be."""
+    made: dict[Path, Place] = {}
+
+    def place_for(settings: Settings) -> Place:
+        identity = json.dumps(wanted(settings), sort_keys=True, default=str)
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+        folder = (work / f"{name}-index-{digest}").resolve()
+        if folder not in made:
+            made[folder] = Place(vault, settings, IndexLayout(folder))
+            Indexer(vault, settings, made[folder].layout, progress, command="notehop eval").run()
+        return replace(made[folder], settings=settings)
+
+    return place_for
+
+
+def _snapshot(place: Place) -> Snapshot:
+    with Reader.open(place.layout, wanted(place.settings)) as reader:
+        return reader.snapshot()
+
+
+def _named(questions: tuple[Question, ...]) -> list[str]:
+    return sorted({path for question in questions for path in question.notes})

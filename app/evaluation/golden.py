@@ -1,4 +1,4 @@
-"""Golden sets: a vault, and questions whose supporting notes are known.
+"""Golden sets from files: a vault, and questions whose supporting notes are known.
 
 Touches: vault-read (unpacks an archive into a folder of the caller's).
 """
@@ -7,24 +7,28 @@ from __future__ import annotations
 
 import json
 import tarfile
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from app.evaluation.measures import CHUNKS, CONTEXT, NOTES, usual
+from app.evaluation.question import Question, Target
 from config.errors import UsageError
+from indexing.graph.fragments import Outline, find_fragment
+from indexing.graph.names import NOTE_SUFFIX
+from indexing.stores.model import NoteRow
 
+QUESTIONS = "queries.jsonl"
+ARCHIVE = "vault.tar.gz"
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question and the paths of all notes that its answer rests on."""
-
-    id: str
-    text: str
-    gold: frozenset[str]
+_SHOWN = 3
+"""Notes that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldenSet:
-    """A named vault with its questions, in the order of the file."""
+    """A named vault with its questions, in the order of the file, not placed in an index yet."""
 
     name: str
     vault: Path
@@ -34,38 +38,120 @@ class GoldenSet:
 def golden_sets(data: Path, work: Path) -> list[GoldenSet]:
     """Find the sets in ``data``: folders that hold ``queries.jsonl`` and ``vault.tar.gz``.
 
+    :param data: the folder of the sets, or one of them.
     :param work: folder to unpack the vaults into; one that is unpacked already is used as it is.
     :returns: by name; empty if there are none.
     :raises UsageError: if a set cannot be read, naming the file and the line.
     """
-    return [
-        GoldenSet(file.parent.name, _unpacked(file.parent, work), read_questions(file))
-        for file in sorted(data.glob("*/queries.jsonl"))
-    ]
+    files = sorted([*data.glob(QUESTIONS), *data.glob(f"*/{QUESTIONS}")])
+    # All questions are read before the first vault is unpacked: a mistake should show at once.
+    found = [(file.resolve().parent, read_questions(file)) for file in files]
+    return [GoldenSet(one.name, _unpacked(one, work), asked) for one, asked in found]
 
 
 def read_questions(file: Path) -> tuple[Question, ...]:
-    """Read ``queries.jsonl``: an object a line with ``id``, ``question`` and ``gold`` (paths).
+    """Read questions: an object a line with ``id``, ``question`` and ``gold``.
 
-    :raises UsageError: naming the line that is not so.
+    ``gold`` lists what the answer rests on: paths of notes, each with ``#Heading`` or ``#^block``
+    behind it where a part of the note is meant. Other keys are left to whoever wrote them.
+
+    :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
-    found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+    found: list[Question] = []
+    known: set[str] = set()
+    for number, line in enumerate(_text(file).splitlines(), start=1):
+        if not line.strip():
+            continue
         try:
-            row = json.loads(line)
-            found.append(Question(str(row["id"]), str(row["question"]), frozenset(row["gold"])))
+            question = _question(json.loads(line))
         except (ValueError, KeyError, TypeError) as exc:
             raise UsageError(
                 f"{file}:{number}: not an object with id, question and gold ({exc!r})"
             ) from exc
+        if question.id in known:
+            raise UsageError(f"{file}:{number}: a second question {question.id}; give each its id")
+        known.add(question.id)
+        found.append(question)
     if not found:
         raise UsageError(f"{file}: holds no questions; write one object a line")
     return tuple(found)
 
 
+def placed(
+    questions: Iterable[Question], notes: Mapping[str, NoteRow], origin: str
+) -> tuple[Question, ...]:
+    """Return the questions with the lines of the headings and blocks that they ask for.
+
+    :param notes: the indexed notes among those that the questions name, by path.
+    :param origin: where the questions are from, for the message.
+    :raises UsageError: if the index lacks a note or a note the place, naming the first few.
+    """
+    found: list[Question] = []
+    lacking: dict[str, None] = {}
+    for question in questions:
+        targets = [_placed(target, notes.get(target.path)) for target in question.gold]
+        lacking.update(
+            (str(asked), None)
+            for asked, there in zip(question.gold, targets, strict=True)
+            if there is None
+        )
+        gold = tuple(dict.fromkeys(target for target in targets if target is not None))
+        found.append(replace(question, gold=gold))
+    if lacking:
+        more = f" and {len(lacking) - _SHOWN:,} more" if len(lacking) > _SHOWN else ""
+        raise UsageError(
+            f"{origin}: gold that the index lacks: {', '.join(list(lacking)[:_SHOWN])}{more}; "
+            "correct the paths, or index the vault anew"
+        )
+    return tuple(found)
+
+
+def measure_for(questions: Iterable[Question]) -> str:
+    """The measure that fits questions: all notes in the context where one alone is not enough."""
+    asked = list(questions)
+    if any(len(question.notes) > 1 for question in asked):
+        return CONTEXT
+    parts = any(target.lines is not None for question in asked for target in question.gold)
+    return usual(CHUNKS if parts else NOTES)
+
+
+def _question(row: Any) -> Question:
+    if not isinstance(row["question"], str) or not row["question"].strip():
+        raise ValueError("the question is no text")
+    gold = row["gold"]
+    if not isinstance(gold, list) or not gold or not all(isinstance(one, str) for one in gold):
+        raise ValueError("gold is no list of paths")
+    targets = tuple(dict.fromkeys(_target(one) for one in gold))
+    return Question(str(row["id"]), row["question"].strip(), targets)
+
+
+def _target(written: str) -> Target:
+    """A path, or a path with a fragment: the name of a note may hold ``#`` itself."""
+    path, suffix, fragment = written.partition(f"{NOTE_SUFFIX}#")
+    return Target(path + NOTE_SUFFIX, fragment) if suffix else Target(written)
+
+
+def _placed(target: Target, note: NoteRow | None) -> Target | None:
+    if note is None:
+        return None
+    if target.fragment is None:
+        return target
+    span = find_fragment(Outline(note.outline, note.blocks, note.line_count), target.fragment)
+    return None if span is None else replace(target, lines=(span.first_line, span.last_line))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise UsageError(f"{file}: not UTF-8; save it as UTF-8") from exc
+    except OSError as exc:
+        raise UsageError(f"{file}: cannot be read: {exc.strerror}; check the path") from exc
+
+
 def _unpacked(folder: Path, work: Path) -> Path:
     target = work / folder.name
-    archive = folder / "vault.tar.gz"
+    archive = folder / ARCHIVE
     if not target.is_dir():
         partial = work / f"{folder.name}.partial"
         try:

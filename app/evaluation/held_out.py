@@ -1,0 +1,99 @@
+"""An index read as if some links were not in the vault: would the notes find each other still?
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from app.evaluation.question import LinkPair
+from indexing.graph.graph import build_graph
+from indexing.graph.pagerank import pagerank
+from indexing.stores.catalog import CatalogSnapshot
+from indexing.stores.model import LinkRow
+from indexing.stores.reader import Ranking, Reader, Snapshot
+from indexing.stores.reader_holdings import Holdings
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from indexing.stores.layout import IndexLayout
+
+
+def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
+    """What opens an index whose readers do not see these links, as :meth:`Reader.open` does."""
+
+    def read(
+        layout: IndexLayout,
+        expected: Mapping[str, object] | None = None,
+        *,
+        ranking: Ranking | None = None,
+    ) -> Reader:
+        reader = HeldOutReader.open(layout, expected, ranking=ranking)
+        reader.without = Without(links)
+        return reader
+
+    return read
+
+
+class Without:
+    """Links that are not shown, and the graph without them, made once for each generation."""
+
+    def __init__(self, links: frozenset[LinkPair]) -> None:
+        self._links = links
+        self._turn = threading.Lock()
+        self._made: tuple[int, nx.MultiDiGraph, Mapping[str, float]] | None = None
+
+    def shown(self, links: Iterable[LinkRow]) -> list[LinkRow]:
+        """The links that are left."""
+        return [link for link in links if (link.path, link.target_path) not in self._links]
+
+    def graph(self, view: HeldOut) -> tuple[nx.MultiDiGraph, Mapping[str, float]]:
+        """The graph and PageRank of what is left."""
+        with self._turn:
+            if self._made is None or self._made[0] != view.generation:
+                graph = build_graph(view.notes(), self.shown(view.all_links()))
+                self._made = (view.generation, graph, pagerank(graph))
+            return self._made[1], self._made[2]
+
+
+class HeldOut(Snapshot):
+    """A generation without some of its links."""
+
+    def __init__(self, holdings: Holdings, view: CatalogSnapshot, without: Without) -> None:
+        super().__init__(holdings, view)
+        self._without = without
+
+    def all_links(self) -> Iterable[LinkRow]:
+        """Every link of the generation, those that are not shown included."""
+        return self._view.links()
+
+    def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
+        """The links that stand in these notes, but for those held out."""
+        return self._without.shown(super().links_from(paths))
+
+    def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
+        """The links that lead to these files, but for those held out."""
+        return self._without.shown(super().links_to(paths))
+
+    @property
+    def graph(self) -> nx.MultiDiGraph:
+        """The graph without what is held out."""
+        return self._without.graph(self)[0]
+
+    @property
+    def pagerank(self) -> Mapping[str, float]:
+        """PageRank in that graph."""
+        return self._without.graph(self)[1]
+
+
+class HeldOutReader(Reader):
+    """A reader whose generations lack some links, those of the graph included."""
+
+    without: Without
+
+    def _seen(self, held: Holdings, view: CatalogSnapshot) -> Snapshot:
+        return HeldOut(held, view, self.without)

@@ -1,0 +1,191 @@
+"""The report of an evaluation: one page of HTML that needs nothing beside itself. Pure.
+
+It is built as a tree of elements, so that no text of a note can be taken for markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from app.evaluation.comparison import Change, Evaluated, Row
+from app.evaluation.intervals import Estimate, percent
+from app.evaluation.measures import MEASURES
+from app.evaluation.plots import bars, curves, differences
+from app.evaluation.variants import CURRENT, STOCK
+from indexing.shown import counted, on_one_line, printable
+
+CURVES = (STOCK, "bare semantic", "bare lexical", "fused", CURRENT)
+"""Settings whose recall is drawn, where there are more than :data:`FEW`."""
+
+FEW = 5
+
+CHANGES = 50
+"""Questions that are listed as helped, and as hurt, by a setting."""
+
+_STYLE = """
+:root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
+body { margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .6rem; text-align: right; vertical-align: top;
+  border-bottom: 1px solid #8884; }
+th.name, td.name { text-align: left; }
+.scroll { overflow-x: auto; }
+figure { margin: 1rem 0; }
+figcaption { font-weight: 600; }
+svg { max-width: 100%; height: auto; }
+svg text { fill: currentColor; font-size: 12px; }
+.grid { stroke: #8885; } .axis { stroke: currentColor; }
+.interval { stroke: currentColor; stroke-width: 1.5; }
+.up { fill: #009e73; } .down { fill: #d55e00; } .unsure { opacity: .35; }
+summary { cursor: pointer; } .quiet { opacity: .7; }
+"""
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""Nothing is fetched or run, whatever stands in a note's title."""
+
+
+def report(found: Iterable[Evaluated]) -> str:
+    """Make the page.
+
+    :param found: the sets in the order to show; a page without any says so.
+    """
+    page = Element("html", lang="en")
+    head = SubElement(page, "head")
+    SubElement(head, "meta", charset="utf-8")
+    SubElement(head, "meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY})
+    SubElement(head, "meta", name="viewport", content="width=device-width")
+    SubElement(head, "title").text = "notehop: evaluation"
+    SubElement(head, "style").text = _STYLE
+    body = SubElement(page, "body")
+    SubElement(body, "h1").text = "Evaluation"
+    _paragraph(
+        body,
+        "Shares are in percent, with their 95 % interval (percentile bootstrap over questions). "
+        "Gains are paired, question by question; a bar is pale where its interval holds 0.",
+    )
+    sets = list(found)
+    if not sets:
+        _paragraph(body, "There was nothing to evaluate.")
+    for one in sets:
+        _set(body, one)
+    return f"<!DOCTYPE html>\n{tostring(page, encoding='unicode', method='html')}\n"
+
+
+def _set(body: Element, found: Evaluated) -> None:
+    SubElement(body, "h2").text = _clean(found.name)
+    size = f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
+    _paragraph(body, f"{size}; helped and hurt by {found.measure}.")
+    for message, count in found.warnings.items():
+        _paragraph(body, f"Warning of {counted(count, 'search')}: {message}")
+    _gains(body, found)
+    rows = found.rows
+    if len(rows) > FEW:
+        rows = tuple(row for row in rows if row.setting in CURVES)
+    if rows:
+        title = "Recall of notes, %"
+        _figure(body, title, curves(title, [(_clean(row.setting), row.recall) for row in rows]))
+    gains = [
+        (f"{_clean(row.setting)}", row.gains[found.measure]) for row in found.rows if row.gains
+    ]
+    if gains:
+        title = f"What each setting gains over the one it is held to, {found.measure}, points"
+        _figure(body, title, bars(title, gains))
+    _measures(body, found)
+    for row in found.rows:
+        if row.helped or row.hurt:
+            _changes(body, found, row)
+
+
+def _gains(body: Element, found: Evaluated) -> None:
+    head = ["setting", f"{found.measure}, %", "against", "gain", "helped", "hurt"]
+    lines = []
+    for row in found.rows:
+        gain = row.gains.get(found.measure)
+        lines.append(
+            [
+                row.setting,
+                _estimate(row.measures[found.measure]),
+                row.against or "",
+                "" if gain is None else _estimate(gain, sign="+"),
+                "" if gain is None else str(len(row.helped)),
+                "" if gain is None else str(len(row.hurt)),
+                f"{row.passages:.1f}",
+                f"{row.milliseconds:.1f}",
+                ", ".join(f"{key}={value}" for key, value in row.overrides.items()),
+            ]
+        )
+    _table(body, [*head, "passages", "ms", "changed settings"], lines, names=(0, 2, 8))
+
+
+def _measures(body: Element, found: Evaluated) -> None:
+    lines = [
+        [row.setting, *(_estimate(row.measures[name]) for name in MEASURES)] for row in found.rows
+    ]
+    details = SubElement(body, "details")
+    SubElement(details, "summary").text = "All measures"
+    _table(details, ["setting", *MEASURES], lines, names=(0,))
+
+
+def _changes(body: Element, found: Evaluated, row: Row) -> None:
+    details = SubElement(body, "details")
+    title = (
+        f"{_clean(row.setting)} against {_clean(str(row.against))}: "
+        f"{len(row.helped):,} helped, {len(row.hurt):,} hurt"
+    )
+    SubElement(details, "summary").text = title
+    values = [one.after - one.before for one in (*row.helped, *row.hurt)]
+    _figure(details, f"{found.measure}, a bar a question", differences(title, values))
+    known = {question.id: question for question in found.questions}
+    for name, changes in (("Helped", row.helped), ("Hurt", row.hurt)):
+        if not changes:
+            continue
+        SubElement(details, "h3").text = name
+        lines = [
+            [
+                known[one.id].text,
+                ", ".join(map(str, known[one.id].gold)),
+                f"{100 * one.before:.0f} → {100 * one.after:.0f}",
+                _ranked(one, before=True),
+                _ranked(one, before=False),
+            ]
+            for one in changes[:CHANGES]
+        ]
+        head = ["question", "gold", "%", "first notes before", "first notes after"]
+        _table(details, head, lines, names=(0, 1, 3, 4))
+        if len(changes) > CHANGES:
+            _paragraph(details, f"And {len(changes) - CHANGES:,} more, which the JSON has.")
+
+
+def _ranked(change: Change, *, before: bool) -> str:
+    return ", ".join(change.found_before if before else change.found_after)
+
+
+def _table(
+    parent: Element, head: Sequence[str], lines: Iterable[Sequence[str]], names: Sequence[int]
+) -> None:
+    """A table; the columns ``names`` hold text, the others numbers."""
+    table = SubElement(SubElement(parent, "div", {"class": "scroll"}), "table")
+    for cells, tag in [(head, "th"), *((line, "td") for line in lines)]:
+        row = SubElement(table, "tr")
+        for at, cell in enumerate(cells):
+            element = SubElement(row, tag, {"class": "name"} if at in names else {})
+            element.text = _clean(cell)
+
+
+def _figure(parent: Element, title: str, plot: Element) -> None:
+    figure = SubElement(parent, "figure")
+    SubElement(figure, "figcaption").text = title
+    figure.append(plot)
+
+
+def _paragraph(parent: Element, text: str) -> None:
+    SubElement(parent, "p").text = _clean(text)
+
+
+def _estimate(one: Estimate, sign: str = "") -> str:
+    return f"{percent(one.value, sign)} ({percent(one.low)} to {percent(one.high)})"
+
+
+def _clean(text: str) -> str:
+    return on_one_line(printable(text))

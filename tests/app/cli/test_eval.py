@@ -1,0 +1,63 @@
+"""``notehop eval``: what it refuses, prints and writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli.show_evaluation import show_evaluation
+from tests.app.cli.test_cli import call, told
+from tests.app.evaluation.test_comparison import BOTH, evaluated
+
+
+def test_refusals(tmp_path: Path, vault: Path) -> None:
+    both = call("eval", "--ablate", "--compare", "stock", "current", "--vault", vault)
+    assert "--ablate and --compare are two evaluations" in told(both, 2)
+    assert "bring their own vaults" in told(call("eval", tmp_path, "--vault", vault), 2)
+    assert "cannot be written" in told(call("eval", tmp_path, "--out", tmp_path), 2)
+    assert "holds no golden sets" in told(call("eval", tmp_path), 2)
+    assert "no vault" in told(call("eval"), 2)
+    unread = call("eval", tmp_path / "none.jsonl", "--vault", vault)
+    assert "none.jsonl: cannot be read" in told(unread, 2)
+
+
+def test_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    show_evaluation(evaluated(BOTH), changes=True)
+    shown = capsys.readouterr().out
+    assert "set  9 notes, 4 questions" in shown
+    gains = next(line for line in shown.splitlines() if line.split()[:2] == ["2", "second"])
+    assert "75.0 (" in gains
+    assert "+25.0 (" in gains
+    assert gains.split()[-3:-1] == ["2", "1"]
+    assert "notes, %" in shown
+    assert "chunks, %" in shown
+    assert "helped by second  2 questions" in shown
+    assert "1.00 -> 0.00  What is 0?  q0" in shown
+
+
+@pytest.mark.model
+def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, index = indexed
+    out, html = tmp_path / "new" / "found.json", tmp_path / "report.html"
+    questions = tmp_path / "mine.jsonl"
+    questions.write_text(
+        json.dumps({"id": 1, "question": "launch of Atlas", "gold": ["Atlas.md"]}) + "\n"
+    )
+    where = ("--vault", folder, "--index-dir", index)
+    result = call("eval", questions, *where, "--out", out, "--html", html, "--json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert document == json.loads(out.read_text())
+    assert [row["setting"] for row in document["sets"][0]["rows"]] == ["stock", "current"]
+    assert html.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.model
+def test_two_settings(indexed: tuple[Path, Path]) -> None:
+    folder, index = indexed
+    result = call("eval", "--vault", folder, "--index-dir", index, "--compare", "lexical", "fused")
+    assert result.exit_code == 0, result.output
+    assert "My vault: aliases  4 notes, 1 question" in result.stdout
+    assert "helped by fused" in result.stdout

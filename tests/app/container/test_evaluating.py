@@ -1,0 +1,194 @@
+"""A vault and golden sets are evaluated by the product's own search, with the real model."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app import open_vault
+from app.container import VaultHandle
+from app.container.evaluating import Plan, evaluate_sets, evaluate_vault
+from app.container.measured import MeasuredVault
+from app.container.opening import open_place
+from app.container.place import Place, locate
+from app.evaluation.held_out import reader_without
+from app.evaluation.question import Question, Target
+from config.errors import IndexMissing, SettingsError, UsageError
+from indexing.report import Silent
+from indexing.stores.reader import Reader
+
+pytestmark = pytest.mark.model
+
+LAUNCH = {"id": "launch", "question": "When is the launch of Atlas?", "gold": ["Atlas.md#Timeline"]}
+WEEKS = {
+    "id": "weeks",
+    "question": "How many weeks does Priya need?",
+    "gold": ["people/Priya 1-1.md", "Atlas.md"],
+}
+
+
+@pytest.fixture(scope="module")
+def place(indexed: tuple[Path, Path]) -> Place:
+    return locate(indexed[0], index_dir=indexed[1])
+
+
+@pytest.fixture(scope="module")
+def opened(indexed: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(indexed[0], index_dir=indexed[1]) as vault:
+        yield vault
+
+
+def questions(folder: Path, *rows: object) -> Path:
+    file = folder / "mine.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def state(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of each file; an empty journal is what readers leave."""
+    found = {}
+    for file in folder.rglob("*"):
+        now = file.stat()
+        journal = file.suffix == ".sqlite-shm" or (file.suffix == ".sqlite-wal" and not now.st_size)
+        if file.is_file() and not journal:
+            found[str(file)] = (now.st_size, now.st_mtime_ns)
+    return found
+
+
+def test_questions_of_a_file(place: Place, tmp_path: Path) -> None:
+    file = questions(tmp_path, LAUNCH, WEEKS)
+    (found,) = evaluate_vault(place, file, Plan(), Silent())
+    assert (found.name, found.measure, found.notes) == (str(file), "context.all", 4)
+    stock, current = found.rows
+    assert [stock.setting, current.setting] == ["stock", "current"]
+    assert current.values == (1.0, 1.0)
+    assert current.measures["chunks.recall@5"].value == 1
+    assert found.questions[0].gold[0].lines == (6, 7)
+
+
+def test_a_vault_asks_itself_and_nothing_is_written(demo: tuple[Path, Path]) -> None:
+    place = locate(demo[0], index_dir=demo[1])
+    before = state(demo[0]) | state(demo[1])
+    found = list(evaluate_vault(place, None, Plan(questions=12), Silent()))
+    assert dict((state(demo[0]) | state(demo[1])).items() ^ before.items()) == {}
+    kinds = [one.name.removeprefix(f"{place.name}: ") for one in found]
+    assert kinds == ["headings", "aliases", "anchors", "held-out links"]
+    current = {kind: one.rows[-1].measures for kind, one in zip(kinds, found, strict=True)}
+    assert current["aliases"]["notes.hit@1"].value == 1
+    assert current["headings"]["chunks.recall@5"].value > 0.7
+    assert current["anchors"]["notes.recall@20"].value > 0.5
+    assert all(len(one.questions) <= 12 for one in found)
+    assert found[2].warnings == {}
+
+
+def test_a_note_that_a_question_is_from_is_out_of_the_search(opened: VaultHandle) -> None:
+    search = MeasuredVault(opened)
+    question = Question("q", "Work on it is planned in", (Target("Plan.md"),))
+    less = replace(question, without="Atlas.md")
+    assert "Atlas.md" in search.context(question).sources
+    assert "Atlas.md" in search.notes(question)
+    context = search.context(less)
+    assert "Atlas.md" not in [*context.sources, *context.linked, *search.notes(less)]
+    assert "Atlas.md" not in [path for path, _ in search.chunks(less)]
+
+
+def test_links_that_are_held_out_bring_nothing(place: Place) -> None:
+    question = Question("q", "Atlas", (Target("Plan.md"),))
+    few = replace(
+        place, settings=place.settings.with_overrides({"retrieval.top_k": 1, "connected.gate": 0})
+    )
+    with open_place(few) as vault:
+        assert "Plan.md" in MeasuredVault(vault).context(question).linked
+    read = reader_without(frozenset({("Atlas.md", "Plan.md")}))
+    with open_place(few, read=read) as vault:
+        assert "Plan.md" not in MeasuredVault(vault).context(question).linked
+
+
+@pytest.mark.parametrize("dispatch", [True, False])
+def test_title_dispatch_is_a_setting(place: Place, dispatch: bool) -> None:
+    settings = place.settings.with_overrides({"retrieval.title_dispatch": dispatch})
+    with open_place(replace(place, settings=settings)) as vault:
+        (hit, *_) = vault.search("project a", explain=True).hits
+    assert hit.signals is not None
+    assert ("title" in hit.signals) is dispatch
+
+
+def test_what_looks_like_a_filter_is_text(opened: VaultHandle) -> None:
+    search = MeasuredVault(opened)
+    asked = Question("q", 'launch tag:none "not there"', (Target("Atlas.md"),))
+    assert {"Atlas.md", "people/Priya 1-1.md"} <= set(search.notes(asked))
+    assert search.warnings == {}
+
+
+def test_warnings_of_searches_are_counted(tmp_path: Path, indexed: tuple[Path, Path]) -> None:
+    moved = tmp_path / "empty"
+    moved.mkdir()
+    place = replace(locate(indexed[0], index_dir=indexed[1]), vault=moved)
+    with VaultHandle(place, Reader.open(place.layout)) as vault:
+        search = MeasuredVault(vault)
+        search.notes(Question("q", "launch", (Target("Atlas.md"),)))
+    ((message, count),) = search.warnings.items()
+    assert message.startswith("the vault is not there")
+    assert count == 1
+
+
+@pytest.mark.parametrize(
+    ("plan", "error", "said"),
+    [
+        (Plan(measure="mrr"), UsageError, "no measure 'mrr'"),
+        (Plan(compare=("stock", "nonsense")), UsageError, "no setting 'nonsense'"),
+        (Plan(compare=("stock", "connected.most=1")), SettingsError, "unknown setting"),
+        (Plan(compare=("stock", "none.toml")), SettingsError, r"none\.toml"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_first(
+    place: Place, plan: Plan, error: type[Exception], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=said):
+        next(evaluate_vault(place, questions(tmp_path, LAUNCH), plan, Silent()))
+
+
+def test_a_vault_without_an_index_is_told_how_to_get_one(vault: Path, tmp_path: Path) -> None:
+    place = locate(vault, index_dir=tmp_path / "none")
+    with pytest.raises(IndexMissing, match="run: notehop index"):
+        next(evaluate_vault(place, None, Plan(), Silent()))
+
+
+def test_gold_that_the_index_lacks_is_named(place: Place, tmp_path: Path) -> None:
+    file = questions(tmp_path, {**LAUNCH, "gold": ["people/Secret.md"]})
+    with pytest.raises(UsageError, match=r"mine\.jsonl: gold that the index lacks: people/Secret"):
+        next(evaluate_vault(place, file, Plan(), Silent()))
+
+
+def test_two_settings_are_compared_on_a_golden_set(
+    indexed: tuple[Path, Path], tmp_path: Path
+) -> None:
+    data = tmp_path / "data" / "small"
+    data.mkdir(parents=True)
+    questions(data, LAUNCH, WEEKS).rename(data / "queries.jsonl")
+    with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
+        archive.add(indexed[0], "vault")
+    file = tmp_path / "mine.toml"
+    file.write_text("[connected]\nmax = 0\n")
+    plan = Plan(compare=("retrieval.top_k=1,connected.context_chunks=1", str(file)))
+    work = tmp_path / "work"
+    (found,) = evaluate_sets(data.parent, work, plan, Silent())
+    first, second = found.rows
+    assert (found.name, first.against, second.against) == ("small", None, first.setting)
+    assert dict(second.overrides) == {"connected.max": 0}
+    assert second.passages > first.passages
+    before = state(work)
+    assert [one.rows[0].values for one in evaluate_sets(data, work, plan, Silent())] == [
+        first.values
+    ]
+    assert {file for file in state(work) if file not in before} == set()
+
+
+def test_a_folder_without_sets_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no golden sets"):
+        next(evaluate_sets(tmp_path, tmp_path / "work", Plan(), Silent()))

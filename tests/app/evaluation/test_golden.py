@@ -1,0 +1,129 @@
+"""Golden sets are read strictly, unpacked once, and placed in the notes of the index."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from app.evaluation.golden import golden_sets, measure_for, placed, read_questions
+from app.evaluation.question import Question, Target
+from config.errors import UsageError
+from indexing.stores.model import NoteRow, NoteStatus
+
+ROW = {"id": "q1", "question": "Who?", "gold": ["a.md"], "answer": "Ann"}
+NOTE = NoteRow(
+    "a.md",
+    "a",
+    NoteStatus.INDEXED,
+    outline=((1, "Plan", 1), (2, "Dates", 4), (2, "People", 9)),
+    blocks=(("x1", 6, 7),),
+    line_count=12,
+)
+
+
+def golden_set(data: Path, *, row: object = ROW, folder: str = "vault") -> Path:
+    target = data / "set"
+    target.mkdir(parents=True)
+    (target / "queries.jsonl").write_text(f"{json.dumps(row)}\n" if row else "")
+    note = data / "a.md"
+    note.write_text("Words.")
+    with tarfile.open(target / "vault.tar.gz", "w:gz") as archive:
+        archive.add(note, f"{folder}/a.md")
+    return target
+
+
+def asked(*gold: str) -> Question:
+    return Question("q", "What?", tuple(Target(*one.split("#")) for one in gold))
+
+
+@pytest.mark.parametrize("named", [".", "set"])
+def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
+    golden_set(tmp_path / "data")
+    (found,) = golden_sets(tmp_path / "data" / named, tmp_path / "work")
+    assert found.name == "set"
+    assert (found.vault / "a.md").read_text() == "Words."
+    assert found.questions == (Question("q1", "Who?", (Target("a.md"),)),)
+    (found.vault / "a.md").write_text("Mine.")
+    (again,) = golden_sets(tmp_path / "data" / named, tmp_path / "work")
+    assert (again.vault / "a.md").read_text() == "Mine."
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"id": "q1"}, r"queries\.jsonl:1: not an object with"),
+        ({**ROW, "gold": "a.md"}, "gold is no list of paths"),
+        ({**ROW, "gold": []}, "gold is no list of paths"),
+        ({**ROW, "question": " "}, "the question is no text"),
+        ([], "holds no questions"),
+    ],
+)
+def test_questions_that_cannot_be_read_are_named(tmp_path: Path, row: object, said: str) -> None:
+    target = golden_set(tmp_path, row=row)
+    with pytest.raises(UsageError, match=said):
+        read_questions(target / "queries.jsonl")
+
+
+def test_two_questions_of_one_id_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text(f"{json.dumps(ROW)}\n\n{json.dumps(ROW)}\n")
+    with pytest.raises(UsageError, match=r"mine\.jsonl:3: a second question q1"):
+        read_questions(file)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.jsonl: cannot be read: No such file"):
+        read_questions(tmp_path / "none.jsonl")
+
+
+def test_an_archive_that_is_not_one_is_named(tmp_path: Path) -> None:
+    target = golden_set(tmp_path / "data")
+    (target / "vault.tar.gz").unlink()
+    with pytest.raises(UsageError, match=r"vault\.tar\.gz: cannot be unpacked"):
+        golden_sets(tmp_path / "data", tmp_path / "work")
+    other = golden_set(tmp_path / "more", folder="notes")
+    with pytest.raises(UsageError, match="holds no folder vault"):
+        golden_sets(other.parent, tmp_path / "work2")
+
+
+@pytest.mark.parametrize(
+    ("written", "target"),
+    [
+        ("a.md", Target("a.md")),
+        ("C#/a.md", Target("C#/a.md")),
+        ("C#/a.md#Plan", Target("C#/a.md", "Plan")),
+        ("a.md#Plan#Dates", Target("a.md", "Plan#Dates")),
+    ],
+)
+def test_gold_is_a_path_or_a_place_in_it(tmp_path: Path, written: str, target: Target) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text(json.dumps({**ROW, "gold": [written]}))
+    assert read_questions(file)[0].gold == (target,)
+
+
+def test_places_get_the_lines_they_have_in_the_note() -> None:
+    (question,) = placed([asked("a.md#Dates", "a.md#^x1", "a.md")], {"a.md": NOTE}, "mine")
+    assert [target.lines for target in question.gold] == [(4, 8), (6, 7), None]
+    assert question.notes == {"a.md"}
+
+
+def test_gold_that_is_not_there_is_named_all_at_once() -> None:
+    questions = [asked("a.md#Nowhere"), asked("b.md", "a.md"), asked("c.md"), asked("d.md")]
+    with pytest.raises(UsageError, match=r"^mine: .*: a\.md#Nowhere, b\.md, c\.md and 1 more;"):
+        placed(questions, {"a.md": NOTE}, "mine")
+
+
+@pytest.mark.parametrize(
+    ("gold", "measure"),
+    [
+        (("a.md", "b.md"), "context.all"),
+        (("a.md",), "notes.ndcg@10"),
+        (("a.md#Dates", "a.md#Plan"), "chunks.ndcg@10"),
+    ],
+)
+def test_the_measure_fits_the_questions(gold: tuple[str, ...], measure: str) -> None:
+    rows = dict.fromkeys(("a.md", "b.md"), NOTE)
+    assert measure_for(placed([asked(*gold)], rows, "mine")) == measure
