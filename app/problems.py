@@ -56,6 +56,8 @@ _TYPE: Mapping[type[NotehopError], str] = {
 }
 """The last part of ``urn:notehop:problem:…``: for programs, which should not read messages."""
 
+_URN = "urn:notehop:problem:"
+
 
 def exit_code(error: BaseException) -> int:
     """2 for what makes no sense as asked, 1 for everything else that failed."""
@@ -68,8 +70,20 @@ def problem(error: BaseException) -> Problem:
         return http_problem(HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED)
     status = next(_STATUS[cls] for cls in type(error).__mro__ if cls in _STATUS)
     name = next((_TYPE[cls] for cls in type(error).__mro__ if cls in _TYPE), None)
-    kind = f"urn:notehop:problem:{name}" if name else "about:blank"
+    kind = f"{_URN}{name}" if name else "about:blank"
     return _problem(kind, status, str(error))
+
+
+def error_of(told: Any) -> NotehopError | None:
+    """The error that a problem detail was made of; None if it was none of ours, or is no problem.
+
+    :param told: the JSON of a reply, whatever it holds.
+    """
+    if not isinstance(told, dict) or not isinstance(told.get("detail"), str):
+        return None
+    kinds = {f"{_URN}{name}": kind for kind, name in _TYPE.items()}
+    kind = kinds.get(str(told.get("type")))
+    return None if kind is None else kind(told["detail"])
 
 
 def http_problem(status: int, detail: str, errors: list[dict[str, Any]] | None = None) -> Problem:

@@ -21,6 +21,9 @@ QUOTED = "Quoted from the notes:"
 SILENT = "The vault does not say."
 """The whole of an answer when nothing was found, and its first sentence when nothing answers."""
 
+LISTED = "There is no question beside the filters. The newest notes that they leave:"
+"""How an answer begins where the query is nothing but filters."""
+
 NEAREST = 3
 """Notes that are named as the nearest when none answers."""
 
@@ -70,6 +73,12 @@ def silent(sources: Sequence[Source]) -> Draft:
     if not nearest:
         return Draft(SILENT, "none")
     return Draft(f"{SILENT} Nearest: {'; '.join(nearest)}.", "none")
+
+
+def listed(sources: Sequence[Source]) -> Draft:
+    """The answer where nothing was asked: the notes that its filters leave were looked up."""
+    notes = dict.fromkeys(on_one_line(source.title) for source in sources)
+    return Draft(f"{LISTED} {'; '.join(notes)}.", "none")
 
 
 def place_of(source: Source) -> str:

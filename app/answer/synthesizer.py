@@ -19,7 +19,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryType
 from llama_index_instrumentation import get_dispatcher
 
-from app.answer.draft import Draft, silent
+from app.answer.draft import Draft, listed, silent
 from app.answer.markers import source_marker
 from app.answer.material import Material, material_of
 from app.models import Citation, Source
@@ -47,7 +47,7 @@ class VaultSynthesizer(BaseSynthesizer):
 
     @abstractmethod
     def draft(self, query: str, material: Material) -> Draft:
-        """Answer from the material, which has at least one source."""
+        """Answer from the material, which has at least one source; there is a question."""
 
     async def adraft(self, query: str, material: Material) -> Draft:
         """Do as :meth:`draft`, in a thread; one that waits for a network has a better way."""
@@ -63,7 +63,7 @@ class VaultSynthesizer(BaseSynthesizer):
         """Answer from the nodes: those with the role ``connected`` are context only."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
         material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
-        draft = self.draft(words, material) if material.sources else silent(())
+        draft = _without_thought(words, material) or self.draft(words, material)
         response = respond(draft, material)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
@@ -78,7 +78,7 @@ class VaultSynthesizer(BaseSynthesizer):
         """Do as :meth:`synthesize`."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
         material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
-        draft = await self.adraft(words, material) if material.sources else silent(())
+        draft = _without_thought(words, material) or await self.adraft(words, material)
         response = respond(draft, material)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
@@ -113,6 +113,13 @@ class VaultSynthesizer(BaseSynthesizer):
         _refuse(unknown)
         material = material_of([*nodes, *(more or ())], self._vault)
         return material, query if isinstance(query, str) else query.query_str
+
+
+def _without_thought(words: str, material: Material) -> Draft | None:
+    """The answer where there is nothing to answer from, or nothing was asked."""
+    if not material.sources:
+        return silent(())
+    return None if words.strip() else listed(material.sources)
 
 
 def respond(draft: Draft, material: Material) -> Response:

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Annotated, Any, Protocol
 
 from fastapi import Body, Depends, FastAPI
+from fastapi import Query as Parameter
 
 from app.api.examples import QUERIES, SEARCHES
 from app.api.guards import LOOPBACK, BodyLimit, HostGuard, allowed_hosts, json_body
 from app.api.problem_response import install
-from app.models import Answer, Health, Problem, Query, SearchQuery, SearchResult
+from app.models import Answer, Health, IndexStatus, Problem, Query, SearchQuery, SearchResult
 from config.errors import NotehopError
 
 _log = logging.getLogger(__name__)
@@ -48,14 +49,22 @@ class Vault(Protocol):
     def search(self, query: SearchQuery) -> SearchResult:
         """List what matches."""
 
+    def status(self) -> IndexStatus:
+        """Describe the index."""
+
     def close(self) -> None:
         """Let go of the index."""
 
 
-def create_app(vault: Vault, *, host: str = "127.0.0.1") -> FastAPI:
+Prove = Callable[[str], str]
+"""Answers the challenge of a program that has to know which server this is."""
+
+
+def create_app(vault: Vault, *, host: str = "127.0.0.1", prove: Prove | None = None) -> FastAPI:
     """Make the API of one vault; it warms the vault up when it starts and closes it at its end.
 
     :param host: the address that the server listens on: requests must name it or a loopback name.
+    :param prove: None answers no challenge.
     """
 
     @asynccontextmanager
@@ -87,6 +96,7 @@ def create_app(vault: Vault, *, host: str = "127.0.0.1") -> FastAPI:
     app.add_middleware(HostGuard, names=names, any_address=names != frozenset(LOOPBACK))
     install(app)
     _routes(app, vault)
+    _health(app, vault, prove)
     return app
 
 
@@ -125,14 +135,33 @@ def _routes(app: FastAPI, vault: Vault) -> None:
     def search(body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)]) -> SearchResult:
         return vault.search(body)
 
-    @app.get("/health", summary="Say whether the server is up")
-    def health() -> Health:
+    @app.get(
+        "/status",
+        summary="Say what the index holds, how fresh it is, and who works on it",
+        responses=_problems(HTTPStatus.SERVICE_UNAVAILABLE),
+    )
+    def status() -> IndexStatus:
+        return vault.status()
+
+
+def _health(app: FastAPI, vault: Vault, prove: Prove | None) -> None:
+    # Without a thread: it waits for nothing, and answers while all threads answer questions.
+    @app.get(
+        "/health",
+        summary="Say whether the server is up",
+        responses=_problems(HTTPStatus.UNPROCESSABLE_ENTITY),
+        response_model_exclude_none=True,
+    )
+    async def health(
+        challenge: Annotated[str | None, Parameter(pattern="^[0-9a-f]{32}$")] = None,
+    ) -> Health:
         return Health(
             live=True,
             ready=vault.ready,
             vault=vault.name,
             generation=vault.generation,
             version=app.version,
+            proof=prove(challenge) if prove is not None and challenge is not None else None,
         )
 
 

@@ -17,23 +17,30 @@ from typing import NoReturn
 
 import uvicorn
 
-from app.api.app import Vault, create_app
+from app.api.app import Prove, Vault, create_app
 from config.errors import NotehopError, UsageError
 
 GRACE = 5
 """Seconds that running requests are given to end."""
 
 
-def serve(vault: Vault, host: str, port: int, started: Callable[[str], None]) -> None:
+def serve(
+    vault: Vault,
+    host: str,
+    port: int,
+    started: Callable[[str], None],
+    prove: Prove | None = None,
+) -> None:
     """Serve the vault until SIGINT or SIGTERM; requests that run then are answered first.
 
     :param port: 0 takes any free one.
     :param started: called with the URL once connections are taken.
+    :param prove: answers the challenges of other programs; None answers none.
     :raises UsageError: if the address is not one of this machine.
     :raises NotehopError: if the port is taken or not allowed.
     """
     listening = listen(host, port)
-    app = create_app(vault, host=host)
+    app = create_app(vault, host=host, prove=prove)
     config = uvicorn.Config(
         app,
         log_level=logging.WARNING,

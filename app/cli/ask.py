@@ -1,6 +1,6 @@
 """``notehop ask``: a question, its answer with citations, and the connected notes apart.
 
-Touches: index, model, terminal.
+Touches: index, model, network (a server on this machine), terminal.
 """
 
 from __future__ import annotations
@@ -18,28 +18,47 @@ from app.cli.options import (
     common,
 )
 from app.cli.query_options import (
+    AfterOption,
+    BeforeOption,
     ConnectedOption,
     DirectionOption,
     ExplainOption,
+    LiteralOption,
     OrderOption,
+    PathOption,
+    QueryCommand,
+    TagOption,
     TopKOption,
+    TypeOption,
     asked,
+    narrowed_to,
     words,
 )
 
 NAME = "ask"
+COMMAND = QueryCommand
 
 
 def run(
     ctx: typer.Context,
     question: Annotated[
-        list[str], typer.Argument(metavar="QUESTION", help="The question, quoted or not.")
+        list[str],
+        typer.Argument(
+            metavar="QUESTION",
+            help='The question, quoted or not; filters may stand in it, and "phrases".',
+        ),
     ],
     top_k: TopKOption = None,
     connected: ConnectedOption = None,
     order: OrderOption = None,
     direction: DirectionOption = None,
     explain: ExplainOption = False,
+    tag: TagOption = None,
+    path: PathOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
+    page_type: TypeOption = None,
+    literal: LiteralOption = False,
     vault: VaultOption = None,
     index_dir: IndexDirOption = None,
     config: ConfigOption = None,
@@ -48,19 +67,27 @@ def run(
 ) -> None:
     """Answer a question from the vault, with citations and connected notes."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.container.opening import open_place
     from app.container.queries import check
+    from app.container.remedy import remedy
+    from app.container.remote import ask_server
     from app.models import Query
 
-    query = asked(Query, words(question), top_k, connected, order, direction, explain)
+    filters = narrowed_to(tag, path, after, before, page_type)
+    query = asked(
+        Query, words(question), top_k, connected, order, direction, explain, filters, literal
+    )
     place = options.place()
     check(query, place)
-    with open_place(place) as opened:
-        answer = opened.ask(query)
+    answer = ask_server(place, query)
+    if answer is None:
+        from app.container.opening import open_place
+
+        with open_place(place) as opened:
+            answer = opened.ask(query)
     from app.cli.output import print_json
     from app.cli.show_answer import show_answer
 
     if options.json:
         print_json(answer)
     else:
-        show_answer(answer)
+        show_answer(answer, lambda: remedy(place.layout))

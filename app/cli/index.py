@@ -5,12 +5,14 @@ Touches: vault-read, index, model, terminal.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.options import (
+    Common,
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -19,6 +21,9 @@ from app.cli.options import (
     common,
     given_path,
 )
+
+if TYPE_CHECKING:
+    from app.container.place import Place
 
 NAME = "index"
 
@@ -32,6 +37,13 @@ def run(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Forget the index and start afresh.")
     ] = False,
+    allow_mass_delete: Annotated[
+        bool,
+        typer.Option("--allow-mass-delete", help="Forget notes even if most of them are gone."),
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Then follow the vault as it changes, until Ctrl-C.")
+    ] = False,
     vault: VaultOption = None,
     index_dir: IndexDirOption = None,
     config: ConfigOption = None,
@@ -44,7 +56,12 @@ def run(
     from indexing.terminal import terminal_progress
 
     place = options.place()
-    report = update_index(place, progress=terminal_progress(), rebuild=rebuild)
+    report = update_index(
+        place,
+        progress=terminal_progress(),
+        rebuild=rebuild,
+        allow_mass_delete=allow_mass_delete,
+    )
     from app.cli.output import print_json
     from app.cli.show_report import show_report
 
@@ -52,3 +69,16 @@ def run(
         print_json(report.as_json())
     else:
         show_report(report)
+    if watch:
+        _watch(place, options)
+
+
+def _watch(place: Place, options: Common) -> None:
+    from app.container.following import follow_vault
+    from indexing.watch.stopping import stopped_by_signals
+    from indexing.watch.telling import json_teller, line_teller
+
+    told = json_teller(sys.stdout) if options.json else line_teller(sys.stderr)
+    typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
+    with stopped_by_signals() as stop:
+        follow_vault(place, told, stop, config_file=options.config)

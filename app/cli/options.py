@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -123,6 +124,9 @@ def common(
     ctx.obj = merged
     root = ctx.find_root()
     root.obj = merged
+    if merged.debug:
+        # Asked for behind the name of the command, after the log was set up.
+        logging.getLogger().setLevel(logging.DEBUG)
     return merged
 
 

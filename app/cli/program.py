@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from app.cli import ask, index, links, search, serve, status
+from app.cli import ask, doctor, index, links, search, serve, status
 from app.cli import eval as eval_
 from app.cli.options import (
     Common,
@@ -98,8 +98,8 @@ def start(
     )
 
 
-for command in (index, ask, search, links, status, serve, eval_):
-    app.command(name=command.NAME)(command.run)
+for command in (index, ask, search, links, status, doctor, serve, eval_):
+    app.command(name=command.NAME, cls=getattr(command, "COMMAND", None))(command.run)
 
 
 def run(arguments: Sequence[str]) -> int:

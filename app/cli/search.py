@@ -1,6 +1,6 @@
 """``notehop search``: the passages or notes that match, and the connected notes apart.
 
-Touches: index, model, terminal.
+Touches: index, model, network (a server on this machine), terminal.
 """
 
 from __future__ import annotations
@@ -18,22 +18,35 @@ from app.cli.options import (
     common,
 )
 from app.cli.query_options import (
+    AfterOption,
+    BeforeOption,
     ConnectedOption,
     DirectionOption,
     ExplainOption,
+    LiteralOption,
     OrderOption,
+    PathOption,
+    QueryCommand,
+    TagOption,
     TopKOption,
+    TypeOption,
     asked,
+    narrowed_to,
     words,
 )
 
 NAME = "search"
+COMMAND = QueryCommand
 
 
 def run(
     ctx: typer.Context,
     query: Annotated[
-        list[str], typer.Argument(metavar="QUERY", help="What to look for, quoted or not.")
+        list[str],
+        typer.Argument(
+            metavar="QUERY",
+            help='What to look for, quoted or not; filters may stand in it, and "phrases".',
+        ),
     ],
     top_k: TopKOption = None,
     notes: Annotated[bool, typer.Option("--notes", help="One hit a note.")] = False,
@@ -41,6 +54,12 @@ def run(
     order: OrderOption = None,
     direction: DirectionOption = None,
     explain: ExplainOption = False,
+    tag: TagOption = None,
+    path: PathOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
+    page_type: TypeOption = None,
+    literal: LiteralOption = False,
     vault: VaultOption = None,
     index_dir: IndexDirOption = None,
     config: ConfigOption = None,
@@ -49,21 +68,29 @@ def run(
 ) -> None:
     """List the passages that match, with the notes they are linked with."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.container.opening import open_place
     from app.container.queries import check
+    from app.container.remedy import remedy
+    from app.container.remote import search_server
     from app.models import SearchQuery
 
-    wanted = asked(SearchQuery, words(query), top_k, connected, order, direction, explain)
+    filters = narrowed_to(tag, path, after, before, page_type)
+    wanted = asked(
+        SearchQuery, words(query), top_k, connected, order, direction, explain, filters, literal
+    )
     if notes:
         wanted = wanted.model_copy(update={"results": "notes"})
     place = options.place()
     check(wanted, place)
-    with open_place(place) as opened:
-        found = opened.search(wanted)
+    found = search_server(place, wanted)
+    if found is None:
+        from app.container.opening import open_place
+
+        with open_place(place) as opened:
+            found = opened.search(wanted)
     from app.cli.output import print_json
     from app.cli.show_answer import show_hits
 
     if options.json:
         print_json(found)
     else:
-        show_hits(found)
+        show_hits(found, lambda: remedy(place.layout))

@@ -5,6 +5,7 @@ Touches: index, model, network (listens), terminal.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -30,6 +31,9 @@ def run(
         int | None,
         typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one."),
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch/--no-watch", help="Keep the index up to the vault.")
+    ] = True,
     vault: VaultOption = None,
     index_dir: IndexDirOption = None,
     config: ConfigOption = None,
@@ -40,17 +44,33 @@ def run(
     options = common(ctx, vault, index_dir, config, as_json, debug)
     from app.api.serve import serve
     from app.cli.output import print_json
+    from app.container.following import FollowerProcess, first_index
     from app.container.opening import open_place
+    from app.container.running import Announcement
     from indexing.shown import on_one_line, printable
+    from indexing.terminal import terminal_progress
 
     place = options.place(server__host=host, server__port=port)
     server = place.settings.server
+    announced = Announcement(place)
+
+    def say(text: str) -> None:
+        typer.echo(text, err=True)
 
     def started(url: str) -> None:
+        announced.tell(url)
         if options.json:
             print_json({"url": url, "vault": str(place.vault)})
         name = printable(on_one_line(place.name))
         typer.echo(f"notehop answers for {name} at {url} (Ctrl-C stops it)", err=True)
 
-    with open_place(place) as opened:
-        serve(opened, server.host, server.port, started)
+    with ExitStack() as held:
+        if watch:
+            first_index(place, terminal_progress())
+        opened = held.enter_context(open_place(place))
+        held.enter_context(announced)
+        if watch:
+            held.enter_context(
+                FollowerProcess(place, "notehop serve", say, config_file=options.config)
+            )
+        serve(opened, server.host, server.port, started, announced.prove)

@@ -6,7 +6,7 @@ Touches: terminal.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from app.cli.output import headline, show, styled, warn
 from app.models import Answer, ConnectedNote, Reply, SearchResult, Source
@@ -22,8 +22,11 @@ GLIMPSE = 160
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
 
-def show_answer(answer: Answer) -> None:
-    """Print an answer, what it cites, and the connected notes."""
+def show_answer(answer: Answer, remedy: Callable[[], str]) -> None:
+    """Print an answer, what it cites, and the connected notes.
+
+    :param remedy: tells what becomes of notes that are not indexed yet.
+    """
     show(styled(answer.answer))
     if answer.citations:
         headline("Citations")
@@ -34,11 +37,14 @@ def show_answer(answer: Answer) -> None:
         headline("Also found" if answer.citations else "Found", "not cited")
         for source in others:
             _place(source)
-    _close(answer)
+    _close(answer, remedy)
 
 
-def show_hits(result: SearchResult) -> None:
-    """Print the hits of a search with their beginnings, and the connected notes."""
+def show_hits(result: SearchResult, remedy: Callable[[], str]) -> None:
+    """Print the hits of a search with their beginnings, and the connected notes.
+
+    :param remedy: as of :func:`show_answer`.
+    """
     if not result.hits:
         show(styled("Nothing in the vault matches."))
     for number, hit in enumerate(result.hits):
@@ -46,7 +52,7 @@ def show_hits(result: SearchResult) -> None:
             show(styled(""))
         _place(hit)
         show(styled((snippet(hit.text), "dim")), indent=4)
-    _close(result)
+    _close(result, remedy)
 
 
 def snippet(text: str, most: int = SNIPPET) -> str:
@@ -83,12 +89,14 @@ def _at(place: Source | ConnectedNote) -> str:
     return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
 
 
-def _close(reply: Reply) -> None:
+def _close(reply: Reply, remedy: Callable[[], str]) -> None:
     _connected(reply.connected_notes)
+    if reply.filters:
+        show(styled((f"filters: {on_one_line(' '.join(reply.filters))}", "dim")))
     warn(reply.warnings)
     if reply.pending:
         notes = counted(reply.pending, "note")
-        warn([f"{notes} may have changed since the index was made; run: notehop index"])
+        warn([f"{notes} may have changed since the index was made; {remedy()}"])
 
 
 def _connected(notes: Sequence[ConnectedNote]) -> None:

@@ -5,15 +5,23 @@ Touches: terminal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Mapping
 
 from app.cli.output import headline, show, styled, warn
-from app.models import IndexStatus, Kept, NoteStatusReport, StatusLink
-from indexing.shown import counted, on_one_line
+from app.models import IndexStatus, Kept, LastRun, NextRun, NoteStatusReport, StatusLink
+from indexing.shown import ago, counted, on_one_line, shown_time
 
 LISTED = 10
 """Notes or links that are shown of each kind; `--json` has all of them."""
+
+RUN = "run: notehop index"
+
+_DOES: Mapping[str, str] = {
+    "read": "the next run indexes it as it is now",
+    "leave_out": "the next run leaves it out",
+    "fail": "the next run would fail on it",
+    "forget": "its file is gone, and the next run forgets it",
+}
 
 
 def show_status(told: IndexStatus | NoteStatusReport) -> None:
@@ -29,12 +37,25 @@ def _index(told: IndexStatus) -> None:
     held = f"{counted(indexed, 'note')} in {counted(told.chunks, 'chunk')}"
     show(styled((on_one_line(told.name), "bold"), f": {held}"))
     _row("state", _state(told))
-    _row("updated", f"{_time(told.updated)}, generation {told.generation}")
+    _row("updated", f"{shown_time(told.updated)}, {ago(told.age)}, generation {told.generation}")
+    if told.last_run is not None:
+        _row("last run", _run(told.last_run))
+        if told.last_run.error is not None:
+            _row("", f"failed: {told.last_run.error}")
+    if (watcher := told.watcher) is not None:
+        detail = f": {watcher.detail}" if watcher.detail else ""
+        who = f"{watcher.command}, process {watcher.pid}, since {shown_time(watcher.since)}"
+        _row("followed", f"by {who}: {watcher.state}{detail}")
+    if (writer := told.writer) is not None:
+        _row("writing", f"{writer.command}, process {writer.pid} on {writer.host}")
+    if (server := told.server) is not None:
+        _row("server", f"{server.url}, process {server.pid}, since {shown_time(server.started)}")
     _row("links", _counts(told.links))
     _row("model", f"{told.made_with.get('model')}, {told.made_with.get('dimensions')} dimensions")
     _row("words", f"language {told.made_with.get('language')}")
     _row("vault", told.vault)
-    _row("index", f"{told.index_dir}, {told.bytes / 1e6:,.1f} MB")
+    _row("index", told.index_dir)
+    _row("size", f"{_size(told.bytes)}: {_sizes(told.sizes)}")
     _row("settings", told.settings_file)
     _kept("Skipped", told.skipped)
     _kept("Failed", told.failed)
@@ -52,17 +73,36 @@ def _state(told: IndexStatus) -> str:
         "to forget": told.pending.gone,
     }
     said = ", ".join(f"{count:,} {name}" for name, count in left.items() if count)
-    return f"changed since: {said}; run: notehop index" if said else "up to date"
+    if not said:
+        return "up to date"
+    followed = told.watcher is not None and told.watcher.state in ("indexing", "following")
+    return f"changed since: {said}" + ("" if followed else f"; {RUN}")
+
+
+def _run(run: LastRun) -> str:
+    did = {
+        "added": run.added,
+        "changed": run.changed,
+        "moved": run.moved,
+        "deleted": run.deleted,
+    }
+    said = ", ".join(f"{count:,} {name}" for name, count in did.items() if count)
+    slowest = sorted(run.seconds.items(), key=lambda item: (-item[1], item[0]))
+    stages = ", ".join(
+        f"{name} {seconds:.1f} s" for name, seconds in slowest if name != "total" and seconds >= 0.1
+    )
+    took = f"{run.ended - run.started:.1f} s" + (f" ({stages})" if stages else "")
+    return f"{shown_time(run.ended)}, {run.command}, {said or 'nothing changed'}, {took}"
 
 
 def _note(told: NoteStatusReport) -> None:
     show(styled((on_one_line(told.title), "bold"), f"  {on_one_line(told.path)}"))
-    _row("state", told.status + (f": {told.reason}" if told.reason else ""))
-    if told.changed is None:
-        _row("file", "gone; run: notehop index")
-    elif told.changed:
-        _row("file", "changed since it was indexed; run: notehop index")
-    _row("modified", _time(told.modified))
+    status = "not in the index" if told.status == "absent" else told.status
+    _row("state", status + (f": {told.reason}" if told.reason else ""))
+    if told.next_run is not None:
+        _row("file", _coming(told.next_run, told.reason))
+    if told.modified is not None:
+        _row("modified", shown_time(told.modified))
     for name, values in (("aliases", told.aliases), ("tags", told.tags)):
         if values:
             _row(name, ", ".join(values))
@@ -78,6 +118,11 @@ def _note(told: NoteStatusReport) -> None:
     _links("Links", told.links, lambda link: f"{link.raw} -> {link.target or link.status}")
     _links("Linked from", told.backlinks, lambda link: f"{link.source}: {link.raw}")
     warn(told.warnings)
+
+
+def _coming(run: NextRun, known: str | None) -> str:
+    reason = f": {run.reason}" if run.reason and run.reason != known else ""
+    return f"{_DOES[run.does]}{reason}" + ("" if run.does == "fail" else f"; {RUN}")
 
 
 def _links(name: str, links: list[StatusLink], line: Callable[[StatusLink], str]) -> None:
@@ -112,5 +157,10 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
 
 
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+def _sizes(sizes: Mapping[str, int]) -> str:
+    largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{name} {_size(count)}" for name, count in largest if count)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 50_000 else f"{count / 1e3:,.1f} kB"

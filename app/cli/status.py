@@ -34,7 +34,8 @@ def run(
 ) -> None:
     """Say what the index holds and whether it is up to date, or what it knows of a note."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.container.status import index_status, note_status
+    from app.container.note_status import note_status
+    from app.container.status import index_status
 
     place = options.place()
     told = index_status(place) if note is None else note_status(place, note)

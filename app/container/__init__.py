@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from app.container.handle import VaultHandle
     from app.container.links import list_links
+    from app.container.note_status import note_status
     from app.container.opening import open_place, open_vault
     from app.container.place import Place, locate
-    from app.container.status import index_status, note_status
+    from app.container.status import index_status
     from app.container.update import update_index
 
 __all__ = [
@@ -35,7 +36,7 @@ _HOMES = {
     "index_status": "app.container.status",
     "list_links": "app.container.links",
     "locate": "app.container.place",
-    "note_status": "app.container.status",
+    "note_status": "app.container.note_status",
     "open_place": "app.container.opening",
     "open_vault": "app.container.opening",
     "update_index": "app.container.update",

@@ -1,21 +1,28 @@
 """Wires the retrieval of one query to one generation of the index.
 
-Touches: nothing by itself; what it makes touches index and model.
+Touches: nothing by itself; what it makes touches vault-read, index and model.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore
 
-from app.models import ConnectedOptions
+from app.container.narrowing import Narrowed, newest
+from app.models import ConnectedOptions, Filters
 from app.retrieval.connected import ConnectedNotesPostprocessor
+from app.retrieval.current import CurrentFiles
+from app.retrieval.current_view import CurrentView
 from app.retrieval.expansion import preset
+from app.retrieval.filters.allowed import Allowed
 from app.retrieval.fusion import FusionRetriever
 from app.retrieval.graph_retriever import GraphEnhancedRetriever
+from app.retrieval.index_view import IndexView
 from app.retrieval.nodes import noted
 from app.retrieval.signals.lexical import LexicalRetriever
 from app.retrieval.signals.semantic import SemanticRetriever
@@ -27,43 +34,83 @@ from indexing.stores.reader import Snapshot
 from indexing.tokens import Tokenizer
 
 SPARE = 4
-"""Hits for each place of a reply: chunks of notes that are connected already are passed over. Each
-hit is a node, and a hundred of them take longer than the ranking."""
+"""Hits for each place of a reply: passages that changed since, and chunks of notes that are
+connected already, are passed over. Each hit is a node, and a hundred of them take longer than the
+ranking."""
+
+STAGE = "current"
+"""The stage of a query that holds its hits against the files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What one query asks of retrieval; None means the setting in force.
 
-    ``fill`` gives places that no connected note takes to further sources.
+    ``fill`` gives places that no connected note takes to further sources. ``literal`` tells that
+    the query's text holds no filters, whatever it looks like.
     """
 
     top_k: int | None = None
     connected: ConnectedOptions = field(default_factory=ConnectedOptions)
     results: Literal["chunks", "notes"] = "chunks"
     fill: bool = True
+    filters: Filters = field(default_factory=Filters)
+    literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What outlives a generation: settings, and the two readers of queries."""
+    """What outlives a generation: vault, settings, and the two readers of queries.
 
+    ``embed_model`` gives the model, which is loaded when it is first asked for. ``remedy`` tells
+    what is done, or has to be done, about notes that changed since.
+    """
+
+    vault: Path
     settings: Settings
-    embed_model: BaseEmbedding
+    embed_model: Callable[[], BaseEmbedding]
     tokenizer: Tokenizer
+    remedy: Callable[[], str]
 
 
 def retrieve(
-    query: TracedQuery, view: Snapshot, parts: Parts, wanted: Wanted
+    query: TracedQuery, view: Snapshot, parts: Parts, wanted: Wanted, narrowed: Narrowed
 ) -> list[NodeWithScore]:
-    """Return the sources of a query, best first, then its connected notes."""
+    """Return the sources of a query, best first, then its connected notes.
+
+    A query without words lists the newest notes that its filters leave, and connects none: there
+    is nothing that they could have to do with.
+
+    Nothing is among them whose text does not stand in the vault: the index may be behind it.
+    """
     for warning in view.warnings:
         query.trace.warn(warning)
-    hits = ranking(view, parts, _depth(parts.settings, wanted)).retrieve(query)
-    if wanted.results == "notes":
-        hits = _best_of_each_note(hits, view)
-    found = context(view, parts, wanted).postprocess_nodes(hits, query_bundle=query)
-    return [_with_aliases(hit, view) for hit in found]
+    depth = _depth(parts.settings, wanted)
+    if narrowed.lists:
+        hits = newest(view, narrowed, depth)
+    else:
+        hits = ranking(view, parts, depth, narrowed.allowed).expanded(query)
+    files = parts.settings.vault
+    now = CurrentView(
+        view,
+        CurrentFiles(
+            parts.vault, max_note_bytes=files.max_note_bytes, comment_links=files.comment_links
+        ),
+    )
+    around = context(now, parts, wanted, narrowed)
+    with query.trace.timed(STAGE):
+        hits = now.standing(
+            hits,
+            shown=around.places if wanted.fill else around.top_k,
+            places=around.places,
+            most=SPARE * around.places,
+            each_note=wanted.results == "notes",
+        )
+    found = around.settled(hits, query)
+    left_out = now.warning(parts.remedy)
+    if left_out is not None:
+        query.trace.warn(left_out)
+    return [_with_aliases(hit, now) for hit in found]
 
 
 def _depth(settings: Settings, wanted: Wanted) -> int:
@@ -75,23 +122,28 @@ def _depth(settings: Settings, wanted: Wanted) -> int:
     return min(candidates, SPARE * max(top_k, settings.connected.context_chunks))
 
 
-def ranking(view: Snapshot, parts: Parts, depth: int) -> GraphEnhancedRetriever:
+def ranking(
+    view: Snapshot, parts: Parts, depth: int, allowed: Allowed | None
+) -> GraphEnhancedRetriever:
     """The fused ranking of the signals, widened by the graph as the settings say.
 
     :param depth: how many hits are returned; the signals rank as many as the settings say.
+    :param allowed: what filters leave, which is all that any signal ranks; None for no filters.
     """
     settings = parts.settings.retrieval
     signals = {
         "semantic": SemanticRetriever(
             view,
-            parts.embed_model,
+            parts.embed_model(),
             similarity_top_k=settings.candidates,
+            allowed=allowed,
             with_text=False,
         ),
         "lexical": LexicalRetriever(
             view,
             parts.tokenizer,
             similarity_top_k=settings.candidates,
+            allowed=allowed,
             with_text=False,
         ),
     }
@@ -100,47 +152,51 @@ def ranking(view: Snapshot, parts: Parts, depth: int) -> GraphEnhancedRetriever:
         weights=settings.weights.model_dump(),
         k=settings.rrf_k,
         similarity_top_k=depth,
-        dispatch=TitleRetriever(view, with_text=False),
+        dispatch=TitleRetriever(view, allowed=allowed, with_text=False)
+        if settings.title_dispatch
+        else None,
         widening=AliasWidening(view) if settings.alias_expansion else None,
     )
     return GraphEnhancedRetriever(
-        fusion, view, expansion=preset(settings.expansion), with_text=False
+        fusion, view, expansion=preset(settings.expansion), allowed=allowed, with_text=False
     )
 
 
-def context(view: Snapshot, parts: Parts, wanted: Wanted) -> ConnectedNotesPostprocessor:
-    """What settles the sources and adds their connected notes."""
+def context(
+    view: IndexView, parts: Parts, wanted: Wanted, narrowed: Narrowed
+) -> ConnectedNotesPostprocessor:
+    """What settles the sources and adds their connected notes.
+
+    Filters choose sources; connected notes are their context, and only those that a tag or a path
+    keeps out by name are none.
+    """
     settings = parts.settings.connected
     asked = wanted.connected
     top_k = wanted.top_k if wanted.top_k is not None else parts.settings.retrieval.top_k
     return ConnectedNotesPostprocessor(
         view=view,
-        embed_model=parts.embed_model,
+        embed_model=None if narrowed.lists else parts.embed_model(),
         top_k=top_k,
         context_chunks=settings.context_chunks,
-        max_connected=asked.max if asked.max is not None else settings.max,
-        order=asked.order or settings.order,
+        max_connected=0 if narrowed.lists else _first(asked.max, settings.max),
+        order="rank" if narrowed.lists else asked.order or settings.order,
         direction=asked.direction or settings.direction,
         scope=settings.scope,
         gate=settings.gate,
         rrf_k=settings.rrf_k,
         fill=wanted.fill,
+        hidden=narrowed.notes.hidden,
     )
 
 
-def _with_aliases(hit: NodeWithScore, view: Snapshot) -> NodeWithScore:
+def _first(asked: int | None, otherwise: int) -> int:
+    return otherwise if asked is None else asked
+
+
+def _with_aliases(hit: NodeWithScore, view: IndexView) -> NodeWithScore:
     """A hit that tells the other names of its note: a question may use one of them."""
-    note = view.note(str(hit.node.metadata["path"]))
+    path = str(hit.node.metadata["path"])
+    note = view.notes_at([path]).get(path)
     if note is None or not note.aliases:
         return hit
     return NodeWithScore(node=noted(hit.node, aliases=list(note.aliases)), score=hit.score)
-
-
-def _best_of_each_note(hits: list[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
-    """The first hit of each note; a hit of no note that is there is dropped."""
-    best: dict[str, NodeWithScore] = {}
-    for hit in hits:
-        path = view.path_of(hit.node.node_id)
-        if path is not None:
-            best.setdefault(path, hit)
-    return list(best.values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,7 +21,14 @@ from app.container.pending import counter
 from app.container.place import Place
 from app.container.queries import as_query, checked
 from app.container.retriever import VaultRetriever
-from app.models import Answer, ConnectedOptions, Query, SearchQuery, SearchResult
+from app.container.status import index_status
+from app.models import (
+    Answer,
+    IndexStatus,
+    Query,
+    SearchQuery,
+    SearchResult,
+)
 from app.retrieval.trace import TracedQuery
 from config import Settings
 from indexing.stores.reader import Reader
@@ -62,12 +70,14 @@ class VaultHandle:
     def ask(self, query: str | Query, **options: Any) -> Answer:
         """Answer a question.
 
-        :param options: fields of :class:`app.models.Query`: ``top_k``, ``connected``, ``explain``.
+        :param options: fields of :class:`app.models.Query`: ``top_k``, ``filters``,
+            ``literal``, ``connected``, ``explain``.
         :raises QueryError: if the question is empty or too long, or an option is wrong.
         """
         asked = as_query(Query, query, options)
         traced, started = self._begin(asked)
-        response = self._engine(asked.top_k, asked.connected).query(traced)
+        wanted = _asked(asked)
+        response = self._engine(wanted).query(traced)
         told = response.metadata or {}
         return Answer(
             answer=str(response),
@@ -77,6 +87,7 @@ class VaultHandle:
             sources=_explained(told["sources"], asked),
             connected_notes=told["connected_notes"],
             warnings=told["warnings"],
+            filters=traced.trace.filters,
             generation=_generation(traced),
             pending=self._pending.value(),
             timings_ms=_timings(told["timings_ms"], started),
@@ -91,38 +102,52 @@ class VaultHandle:
         """
         asked = as_query(SearchQuery, query, options)
         traced, started = self._begin(asked)
-        wanted = Wanted(asked.top_k, asked.connected, asked.results, fill=False)
+        wanted = replace(_asked(asked), results=asked.results, fill=False)
         found = material_of(self._machinery.retrieve(traced, wanted), self.name)
         return SearchResult(
             hits=_explained([source.model_dump() for source in found.sources], asked),
             connected_notes=list(found.connected),
             warnings=traced.trace.warnings,
+            filters=traced.trace.filters,
             generation=_generation(traced),
             pending=self._pending.value(),
             timings_ms=_timings(traced.trace.timings_ms, started),
         )
 
     def query_engine(
-        self, *, top_k: int | None = None, connected: Mapping[str, Any] | None = None
+        self,
+        *,
+        top_k: int | None = None,
+        connected: Mapping[str, Any] | None = None,
+        filters: Mapping[str, Any] | None = None,
+        literal: bool = False,
     ) -> NotehopQueryEngine:
         """A LlamaIndex query engine over this vault, for as long as the handle is open.
 
         :param connected: ``max``, ``order`` and ``direction``; the settings where not given.
+        :param filters: fields of :class:`app.models.Filters`, for every query.
+        :param literal: whether queries hold no filters, whatever they look like.
         :raises QueryError: if an option is wrong.
         """
-        return self._engine(*_options(top_k, connected))
+        return self._engine(_wanted(top_k, connected, filters, literal))
 
     def retriever(
-        self, *, top_k: int | None = None, connected: Mapping[str, Any] | None = None
+        self,
+        *,
+        top_k: int | None = None,
+        connected: Mapping[str, Any] | None = None,
+        filters: Mapping[str, Any] | None = None,
+        literal: bool = False,
     ) -> VaultRetriever:
         """A LlamaIndex retriever over this vault: ``top_k`` sources, then connected notes.
 
         Hand ``connected={"max": 0}`` to have sources only, for a synthesizer of LlamaIndex, which
         does not tell the two apart.
 
+        :param filters: as for :meth:`query_engine`, like ``literal``.
         :raises QueryError: if an option is wrong.
         """
-        wanted = Wanted(*_options(top_k, connected), fill=False)
+        wanted = replace(_wanted(top_k, connected, filters, literal), fill=False)
         return VaultRetriever(self._machinery.retrieve, wanted)
 
     def warm(self) -> None:
@@ -132,6 +157,13 @@ class VaultHandle:
         """
         self._pending.begin()
         self._machinery.warm()
+
+    def status(self) -> IndexStatus:
+        """What the index holds, how fresh it is, and who works on it.
+
+        :raises IndexFailure: if the index is gone or cannot be read.
+        """
+        return index_status(self.place)
 
     def close(self) -> None:
         """Let go of the index; a second time is nothing."""
@@ -150,20 +182,32 @@ class VaultHandle:
 
     def _begin(self, asked: Query) -> tuple[TracedQuery, float]:
         started = time.perf_counter()
-        text = checked(asked.query, self.settings.retrieval.max_query_chars)
+        text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
         self._pending.begin()
         return TracedQuery(text), started
 
-    def _engine(self, top_k: int | None, connected: ConnectedOptions) -> NotehopQueryEngine:
-        retriever = VaultRetriever(self._machinery.retrieve, Wanted(top_k, connected))
+    def _engine(self, wanted: Wanted) -> NotehopQueryEngine:
+        retriever = VaultRetriever(self._machinery.retrieve, wanted)
         return NotehopQueryEngine(retriever, self._machinery.synthesizer)
 
 
-def _options(
-    top_k: int | None, connected: Mapping[str, Any] | None
-) -> tuple[int | None, ConnectedOptions]:
-    asked = as_query(Query, "-", {"top_k": top_k, "connected": dict(connected or {})})
-    return asked.top_k, asked.connected
+def _wanted(
+    top_k: int | None,
+    connected: Mapping[str, Any] | None,
+    filters: Mapping[str, Any] | None,
+    literal: bool,
+) -> Wanted:
+    options = {
+        "top_k": top_k,
+        "connected": dict(connected or {}),
+        "filters": dict(filters or {}),
+        "literal": literal,
+    }
+    return _asked(as_query(Query, "-", options))
+
+
+def _asked(query: Query) -> Wanted:
+    return Wanted(query.top_k, query.connected, filters=query.filters, literal=query.literal)
 
 
 def _explained(sources: list[dict[str, Any]], asked: Query) -> list[Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from app.container.notes import find_note
 from app.container.place import Place
-from indexing.changes import scan
+from indexing.changes import compare, scan
 from indexing.graph.files import VaultFiles
 from indexing.graph.fragments import Outline, outline_of_note
 from indexing.graph.model import ResolvedLink
@@ -35,13 +35,32 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What has to stay of a note once it was read."""
+class ReadNote:
+    """What stays of a note once it was read; ``excluded`` says why it keeps itself out."""
 
     links: tuple[Link, ...]
     outline: Outline
+    title: str
     aliases: tuple[str, ...]
-    excluded: bool
+    warnings: tuple[str, ...]
+    content_hash: str
+    excluded: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A vault read whole: what an index of it would know of its links and names.
+
+    ``notes`` are those that the index would hold, by path; ``others`` the files that are no notes
+    and are not kept out. ``skipped``, ``failed`` and ``passed_over`` are (path, reason).
+    """
+
+    links: tuple[ResolvedLink, ...]
+    notes: Mapping[str, ReadNote]
+    others: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+    failed: tuple[tuple[str, str], ...]
+    passed_over: tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
@@ -51,9 +70,9 @@ class _Vault:
     place: Place
     files: Mapping[str, FileEntry]
     problems: list[tuple[str, str]]
-    kept: dict[str, _Kept | None] = field(default_factory=dict)
+    kept: dict[str, ReadNote | None] = field(default_factory=dict)
 
-    def read(self, path: str) -> _Kept | None:
+    def read(self, path: str) -> ReadNote | None:
         """What there is of a note; None if it cannot be read."""
         if path not in self.kept:
             self.kept[path] = self._read(path)
@@ -82,14 +101,22 @@ class _Vault:
         told = meaning(path, read_front_matter(path, text))
         return told.aliases, told.excluded is not None
 
-    def _read(self, path: str) -> _Kept | None:
+    def _read(self, path: str) -> ReadNote | None:
         comments = self.place.settings.vault.comment_links
         read = read_note(self.place.vault, self.files[path], "", comment_links=comments)
         if read.note is None:
             self.problems.append((path, read.problem or "cannot be read"))
             return None
         note: Note = read.note
-        return _Kept(note.links, outline_of_note(note), note.aliases, note.excluded is not None)
+        return ReadNote(
+            links=note.links,
+            outline=outline_of_note(note),
+            title=note.title,
+            aliases=note.aliases,
+            warnings=note.warnings,
+            content_hash=note.content_hash,
+            excluded=note.excluded,
+        )
 
 
 def list_links(place: Place, note: str | None = None) -> Listing:
@@ -116,6 +143,32 @@ def list_links(place: Place, note: str | None = None) -> Listing:
     )
 
 
+def survey(place: Place) -> Survey:
+    """Read a vault whole.
+
+    :raises VaultError: if the vault cannot be listed.
+    """
+    found = scan(place.vault, place.settings.vault)
+    by_path = {file.path: file for file in found.files}
+    changes = compare(found, {}, {}, {}, place.settings.vault.max_note_bytes)
+    vault = _Vault(place, by_path, [])
+    sources = [file.path for file in changes.read]
+    kept_out = {file.path for file, _ in changes.skip}
+    kept_out |= {path for path, excluded in changes.attach.items() if excluded}
+    files = _files(by_path, kept_out, _by_reading(vault))
+    links = tuple(_resolved(vault, files, sources, keep_all=False))
+    read = {path: note for path in sources if (note := vault.read(path)) is not None}
+    private = [(path, note.excluded) for path, note in read.items() if note.excluded is not None]
+    return Survey(
+        links=links,
+        notes={path: note for path, note in read.items() if note.excluded is None},
+        others=tuple(path for path, excluded in changes.attach.items() if not excluded),
+        skipped=tuple(sorted([*((file.path, why) for file, why in changes.skip), *private])),
+        failed=tuple(sorted(vault.problems)),
+        passed_over=found.problems,
+    )
+
+
 def _skipped(vault: _Vault, file: FileEntry) -> bool:
     return file.kind == "note" and vault.too_large(file)
 
@@ -123,7 +176,7 @@ def _skipped(vault: _Vault, file: FileEntry) -> bool:
 def _by_reading(vault: _Vault) -> Callable[[str], tuple[tuple[str, ...], bool]]:
     def describe(path: str) -> tuple[tuple[str, ...], bool]:
         kept = vault.read(path)
-        return (kept.aliases, kept.excluded) if kept else ((), False)
+        return (kept.aliases, kept.excluded is not None) if kept else ((), False)
 
     return describe
 
@@ -151,7 +204,7 @@ def _resolved(
 ) -> Iterator[ResolvedLink]:
     for source in sources:
         kept = vault.read(source)
-        if kept is None or (kept.excluded and not keep_all):
+        if kept is None or (kept.excluded is not None and not keep_all):
             continue
         for link in kept.links:
             yield resolve_link(files, source, link, vault.outline)

@@ -14,9 +14,11 @@ from app.answer.quoting import ExtractiveSynthesizer
 from app.answer.synthesizer import VaultSynthesizer
 from app.answer.writing import LlmSynthesizer
 from app.container.assembly import Parts, Wanted, retrieve
+from app.container.narrowing import narrow
 from app.container.place import Place
 from app.container.queries import checked
 from app.container.reading import reading_of
+from app.container.remedy import remedy
 from app.retrieval.trace import TracedQuery
 from indexing.embed.query import QueryEmbedder, load_query
 from indexing.stores.catalog import Catalog
@@ -29,6 +31,9 @@ NO_TEXT = (
 )
 
 NO_WORDS = "the query has no words to look for; these are the nearest by meaning alone"
+
+FILTERS = "filters"
+"""The stage of a query that finds what its filters leave."""
 
 
 class Machinery:
@@ -55,7 +60,8 @@ class Machinery:
         :raises QueryError: if the query is empty or too long.
         """
         settings = self._place.settings
-        text = query.query_str = checked(query.query_str, settings.retrieval.max_query_chars)
+        most = settings.retrieval.max_query_chars
+        query.query_str = checked(query.query_str, most, wanted.filters)
         tokenizer, _ = self._read_as_indexed()
         with self.reader.snapshot() as view:
             query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
@@ -63,17 +69,38 @@ class Machinery:
                 # Not worth the seconds that it takes to load a model.
                 query.trace.warn(NO_TEXT)
                 return []
-            embedder = self.embedder
-            if embedder.is_cut(text):
-                query.trace.warn(
-                    f"the query is longer than the {embedder.max_tokens} tokens that the model "
-                    "reads; its end counts by its words alone"
+            with query.trace.timed(FILTERS):
+                narrowed = narrow(
+                    query.query_str, wanted.filters, view, tokenizer, literal=wanted.literal
                 )
-            if not tokenizer.query(text):
-                query.trace.warn(NO_WORDS)
-            found = retrieve(query, view, Parts(settings, embedder, tokenizer), wanted)
-        self.ready = True
+            query.query_str = narrowed.text
+            query.trace.filters = list(narrowed.said)
+            for warning in narrowed.warnings:
+                query.trace.warn(warning)
+            if narrowed.nothing:
+                return []
+            if not narrowed.lists:
+                self._remark(query, tokenizer)
+            parts = Parts(
+                self._place.vault,
+                settings,
+                lambda: self.embedder,
+                tokenizer,
+                lambda: remedy(self._place.layout),
+            )
+            found = retrieve(query, view, parts, wanted, narrowed)
+        self.ready = self.ready or not narrowed.lists
         return found
+
+    def _remark(self, query: TracedQuery, tokenizer: Tokenizer) -> None:
+        """Say what of a query's text cannot be searched for."""
+        if self.embedder.is_cut(query.query_str):
+            query.trace.warn(
+                f"the query is longer than the {self.embedder.max_tokens} tokens that the model "
+                "reads; its end counts by its words alone"
+            )
+        if not tokenizer.query(query.query_str):
+            query.trace.warn(NO_WORDS)
 
     @property
     def synthesizer(self) -> VaultSynthesizer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from config.errors import UsageError
 from indexing.graph.files import VaultFiles
 from indexing.graph.model import Status
-from indexing.graph.names import is_note
+from indexing.graph.names import fold, is_note, link_name
 from indexing.graph.resolve import resolve_path
 from indexing.shown import on_one_line
 
@@ -25,7 +24,7 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
     """
     if not said.strip():
         raise UsageError("the name of the note is empty; name it by its path in the vault")
-    for path in _paths(vault, said):
+    for path in paths_meant(vault, said):
         for candidate in (path, f"{path}.md"):
             if candidate in files and is_note(candidate):
                 return candidate
@@ -41,7 +40,7 @@ def _listed(paths: Sequence[str]) -> str:
     return on_one_line(", ".join(paths))
 
 
-def _paths(vault: Path, said: str) -> list[str]:
+def paths_meant(vault: Path, said: str) -> list[str]:
     """``said`` as paths relative to the vault, with ``/``; what lies outside of it is left out."""
     inside = [Path(os.path.normpath(vault / said))]
     here = Path(said).expanduser()
@@ -55,6 +54,15 @@ def _paths(vault: Path, said: str) -> list[str]:
 
 
 def _close(files: VaultFiles, said: str) -> str:
+    """What may have been meant: names a slip away, else those that hold what was said."""
+    from app.container.near import Name, NearNames
+
     notes = [path for path in files if is_note(path)]
-    close = difflib.get_close_matches(said, notes, n=3, cutoff=0.6)
+    names = [Name(path.removesuffix(".md"), path, "path") for path in notes]
+    names += [Name(link_name(path), path, "name") for path in notes]
+    names += [Name(one, path, "alias") for path in notes for one in files.aliases_of(path)]
+    asked = said.removesuffix(".md")
+    close = [near.name.path for near in NearNames(names).near([asked])[asked]]
+    if not close:
+        close = sorted((path for path in notes if fold(asked) in fold(path)), key=len)[:3]
     return f"; did you mean {_listed(close)}?" if close else "; name it by its path in the vault"

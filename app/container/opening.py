@@ -5,6 +5,7 @@ Touches: index (reads), model (reads its files).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
     from config import Settings
 
 
-def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
+def open_place(
+    place: Place, llm: LLM | None = None, *, read: Callable[..., Reader] = Reader.open
+) -> VaultHandle:
     """Open the vault at a place.
 
     :param llm: writes the answers; without one they are quoted from the notes.
+    :param read: opens the index, as :meth:`Reader.open`.
     :raises IndexMissing: if there is no index yet, naming the command that makes it.
     :raises IndexMismatch: if it was made with other settings.
     :raises IndexDamaged: if it cannot be read.
     """
     lexical = place.settings.lexical
-    reader = Reader.open(
+    reader = read(
         place.layout,
         wanted(place.settings),
         ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),

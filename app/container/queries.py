@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from app.container.place import Place
-from app.models import Query
+from app.models import Filters, Query
+from app.retrieval.filters.plan import EMPTY, of_fields, plan
 from config.errors import QueryError
 
 QueryT = TypeVar("QueryT", bound=Query)
@@ -29,21 +31,23 @@ def as_query(model: type[QueryT], query: str | Query, options: dict[str, Any]) -
 def check(query: Query, place: Place) -> None:
     """Refuse a query that no index could answer, before one is opened.
 
-    :raises QueryError: as :func:`checked`.
+    :raises QueryError: as :func:`checked`, or if a date is none.
     """
-    checked(query.query, place.settings.retrieval.max_query_chars)
+    text = checked(query.query, place.settings.retrieval.max_query_chars, query.filters)
+    plan(text, query.filters, lambda _: False, date.today(), literal=query.literal)
 
 
-def checked(text: str, longest: int) -> str:
+def checked(text: str, longest: int, filters: Filters | None = None) -> str:
     """Return the text of a query without white space around it, as text that can be encoded.
 
     A half of a surrogate pair, from a broken escape or from bytes that are no text, becomes ``?``.
 
     :param longest: characters it may have.
+    :param filters: those given beside it; a query that has any needs no text.
     :raises QueryError: if it is empty or longer.
     """
-    if not text.strip():
-        raise QueryError("the query is empty; write what you look for")
+    if not text.strip() and (filters is None or not any(of_fields(filters))):
+        raise QueryError(EMPTY)
     if len(text) > longest:
         raise QueryError(
             f"the query has {len(text):,} characters, and {longest:,} is the most; shorten it "

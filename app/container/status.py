@@ -1,45 +1,50 @@
-"""What an index holds, how old it is, and what it knows of a note; no model is loaded.
+"""What an index holds, how old it is, and who works on it; no model is loaded.
 
-Touches: vault-read (names, sizes, times), index (reads).
+Touches: vault-read (names, sizes, times), index (reads; see :mod:`indexing.stores.lock_holder`).
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from typing import Any
 
-from app.container.notes import find_note
 from app.container.pending import pending_changes
 from app.container.place import Place
-from app.models import (
-    IndexStatus,
-    Kept,
-    NoteStatusReport,
-    PendingChanges,
-    StatusChunk,
-    StatusLink,
-)
+from app.container.running import read_running
+from app.models import IndexStatus, Kept, LastRun, PendingChanges, ServerNow, WatcherNow, WriterNow
 from config import user_config_file
-from config.errors import IndexMismatch, IndexMissing, ModelError, NotehopError, UsageError
-from indexing.graph.files import VaultFiles
+from config.errors import IndexMismatch, IndexMissing, ModelError, NotehopError
 from indexing.identity import wanted
+from indexing.shown import shown_time
 from indexing.stores.catalog import Catalog, CatalogSnapshot
 from indexing.stores.layout import IndexLayout
-from indexing.stores.model import LinkRow, NoteRow, NoteStatus
+from indexing.stores.lock_holder import read_holder
+from indexing.stores.model import NoteRow, NoteStatus
 from indexing.stores.reader_fingerprint import check_fingerprint, check_vault
+from indexing.stores.replacement import settle
+from indexing.stores.run_record import read_run_record
+from indexing.watch.state import read_watch_state
+
+PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
+"""The parts of an index folder by which its size is told."""
 
 
 def index_status(place: Place) -> IndexStatus:
     """Describe the index of a vault.
 
-    :raises IndexMissing: if there is none yet, naming the command that makes it.
+    :raises IndexMissing: if there is none yet, naming the command that makes it, or who does.
     :raises IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
-    with _opened(place) as (catalog, view, made_with):
+    with opened(place) as (catalog, view):
         counts = view.counts()
         told = view.meta().get("problems", [])
+        made_with = view.fingerprint or {}
+        updated = _updated(place.layout)
+        sizes = _sizes(place.layout)
         return IndexStatus(
             vault=str(place.vault),
             name=place.name,
@@ -47,8 +52,10 @@ def index_status(place: Place) -> IndexStatus:
             settings_file=str(user_config_file()),
             problem=_problem(place, made_with),
             generation=view.generation,
-            updated=_updated(place.layout),
-            bytes=_size(place.layout),
+            updated=updated,
+            age=max(0.0, round(time.time() - updated, 3)),
+            bytes=sum(sizes.values()),
+            sizes=sizes,
             notes=dict(counts.notes),
             chunks=counts.chunks,
             links=dict(counts.links),
@@ -56,59 +63,45 @@ def index_status(place: Place) -> IndexStatus:
             failed=_kept(view.notes(NoteStatus.FAILED)),
             passed_over=[Kept(path=path, reason=reason) for path, reason in told],
             pending=_pending(place, catalog),
+            last_run=_last_run(place.layout),
+            watcher=_watcher(place.layout),
+            writer=_writer(place.layout),
+            server=_server(place.layout),
             made_with=dict(made_with),
             settings=place.settings.model_dump(mode="json"),
         )
 
 
-def note_status(place: Place, note: str) -> NoteStatusReport:
-    """Describe what the index knows of a note.
+@contextmanager
+def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
+    """The catalog of a place, and a view of its newest generation.
 
-    :param note: its path or name; see :func:`app.container.notes.find_note`.
-    :raises UsageError: if the index knows no such note, or several.
     :raises IndexFailure: as :func:`index_status`.
     """
-    with _opened(place) as (_, view, _):
-        known = {row.path: row.aliases for row in view.notes()}
-        aliases = {path: names for path, names in known.items() if names}
-        path = find_note(VaultFiles(known, (), aliases), place.vault, note)
-        row = view.note(path)
-        if row is None:
-            raise UsageError(f"{path}: not in the index; run: notehop index")
-        return NoteStatusReport(
-            path=path,
-            title=row.title,
-            status=row.status.value,
-            reason=row.reason,
-            aliases=list(row.aliases),
-            tags=list(row.tags),
-            page_type=row.page_type,
-            created=row.created,
-            modified=row.modified,
-            changed=_changed(place, row),
-            warnings=list(row.warnings),
-            chunks=[
-                StatusChunk(
-                    id=chunk.id,
-                    heading=" > ".join(chunk.heading_path),
-                    lines=(chunk.first_line, chunk.last_line),
-                )
-                for chunk in view.chunks_of(path)
-            ],
-            links=_links(view.links_from([path])),
-            backlinks=_links(link for link in view.links_to([path]) if link.path != path),
-        )
-
-
-@contextmanager
-def _opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot, Mapping[str, Any]]]:
-    """The catalog, a view of it, and the fingerprint of what made it."""
-    with Catalog.open(place.layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
+    settle(place.layout)
+    try:
+        catalog = Catalog.open(place.layout.catalog, read_only=True)
+    except IndexMissing as exc:
+        raise IndexMissing(f"{exc}{_under_way(place.layout)}") from exc
+    with catalog, catalog.snapshot() as view:
         if view.fingerprint is None:
             # Its first run ended before anything was kept.
-            raise IndexMissing(f"{place.layout.root}: nothing is indexed yet; run: notehop index")
+            raise IndexMissing(
+                f"{place.layout.root}: nothing is indexed yet; run: notehop index"
+                f"{_under_way(place.layout)}"
+            )
         check_vault(view.meta(), place.vault, place.layout.root)
-        yield catalog, view, view.fingerprint
+        yield catalog, view
+
+
+def _under_way(layout: IndexLayout) -> str:
+    """Who makes the index that is not there, or why the last run did not."""
+    if (writer := read_holder(layout)) is not None:
+        return f" (process {writer.pid} does so now: {writer.command})"
+    last = read_run_record(layout)
+    if last is not None and last.error is not None:
+        return f" (the run of {shown_time(last.ended)} failed: {last.error})"
+    return ""
 
 
 def _problem(place: Place, made_with: Mapping[str, Any]) -> str | None:
@@ -128,42 +121,49 @@ def _pending(place: Place, catalog: Catalog) -> PendingChanges | None:
     return PendingChanges(read=len(changes.read), skip=len(changes.skip), gone=len(changes.gone))
 
 
-def _changed(place: Place, row: NoteRow) -> bool | None:
-    try:
-        found = (place.vault / row.path).stat()
-    except OSError:
+def _last_run(layout: IndexLayout) -> LastRun | None:
+    record = read_run_record(layout)
+    return LastRun(**asdict(record)) if record else None
+
+
+def _watcher(layout: IndexLayout) -> WatcherNow | None:
+    state = read_watch_state(layout)
+    return WatcherNow(**asdict(state)) if state else None
+
+
+def _writer(layout: IndexLayout) -> WriterNow | None:
+    holder = read_holder(layout)
+    return WriterNow(**asdict(holder)) if holder else None
+
+
+def _server(layout: IndexLayout) -> ServerNow | None:
+    running = read_running(layout)
+    if running is None:
         return None
-    return (found.st_size, found.st_mtime_ns) != (row.size, row.mtime_ns)
+    return ServerNow(url=running.url, pid=running.pid, started=running.started)
 
 
 def _updated(layout: IndexLayout) -> float:
-    journal = layout.catalog.with_name(layout.catalog.name + "-wal")
-    return max(path.stat().st_mtime for path in (layout.catalog, journal) if path.exists())
+    """When the catalog or its journal was written last; readers leave an empty journal behind."""
+    times = [layout.catalog.stat().st_mtime]
+    with suppress(FileNotFoundError):
+        journal = layout.catalog.with_name(layout.catalog.name + "-wal").stat()
+        times += [journal.st_mtime] if journal.st_size else []
+    return max(times)
 
 
-def _size(layout: IndexLayout) -> int:
-    total = 0
+def _sizes(layout: IndexLayout) -> dict[str, int]:
+    part_of = dict.fromkeys(layout.catalog_files, "catalog")
+    part_of |= {getattr(layout, name): name for name in PARTS[1:-1]}
+    sizes = dict.fromkeys(PARTS, 0)
     for path in layout.root.rglob("*"):
+        top = layout.root / path.relative_to(layout.root).parts[0]
         try:
-            total += path.stat().st_size if path.is_file() else 0
+            sizes[part_of.get(top, "other")] += path.stat().st_size if path.is_file() else 0
         except FileNotFoundError:
             continue  # a writer has just taken it away
-    return total
+    return sizes
 
 
 def _kept(rows: Iterable[NoteRow]) -> list[Kept]:
     return [Kept(path=row.path, reason=row.reason or "") for row in rows]
-
-
-def _links(rows: Iterable[LinkRow]) -> list[StatusLink]:
-    return [
-        StatusLink(
-            source=row.path,
-            line=row.line,
-            raw=row.raw,
-            kind=row.kind,
-            status=row.status,
-            target=row.target_path,
-        )
-        for row in rows
-    ]

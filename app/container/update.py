@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def update_index(
-    place: Place, *, progress: Progress | None = None, rebuild: bool = False
+    place: Place,
+    *,
+    progress: Progress | None = None,
+    rebuild: bool = False,
+    allow_mass_delete: bool = False,
 ) -> Report:
     """Index what changed since the last run; with ``rebuild``, everything from nothing.
 
@@ -22,4 +26,5 @@ def update_index(
     """
     from indexing.pipeline import Indexer
 
-    return Indexer(place.vault, place.settings, place.layout, progress).run(rebuild=rebuild)
+    indexer = Indexer(place.vault, place.settings, place.layout, progress)
+    return indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)

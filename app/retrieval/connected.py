@@ -6,6 +6,7 @@ Touches: index; model only when the query comes without its vector.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -14,7 +15,16 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from app.retrieval.connected_links import Scope, Source, known_similarities, linked_candidates
-from app.retrieval.connected_order import Hit, Order, Places, by_context, by_rank, share_places
+from app.retrieval.connected_order import (
+    Candidate,
+    Hit,
+    Order,
+    Places,
+    Taken,
+    by_context,
+    by_rank,
+    share_places,
+)
 from app.retrieval.connected_reason import connection
 from app.retrieval.expansion import Direction
 from app.retrieval.index_view import IndexView, Vector
@@ -25,6 +35,9 @@ from config.errors import UsageError
 
 STAGE = "connected"
 """The name of this stage in a query's trace."""
+
+_ROUNDS = 10
+"""Times that connected notes are chosen again because one cannot be shown; then there are none."""
 
 
 class ConnectedNotesPostprocessor(BaseNodePostprocessor):
@@ -57,6 +70,11 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
     )
     rrf_k: int = Field(default=10, ge=1, description="Rank offset of order context.")
     fill: bool = Field(default=True, description="Places left over go to the next hits.")
+    hidden: Any = Field(
+        default=frozenset(),
+        exclude=True,
+        description="A collection of the paths of notes that are never connected notes.",
+    )
 
     @classmethod
     def class_name(cls) -> str:
@@ -66,6 +84,12 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
+        return self.settled(nodes, query_bundle)
+
+    def settled(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        """Do as ``postprocess_nodes``, without LlamaIndex's events."""
         trace = trace_of(query_bundle)
         with trace.timed(STAGE):
             view = view_for(query_bundle, self.view)
@@ -106,8 +130,7 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
         vector: Vector | None,
         trace: Trace,
     ) -> list[NodeWithScore]:
-        places = max(self.context_chunks, self.top_k + self.max_connected)
-        hits = self._hits(view, nodes, places, vector)
+        hits = self._hits(view, nodes, vector)
         sources = [
             Source(rank, hit.path, hit.chunk_id)
             for rank, hit in enumerate(hits[: self.top_k], start=1)
@@ -118,33 +141,61 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
             if self.max_connected
             else ([], {})
         )
+        shown = [one for one in candidates if one.path not in self.hidden]
+        if len(shown) < len(candidates):
+            passed = {**passed, "filtered_out": len(candidates) - len(shown)}
+            candidates = shown
         compared = self.order == "context" and vector is not None
-        ranked = by_context(candidates, self.rrf_k) if compared else by_rank(candidates)
-        shared = share_places(
-            hits,
-            ranked,
-            top_k=self.top_k,
-            places=places,
-            most=self.max_connected,
-            gate=self.gate if compared else 0.0,
-            fill=self.fill,
-        )
+        links = len(candidates) + sum(passed.values())
+        shared = self._shared(view, hits, candidates, compared)
         trace.count(
             STAGE,
-            links=len(candidates) + sum(passed.values()),
-            notes=len(ranked),
+            links=links,
+            notes=len({candidate.path for candidate in candidates}),
             below_gate=shared.gated,
             taken=len(shared.connected),
             **passed,
         )
         return self._nodes(view, nodes, shared, "context" if compared else "rank")
 
+    def _shared(
+        self, view: IndexView, hits: Sequence[Hit], candidates: list[Candidate], compared: bool
+    ) -> Places:
+        """Share the places; what the view cannot show gives its own to the next candidate."""
+        for _ in range(_ROUNDS):
+            shared = self._share(hits, candidates, compared)
+            chosen = [one.ranked.candidate for one in shared.connected]
+            there = _as_shown(view, chosen)
+            if len(there) == len(chosen):
+                connected = (
+                    _of(one, now) for one, now in zip(shared.connected, there.values(), strict=True)
+                )
+                return replace(shared, connected=tuple(connected))
+            candidates = [one for one in candidates if one not in chosen or one in there]
+        return self._share(hits, [], compared)
+
+    def _share(self, hits: Sequence[Hit], candidates: list[Candidate], compared: bool) -> Places:
+        return share_places(
+            hits,
+            by_context(candidates, self.rrf_k) if compared else by_rank(candidates),
+            top_k=self.top_k,
+            places=self.places,
+            most=self.max_connected,
+            gate=self.gate if compared else 0.0,
+            fill=self.fill,
+        )
+
+    @property
+    def places(self) -> int:
+        """Places of the context in all."""
+        return max(self.context_chunks, self.top_k + self.max_connected)
+
     def _hits(
-        self, view: IndexView, nodes: Sequence[NodeWithScore], places: int, vector: Vector | None
+        self, view: IndexView, nodes: Sequence[NodeWithScore], vector: Vector | None
     ) -> list[Hit]:
         ids = [node.node.node_id for node in nodes]
         # Only the places that a connected note may take are compared.
-        contested = ids[self.top_k : places]
+        contested = ids[self.top_k : self.places]
         known = {} if vector is None else known_similarities(view.chunk_vectors, vector, contested)
         return [Hit(view.path_of(id_), id_, known.get(id_)) for id_ in ids]
 
@@ -173,3 +224,23 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
                 node = noted(whole[candidate.chunk_id].node, **metadata)
                 found.append(NodeWithScore(node=node, score=score))
         return found
+
+
+def _as_shown(view: IndexView, chosen: Sequence[Candidate]) -> dict[Candidate, Candidate]:
+    """Return the candidates that the view can show, each with its link as it stands there.
+
+    The links of the sources were asked for before; one that leads to a source is asked for here.
+    """
+    chunks = view.chunks([one.chunk_id for one in chosen])
+    back = view.links_from([one.path for one in chosen if not one.forward])
+    links = {(link.path, link.ordinal): link for link in back}
+    there: dict[Candidate, Candidate] = {}
+    for one in chosen:
+        link = one.link if one.forward else links.get((one.link.path, one.link.ordinal))
+        if one.chunk_id in chunks and link is not None:
+            there[one] = replace(one, link=link)
+    return there
+
+
+def _of(taken: Taken, candidate: Candidate) -> Taken:
+    return replace(taken, ranked=replace(taken.ranked, candidate=candidate))

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
-from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES, QUERY_GEN_PROMPT
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from app.retrieval.index_view import Hits
@@ -106,18 +106,25 @@ class FusionRetriever(QueryFusionRetriever):
         self._k = k
         self._dispatch = dispatch
         self._widening = widening
-        super().__init__(
-            list(self._signals.values()),
-            llm=_no_llm(),
-            mode=FUSION_MODES.RECIPROCAL_RANK,
-            similarity_top_k=similarity_top_k,
-            num_queries=1,
-            use_async=False,
-            callback_manager=callback_manager,
-            retriever_weights=[self._weights[name] for name in self._signals],
-        )
+        # Not the constructor of the base class, which looks for LangChain each time and finds it
+        # nowhere; these are what it would set.
+        BaseRetriever.__init__(self, callback_manager=callback_manager)
+        self.num_queries = 1
+        self.query_gen_prompt = QUERY_GEN_PROMPT
+        self.similarity_top_k = similarity_top_k
+        self.mode = FUSION_MODES.RECIPROCAL_RANK
+        self.use_async = False
+        self._retrievers = list(self._signals.values())
+        total = sum(self._weights[name] for name in self._signals)
+        self._retriever_weights = [self._weights[name] / total for name in self._signals]
+        self._llm = _no_llm()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self.fused(query_bundle)
+
+    def fused(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Do as ``retrieve``, without LlamaIndex's events: for a retriever around this one, which
+        has its own."""
         trace = trace_of(query_bundle)
         votes = _Votes()
         for wave in self._waves():
@@ -179,7 +186,7 @@ class FusionRetriever(QueryFusionRetriever):
         weights = self._weights | {DISPATCH: self._dispatch_weight(votes)}
         # In the order of the signals, whichever answered first.
         rankings = {name: votes.rankings[name] for name in weights if name in votes.rankings}
-        fused = fuse(rankings, weights, self._k)[: self.similarity_top_k]
+        fused = fuse(rankings, weights, self._k, self.similarity_top_k)
         hits = [_hit(one, votes, weights) for one in fused]
         ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
         whole = next((one for one in ours if one.with_text), None)
@@ -208,7 +215,7 @@ async def _aask(retriever: BaseRetriever, query: QueryBundle) -> _Found:
 
 @cache
 def _no_llm() -> MockLLM:
-    """The base class wants a language model even to ask none; making one takes 0.1 ms."""
+    """The base class has a language model even where it asks none; making one takes 0.1 ms."""
     return MockLLM()
 
 

@@ -6,7 +6,7 @@ Touches: index.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from llama_index.core.callbacks.base import CallbackManager
@@ -14,6 +14,8 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from app.retrieval.expansion import PRESETS, Expansion, weight
+from app.retrieval.filters.allowed import Allowed, among
+from app.retrieval.fusion import FusionRetriever
 from app.retrieval.index_view import IndexView, ViewSource
 from app.retrieval.nodes import below, fill, light_node
 from app.retrieval.trace import trace_of, view_for
@@ -51,12 +53,14 @@ class GraphEnhancedRetriever(BaseRetriever):
         view: ViewSource,
         *,
         expansion: Expansion = PRESETS["off"],
+        allowed: Allowed | Collection[ChunkId] | None = None,
         with_text: bool = True,
         clock: Callable[[], float] = time.time,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Wire the retriever to the index.
 
+        :param allowed: add these chunks only; None for all.
         :param with_text: False leaves the nodes of expanded hits without text and metadata.
         :param clock: seconds since the epoch, for the recency of neighbours.
         """
@@ -64,11 +68,22 @@ class GraphEnhancedRetriever(BaseRetriever):
         self._retriever = retriever
         self._view = view
         self._expansion = expansion
+        self._allowed = allowed
         self._with_text = with_text
         self._clock = clock
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._expanded(self._retriever.retrieve(query_bundle), query_bundle)
+        return self.expanded(query_bundle)
+
+    def expanded(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Do as ``retrieve``, without LlamaIndex's events: for what is around this, which has its
+        own."""
+        inner = self._retriever
+        if isinstance(inner, FusionRetriever):
+            hits = inner.fused(query_bundle)
+        else:
+            hits = inner.retrieve(query_bundle)
+        return self._expanded(hits, query_bundle)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self._expanded(await self._retriever.aretrieve(query_bundle), query_bundle)
@@ -85,6 +100,9 @@ class GraphEnhancedRetriever(BaseRetriever):
             seeds = self._seeds(view, hits)
             neighbours = self._neighbours(view, seeds)
             new = [one for one in neighbours if one.chunk_id not in there]
+            hits_already = len(neighbours) - len(new)
+            left = set(among([one.chunk_id for one in new], self._allowed))
+            new = [one for one in new if one.chunk_id in left]
             notes = view.notes_at([one.path for one in new])
             pagerank = view.pagerank if new else {}
             now = self._clock()
@@ -98,7 +116,8 @@ class GraphEnhancedRetriever(BaseRetriever):
                 SIGNAL,
                 seeds=len(seeds),
                 neighbours=len(neighbours),
-                hits_already=len(neighbours) - len(new),
+                hits_already=hits_already,
+                filtered_out=len(neighbours) - hits_already - len(new),
                 over_limit=len(new) - len(added),
                 added=len(added),
             )

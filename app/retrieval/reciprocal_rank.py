@@ -22,6 +22,7 @@ def fuse(
     rankings: Mapping[str, Sequence[ChunkId]],
     weights: Mapping[str, float] | None = None,
     k: int = 60,
+    limit: int | None = None,
 ) -> list[Fused]:
     """Fuse ranked lists by weighted reciprocal rank (Cormack et al., SIGIR 2009).
 
@@ -29,6 +30,7 @@ def fuse(
     :param weights: signal name -> weight, not negative; None weighs every signal 1. A weight of 0
         takes the signal out. A weight for a signal that ranked nothing is no error.
     :param k: rank offset, in ranks; 60 is the value of the paper.
+    :param limit: how many are returned at most; None for all.
     :returns: best first, ties by id; score = sum of weight / (k + rank), rank from 1.
     :raises ValueError: if ``k`` < 1, a ranking repeats an id or has no weight, or a weight is
         negative.
@@ -36,20 +38,31 @@ def fuse(
     if k < 1:
         raise ValueError(f"k is {k}; the rank offset must be at least 1")
     votes: dict[ChunkId, list[float]] = {}
-    ranks: dict[ChunkId, dict[str, int]] = {}
+    ranks: dict[str, dict[ChunkId, int]] = {}
     for signal, ids in rankings.items():
         weight = _weight(signal, weights)
-        if len(set(ids)) != len(ids):
+        ranked = dict(zip(ids, range(1, len(ids) + 1), strict=True))
+        if len(ranked) != len(ids):
             raise ValueError(f"the ranking of {signal!r} repeats an id; rankings hold distinct ids")
         if weight == 0:
             continue
-        for rank, chunk_id in enumerate(ids, start=1):
+        ranks[signal] = ranked
+        for chunk_id, rank in ranked.items():
             votes.setdefault(chunk_id, []).append(weight / (k + rank))
-            ranks.setdefault(chunk_id, {})[signal] = rank
-    # Summed exactly: equal votes must tie, whichever signal they come from.
-    scores = {chunk_id: math.fsum(parts) for chunk_id, parts in votes.items()}
+    # Summed exactly: equal votes must tie, whichever signal they come from. Two are, as they are.
+    scores = {
+        chunk_id: math.fsum(parts) if len(parts) > 2 else sum(parts)
+        for chunk_id, parts in votes.items()
+    }
     order = sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
-    return [Fused(chunk_id, scores[chunk_id], ranks[chunk_id]) for chunk_id in order]
+    return [
+        Fused(
+            chunk_id,
+            scores[chunk_id],
+            {signal: ranked[chunk_id] for signal, ranked in ranks.items() if chunk_id in ranked},
+        )
+        for chunk_id in order[:limit]
+    ]
 
 
 def _weight(signal: str, weights: Mapping[str, float] | None) -> float:

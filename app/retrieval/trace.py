@@ -20,7 +20,8 @@ class Trace:
     """What the stages of one query report.
 
     ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms``
-    maps stage -> milliseconds, added up when a stage runs twice. A trace that nobody kept logs its
+    maps stage -> milliseconds, added up when a stage runs twice. ``filters`` are those that were
+    applied, as they are written in a query. A trace that nobody kept logs its
     warnings, so that they are never lost.
     """
 
@@ -28,6 +29,7 @@ class Trace:
     warnings: list[str] = field(default_factory=list)
     counts: dict[str, dict[str, int | str]] = field(default_factory=dict)
     timings_ms: dict[str, float] = field(default_factory=dict)
+    filters: list[str] = field(default_factory=list)
 
     def warn(self, message: str) -> None:
         """Keep a warning for the reply."""

@@ -1,33 +1,33 @@
 """The questions of the demo vault, asked of the whole product with the bundled model.
 
-Kinds ``status`` and ``filter`` need a sense of time and filters; of these, and of questions that
-the vault does not answer, only what must never come up is checked.
+Kind ``status`` needs a sense of time; of it, and of questions that the vault does not answer, only
+what must never come up is checked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from app import open_vault
-from app.container import VaultHandle, locate, update_index
-from app.demo import demo_questions, demo_vault
+from app.container import VaultHandle
+from app.demo import demo_questions
 
 QUESTIONS: list[dict[str, Any]] = yaml.safe_load(demo_questions().read_text(encoding="utf-8"))
-ANSWERABLE = [entry for entry in QUESTIONS if entry["kind"] in ("linked", "direct", "alias")]
+KINDS = ("linked", "direct", "alias", "filter")
+ANSWERABLE = [entry for entry in QUESTIONS if entry["kind"] in KINDS]
 KEPT_OUT = [entry for entry in QUESTIONS if "context_lacks" in entry["expect"]]
 
 pytestmark = pytest.mark.model
 
 
 @pytest.fixture(scope="module")
-def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    index = tmp_path_factory.mktemp("demo") / "index"
-    update_index(locate(demo_vault(), index_dir=index))
-    with open_vault(demo_vault(), index_dir=index) as opened:
+def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(demo[0], index_dir=demo[1]) as opened:
         yield opened
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.container.place import NoVault
-from app.problems import UNEXPECTED, exit_code, problem
+from app.problems import UNEXPECTED, error_of, exit_code, problem
 from config import errors
 from config.errors import NotehopError
 
@@ -18,7 +18,10 @@ def tree(root: type[NotehopError] = NotehopError) -> Iterator[type[NotehopError]
         yield from tree(child)
 
 
-@pytest.mark.parametrize("kind", sorted(set(tree()), key=lambda kind: kind.__name__))
+KINDS = sorted(set(tree()), key=lambda kind: kind.__name__)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_error_has_a_problem(kind: type[NotehopError]) -> None:
     told = problem(kind("what happened; what to do"))
     assert 400 <= told.status < 600
@@ -43,6 +46,25 @@ def test_every_error_has_a_problem(kind: type[NotehopError]) -> None:
 def test_codes(error: type[NotehopError], code: int, status: int, kind: str) -> None:
     told = problem(error("what"))
     assert (exit_code(error("what")), told.status, told.type) == (code, status, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_problem_leads_back_to_its_error(kind: type[NotehopError]) -> None:
+    told = problem(kind("what happened"))
+    found = error_of(told.model_dump())
+    if told.type == "about:blank":
+        assert found is None
+        return
+    assert str(found) == "what happened"
+    assert found is not None
+    assert exit_code(found) == exit_code(kind("what happened"))
+
+
+@pytest.mark.parametrize(
+    "told", [None, [], "x", {}, {"type": "urn:notehop:problem:query"}, {"type": [], "detail": "x"}]
+)
+def test_what_is_no_problem_of_ours_leads_nowhere(told: object) -> None:
+    assert error_of(told) is None
 
 
 def test_what_nobody_foresaw_is_not_told() -> None:

@@ -6,10 +6,12 @@ Touches: index.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from app.retrieval.filters.allowed import Allowed, ranked
 from app.retrieval.index_view import Hits, IndexView, ViewSource
 from app.retrieval.signals.signal import SignalRetriever, checked_top_k
 from app.retrieval.trace import view_for
@@ -21,13 +23,15 @@ from indexing.tokens import Tokenizer
 class _OneGeneration:
     """The lexical index as one generation knows it: chunks that came later are left out."""
 
-    def __init__(self, view: IndexView) -> None:
+    def __init__(self, view: IndexView, allowed: Allowed | Collection[ChunkId] | None) -> None:
         self._view = view
+        self._allowed = allowed
 
     def top(
         self, tokens: Sequence[str], k: int, allowed: Collection[ChunkId] | None = None
     ) -> list[tuple[ChunkId, float]]:
-        hits = self._view.lexical.top(tokens, k, allowed)
+        left = self._allowed if allowed is None else allowed
+        hits = ranked(partial(self._view.lexical.top, tokens), k, left)
         return [hit for hit in hits if self._view.path_of(hit[0]) is not None]
 
 
@@ -43,7 +47,7 @@ class LexicalRetriever(SignalRetriever):
         tokenizer: Tokenizer,
         *,
         similarity_top_k: int = 100,
-        allowed: Collection[ChunkId] | None = None,
+        allowed: Allowed | Collection[ChunkId] | None = None,
         with_text: bool = True,
         callback_manager: CallbackManager | None = None,
     ) -> None:
@@ -61,11 +65,11 @@ class LexicalRetriever(SignalRetriever):
 
     def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
         tokens = self._tokenizer.query(query.query_str)
-        return _OneGeneration(view).top(tokens, self._top_k, self._allowed)
+        return _OneGeneration(view, self._allowed).top(tokens, self._top_k)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        ranking = _OneGeneration(view_for(query_bundle, self._source))
-        bm25 = bm25_retriever(ranking, self._tokenizer, _light, self._top_k, self._allowed)
+        ranking = _OneGeneration(view_for(query_bundle, self._source), self._allowed)
+        bm25 = bm25_retriever(ranking, self._tokenizer, _light, self._top_k)
         return self._nodes(bm25.retrieve(query_bundle), query_bundle)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -6,11 +6,13 @@ Touches: index, model.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import QueryBundle
 
+from app.retrieval.filters.allowed import Allowed, ranked
 from app.retrieval.index_view import Hits, IndexView, Vector, ViewSource
 from app.retrieval.query_vector import aquery_vector, query_vector
 from app.retrieval.signals.signal import SignalRetriever, checked_top_k
@@ -29,7 +31,7 @@ class SemanticRetriever(SignalRetriever):
         embed_model: BaseEmbedding,
         *,
         similarity_top_k: int = 100,
-        allowed: Collection[ChunkId] | None = None,
+        allowed: Allowed | Collection[ChunkId] | None = None,
         with_text: bool = True,
         callback_manager: CallbackManager | None = None,
     ) -> None:
@@ -52,4 +54,4 @@ class SemanticRetriever(SignalRetriever):
         return self._near(view, await aquery_vector(query, self._embed_model))
 
     def _near(self, view: IndexView, vector: Vector) -> Hits:
-        return view.chunk_vectors.top(vector, self._top_k, self._allowed)
+        return ranked(partial(view.chunk_vectors.top, vector), self._top_k, self._allowed)

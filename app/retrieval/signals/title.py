@@ -5,15 +5,36 @@ Touches: index.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.index_view import Hits, IndexView
+from app.retrieval.filters.allowed import Allowed, among
+from app.retrieval.index_view import Hits, IndexView, ViewSource
 from app.retrieval.signals.signal import SignalRetriever
+from indexing.stores.model import ChunkId
 
 
 class TitleRetriever(SignalRetriever):
     """Finds the notes named exactly as the query; each by its first chunk, score 1, by path."""
 
+    def __init__(
+        self,
+        view: ViewSource,
+        *,
+        allowed: Allowed | Collection[ChunkId] | None = None,
+        with_text: bool = True,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        """Wire the signal to the index.
+
+        :param allowed: find these chunks only, the first such of each note; None for all.
+        """
+        super().__init__(view, with_text=with_text, callback_manager=callback_manager)
+        self._allowed = allowed
+
     def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
         paths = view.notes_named(query.query_str)
-        return [(ids[0], 1.0) for path in paths if (ids := view.chunk_ids_of(path))]
+        found = (among(view.chunk_ids_of(path), self._allowed) for path in paths)
+        return [(ids[0], 1.0) for ids in found if ids]

@@ -12,8 +12,9 @@ from fastapi.testclient import TestClient
 
 from app.api.app import create_app
 from app.api.guards import MAX_BODY
+from app.models import IndexStatus
 from config.errors import IndexMissing, ModelError, NotehopError
-from tests.app.api.fake_vault import FakeVault
+from tests.app.api.fake_vault import STATUS, FakeVault
 
 HOME = "http://127.0.0.1:8765"
 
@@ -63,11 +64,36 @@ def test_queries_run_in_threads(client: TestClient, vault: FakeVault) -> None:
     assert all("AnyIO worker thread" in name for name in vault.threads)
 
 
+def test_status(client: TestClient) -> None:
+    response = client.get("/status")
+    assert response.status_code == 200
+    assert IndexStatus.model_validate_json(response.content) == STATUS
+
+
+def test_the_status_of_an_index_that_is_gone() -> None:
+    fails = IndexMissing("/index: no index yet; run: notehop index")
+    with TestClient(create_app(FakeVault(fails)), HOME) as client:
+        told = problem(client.get("/status"), 503)
+    assert told["type"] == "urn:notehop:problem:index-missing"
+    assert "notehop index" in told["detail"]
+
+
 def test_health(client: TestClient, vault: FakeVault) -> None:
     vault.warmed.wait(10)
     told = client.get("/health").json()
     assert told.pop("version")
     assert told == {"live": True, "ready": True, "vault": "My vault", "generation": 7}
+
+
+def test_health_proves_which_server_it_is_to_who_asks(vault: FakeVault) -> None:
+    challenge = "0" * 32
+    with TestClient(create_app(vault, prove=lambda text: text[::-1] + "!"), HOME) as client:
+        told = client.get("/health", params={"challenge": challenge}).json()
+        assert told["proof"] == challenge + "!"
+        assert "proof" not in client.get("/health").json()
+        problem(client.get("/health", params={"challenge": "x" * 1_000}), 422)
+    with TestClient(create_app(FakeVault()), HOME) as client:
+        assert "proof" not in client.get("/health", params={"challenge": challenge}).json()
 
 
 def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(
@@ -244,7 +270,7 @@ def test_a_server_for_others_answers_to_addresses_too(
 
 def test_the_schema_shows_examples_and_problems(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()
-    assert set(schema["paths"]) == {"/query", "/search", "/health"}
+    assert set(schema["paths"]) == {"/query", "/search", "/status", "/health"}
     query = schema["paths"]["/query"]["post"]
     assert query["requestBody"]["content"]["application/json"]["examples"]
     assert list(query["responses"]["422"]["content"]) == ["application/problem+json"]

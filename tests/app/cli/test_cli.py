@@ -33,11 +33,11 @@ def test_version() -> None:
 
 
 def test_no_command_shows_the_commands() -> None:
-    for name in ("index", "ask", "search", "links", "status", "serve"):
+    for name in ("index", "ask", "search", "links", "status", "doctor", "serve"):
         assert name in call("--help").stdout
 
 
-@pytest.mark.parametrize("name", ["index", "ask", "search", "links", "status", "serve"])
+@pytest.mark.parametrize("name", ["index", "ask", "search", "links", "status", "doctor", "serve"])
 def test_every_command_takes_the_common_options(name: str) -> None:
     shown = call(name, "--help").stdout
     for option in ("--vault", "--index-dir", "--config", "--json", "--debug"):
@@ -130,6 +130,7 @@ def test_queries_that_cannot_be_run(command: str, query: str, says: str, vault: 
         pytest.param(["ask", "q", "--order", "best"], id="unknown-choice"),
         pytest.param(["index", "--colour"], id="unknown-option"),
         pytest.param(["nonsense"], id="unknown-command"),
+        pytest.param(["doctor", "nonsense"], id="unknown-kind"),
     ],
 )
 def test_what_the_parser_refuses(arguments: list[str]) -> None:
@@ -140,7 +141,8 @@ def test_what_the_parser_refuses(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["ask", "q"], ["search", "q"], ["status"], ["status", "Atlas"], ["serve"]]
+    "arguments",
+    [["ask", "q"], ["search", "q"], ["status"], ["status", "Atlas"], ["serve", "--no-watch"]],
 )
 def test_a_missing_index_names_the_command_that_makes_it(
     arguments: list[str], vault: Path, tmp_path: Path

@@ -52,6 +52,7 @@ def test_ask_as_json(where: list[str]) -> None:
         "sources",
         "connected_notes",
         "warnings",
+        "filters",
         "timings_ms",
         "generation",
         "pending",

@@ -18,7 +18,7 @@ def test_names_stay_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     hit = source(1, "text\nmore", title=FORGED, heading=FORGED, path=f"{FORGED}.md")
     note = connected(1, "text", title=FORGED, path=f"{FORGED}.md")
     told = SearchResult(hits=[hit], connected_notes=[note], generation=1, warnings=[FORGED])
-    show_hits(told)
+    show_hits(told, lambda: "")
     shown = capsys.readouterr()
     assert "[1] a␊[9] Forged > a␊[9] Forged  a␊[9] Forged.md:1" in shown.out
     assert not any(line.startswith("[9]") for line in (shown.out + shown.err).splitlines())

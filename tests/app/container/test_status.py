@@ -1,19 +1,39 @@
-"""The state of an index, and what it knows of a note, without a model."""
+"""The state of an index, without a model."""
 
 from __future__ import annotations
 
+import os
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.cli.show_status import show_status
+from app.container.note_status import note_status
+from app.container.opening import open_place
 from app.container.place import Place, locate
-from app.container.status import index_status, note_status
+from app.container.running import Announcement, read_running
+from app.container.status import index_status
 from app.container.update import update_index
-from config.errors import IndexMissing, ModelError, UsageError
+from config.errors import IndexMissing, ModelError
 from indexing.stores.catalog import Catalog
+from indexing.stores.lock import WriterLock
+from indexing.stores.run_record import RunRecord, write_run_record
+from indexing.watch.state import Watching
+from tests.app.container.built import built
 
 pytestmark = pytest.mark.model
+
+RUN = RunRecord(
+    started=1_700_000_000.0,
+    ended=1_700_000_002.5,
+    command="notehop index",
+    generation=1,
+    changed=1,
+    embedded=3,
+    seconds={"read": 0.5, "embed": 1.25, "store": 0.01, "total": 2.5},
+)
 
 
 @pytest.fixture
@@ -35,29 +55,30 @@ def test_the_index(place: Place) -> None:
     assert told.problem is None
 
 
-def test_a_note(place: Place) -> None:
-    told = note_status(place, "Project A")
-    assert (told.path, told.status, told.changed) == ("Atlas.md", "indexed", False)
-    assert [(chunk.heading, chunk.lines) for chunk in told.chunks][-1] == ("Timeline", (6, 7))
-    assert [link.target for link in told.links] == ["Plan.md", "people/Priya 1-1.md"]
-    assert [link.source for link in note_status(place, "Plan").backlinks] == ["Atlas.md"]
-
-
-def test_a_skipped_note_says_why(place: Place) -> None:
-    told = note_status(place, "people/Secret")
-    assert told.status == "skipped"
-    assert "private" in (told.reason or "")
-    assert told.chunks == []
-
-
 def test_no_index(vault: Path, tmp_path: Path) -> None:
     with pytest.raises(IndexMissing, match="notehop index"):
         index_status(locate(vault, index_dir=tmp_path / "none"))
 
 
-def test_no_such_note(place: Place) -> None:
-    with pytest.raises(UsageError, match="no note"):
-        note_status(place, "zzz")
+def test_which_server_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    with Announcement(place) as announcement:
+        announcement.tell("http://127.0.0.1:8765")
+        running = read_running(place.layout)
+        told = index_status(place)
+    assert told.server is not None
+    assert (told.server.url, told.server.pid) == ("http://127.0.0.1:8765", os.getpid())
+    assert running is not None
+    assert running.token not in told.model_dump_json()
+    show_status(told)
+    assert f"  server   http://127.0.0.1:8765, process {os.getpid()}" in capsys.readouterr().out
+
+
+def test_an_open_vault_tells_the_same(tmp_path: Path) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    with open_place(place) as vault:
+        told = vault.status()
+    assert told.model_dump(exclude={"age"}) == index_status(place).model_dump(exclude={"age"})
 
 
 def test_settings_that_no_longer_fit_are_the_state(
@@ -89,6 +110,93 @@ def test_a_first_run_that_never_kept_anything_is_no_index(vault: Path, tmp_path:
         index_status(place)
     with pytest.raises(IndexMissing, match="nothing is indexed yet; run: notehop index"):
         note_status(place, "Atlas")
+
+
+def test_who_makes_the_first_index_is_told(vault: Path, tmp_path: Path) -> None:
+    place = locate(vault, index_dir=tmp_path / "ix")
+    place.layout.create(vault)
+    with WriterLock(place.layout, "notehop index"), pytest.raises(IndexMissing) as caught:
+        index_status(place)
+    assert f"(process {os.getpid()} does so now: notehop index)" in str(caught.value)
+
+
+def test_why_there_is_no_index_is_told(vault: Path, tmp_path: Path) -> None:
+    place = locate(vault, index_dir=tmp_path / "ix")
+    place.layout.create(vault)
+    write_run_record(place.layout, replace(RUN, error="the disk is full"))
+    with pytest.raises(IndexMissing, match=r"\(the run of .* failed: the disk is full\)"):
+        index_status(place)
+
+
+def test_sizes_are_told_by_part(place: Place) -> None:
+    told = index_status(place)
+    assert sum(told.sizes.values()) == told.bytes
+    assert all(told.sizes[part] > 0 for part in ("catalog", "vectors", "chroma", "lexical"))
+    assert told.sizes["model"] > 80_000_000
+    assert told.sizes["other"] < 100_000
+
+
+def test_age_and_the_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    write_run_record(place.layout, RUN)
+    hour_ago = time.time() - 3_700
+    for path in place.layout.root.glob("catalog.sqlite*"):
+        os.utime(path, (hour_ago, hour_ago))
+    told = index_status(place)
+    assert 3_600 < told.age < 4_000
+    assert told.last_run is not None
+    assert (told.last_run.embedded, told.last_run.seconds["embed"]) == (3, 1.25)
+    show_status(told)
+    shown = capsys.readouterr().out
+    assert ", 1 hour ago, generation 1\n" in shown
+    assert ", notehop index, 1 changed, 2.5 s (embed 1.2 s, read 0.5 s)\n" in shown
+
+
+def test_a_run_that_failed_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    write_run_record(place.layout, replace(RUN, error="the disk is full"))
+    show_status(index_status(place))
+    assert "failed: the disk is full\n" in capsys.readouterr().out
+
+
+def test_nobody_writes_or_follows(place: Place) -> None:
+    told = index_status(place)
+    assert (told.writer, told.watcher, told.server) == (None, None, None)
+
+
+def test_who_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    with WriterLock(place.layout, "notehop index --watch"):
+        told = index_status(place)
+    assert told.writer is not None
+    assert (told.writer.pid, told.writer.command) == (os.getpid(), "notehop index --watch")
+    show_status(told)
+    assert f"  writing  notehop index --watch, process {os.getpid()} on" in capsys.readouterr().out
+
+
+def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    (place.vault / "B.md").write_text("More.\n")
+    watching = Watching(place.layout, "notehop serve")
+    watching.acquire()
+    try:
+        watching.tell("following", checked=True)
+        told = index_status(place)
+        show_status(told)
+        shown = capsys.readouterr().out
+        watching.tell("held", "900 of 1,000 notes are gone")
+        show_status(index_status(place))
+        held = capsys.readouterr().out
+    finally:
+        watching.release()
+    assert told.watcher is not None
+    assert told.watcher.checked > 0
+    assert f"by notehop serve, process {os.getpid()}, since " in shown
+    assert ": following\n" in shown
+    # It takes the change in by itself; one that is held does not.
+    assert "changed since: 1 to read\n" in shown
+    assert "changed since: 1 to read; run: notehop index\n" in held
+    assert "held: 900 of 1,000 notes are gone\n" in held
 
 
 def test_files_that_are_no_part_of_the_vault_are_listed(

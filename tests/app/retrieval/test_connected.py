@@ -171,6 +171,13 @@ def test_links_that_bring_nothing_are_counted(link):
     assert [counts[reason] for reason in reasons] == [1]
 
 
+def test_notes_that_are_hidden_are_never_connected():
+    index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Other.md", 4)
+    asked = query()
+    assert shown(run(index, asked=asked, gate=0.0, hidden={"Sam.md"})) == ["Other.md:0"]
+    assert asked.trace.counts["connected"]["filtered_out"] == 1
+
+
 def test_one_entry_for_a_note_linked_twice_by_its_best_link():
     index = vault().link("Aurora.md", "Sam.md", 80).link("Budget.md", "Sam.md", 2)
     index.link("Aurora.md", "Weather.md", 40)

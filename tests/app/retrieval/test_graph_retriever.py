@@ -26,10 +26,12 @@ def vault():
     )
 
 
-def expanded(index, *hits, query="?", **options):
+def expanded(index, *hits, query="?", allowed=None, **options):
     inner = Listed(*(hits or (("A.md:0", 0.9), ("B.md:0", 0.5))))
     expansion = Expansion(**({"notes": 10} | options))
-    outer = GraphEnhancedRetriever(inner, index, expansion=expansion, clock=lambda: NOW)
+    outer = GraphEnhancedRetriever(
+        inner, index, expansion=expansion, allowed=allowed, clock=lambda: NOW
+    )
     return outer.retrieve(query)
 
 
@@ -74,6 +76,14 @@ def test_who_does_not_join(link):
     assert added(expanded(vault().link("A.md", **link))) == []
 
 
+def test_only_what_is_allowed_joins():
+    index = vault().link("A.md", "C.md", to=1).link("A.md", "D.md").link("E.md", "B.md")
+    query = TracedQuery("?")
+    allowed = {"C.md:0", "D.md:0"}
+    assert added(expanded(index, query=query, allowed=allowed)) == ["D.md:0"]
+    assert query.trace.counts["expansion"]["filtered_out"] == 2
+
+
 def test_expanded_hits_rank_below_the_lowest_direct_one_by_weight():
     index = vault().link("A.md", "D.md").link("A.md", "C.md")
     index.pagerank |= {"C.md": 0.3, "D.md": 0.1}
@@ -101,6 +111,7 @@ def test_a_hit_keeps_its_place():
         "seeds": 3,
         "neighbours": 1,
         "hits_already": 0,
+        "filtered_out": 0,
         "over_limit": 0,
         "added": 1,
     }

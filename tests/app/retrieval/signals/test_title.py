@@ -10,14 +10,14 @@ from app.retrieval.signals.title import TitleRetriever
 from tests.app.retrieval.fake_index import FakeIndex, ids
 
 
-def found(query):
+def found(query, **options):
     index = (
         FakeIndex()
         .add("b/Übersicht.md", 10, 20)
         .add("a/Overview.md", 10, aliases=("Übersicht", "Straße 1"))
         .add("Empty.md")
     )
-    return TitleRetriever(index).retrieve(query)
+    return TitleRetriever(index, **options).retrieve(query)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,8 @@ def test_names(query, expected):
 
 def test_text_is_there():
     assert found("overview")[0].node.get_content() == "Overview part 0"
+
+
+def test_only_what_is_allowed_the_first_of_it_in_each_note():
+    assert ids(found("Übersicht", allowed={"b/Übersicht.md:1"})) == ["b/Übersicht.md:1"]
+    assert found("Übersicht", allowed=set()) == []

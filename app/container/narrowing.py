@@ -1,0 +1,96 @@
+"""What the filters of a query leave of one generation of the index, and what is to be said of it.
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from llama_index.core.schema import NodeWithScore
+
+from app.models import Filters
+from app.retrieval.filters import remarks
+from app.retrieval.filters.allowed import Allowed, among
+from app.retrieval.filters.plan import plan
+from app.retrieval.filters.resolve import EVERY_NOTE, Notes, chunks_left, notes_left
+from app.retrieval.nodes import light_node
+from indexing.stores.labels import property_label
+from indexing.stores.reader import Snapshot
+from indexing.tokens import Tokenizer
+
+NEWEST = "newest"
+"""The name under which the place of a listed note stands in its record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """A query without its filters, and what they leave.
+
+    ``allowed`` is None where there are no filters; ``nothing`` tells that they leave nothing.
+    ``lists`` tells that there is no word to search for. ``said`` are the filters as they are
+    written in a query.
+    """
+
+    text: str
+    notes: Notes
+    allowed: Allowed | None
+    nothing: bool
+    lists: bool
+    said: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def narrow(
+    query: str, filters: Filters, view: Snapshot, tokenizer: Tokenizer, *, literal: bool = False
+) -> Narrowed:
+    """Read the filters of a query, in its text and apart, and find the chunks they leave.
+
+    :param literal: whether the text holds no filters, whatever it looks like.
+    :raises QueryError: if there is neither text nor filter, or a date is none.
+    """
+    labels = view.labels
+    today = date.today()
+    asked = plan(
+        query, filters, lambda key: labels.has(property_label(key)), today, literal=literal
+    )
+    conditions = asked.conditions
+    warnings = remarks.of_plan(asked, labels)
+    notes, allowed = EVERY_NOTE, None
+    if conditions:
+        notes = notes_left(conditions, labels, today)
+        allowed = chunks_left(notes, conditions, view, labels, tokenizer)
+        warnings += remarks.of_conditions(conditions, labels, today)
+    nothing = bool(conditions) and allowed is None
+    if nothing:
+        warnings += remarks.of_nothing(
+            conditions,
+            labels,
+            today,
+            lambda one: chunks_left(EVERY_NOTE, [one], view, labels, tokenizer) is not None,
+        )
+    return Narrowed(
+        text=asked.text,
+        notes=notes,
+        allowed=allowed,
+        nothing=nothing,
+        lists=asked.lists,
+        said=tuple(map(str, conditions)),
+        warnings=tuple(warnings),
+    )
+
+
+def newest(view: Snapshot, narrowed: Narrowed, count: int) -> list[NodeWithScore]:
+    """The first chunk that is left of each of the newest notes, newest first."""
+    hits: list[NodeWithScore] = []
+    for path in view.labels.newest_first(narrowed.notes, narrowed.notes.only):
+        ids = among(view.chunk_ids_of(path), narrowed.allowed)
+        if not ids:
+            continue
+        rank = len(hits) + 1
+        record = {NEWEST: {"rank": rank, "score": None, "weight": None}}
+        hits.append(NodeWithScore(node=light_node(ids[0], signals=record), score=1 / rank))
+        if rank == count:
+            break
+    return hits

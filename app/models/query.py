@@ -1,0 +1,40 @@
+"""What may be asked: a question, a search, and how its connected notes are chosen."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.models.base import Asked
+from app.models.filters import Filters
+
+
+class ConnectedOptions(Asked):
+    """How connected notes are chosen; None means the setting in force."""
+
+    max: int | None = Field(default=None, ge=0, le=20)
+    order: Literal["context", "rank"] | None = None
+    direction: Literal["forward", "backward", "both"] | None = None
+
+
+class Query(Asked):
+    """A question or a search.
+
+    ``query`` may hold filters itself (``tag:fish after:2026-10 "tide gate"``), which ``filters``
+    adds to; ``literal`` takes the text as it stands, with no filters in it. A query without words
+    lists the newest notes that its filters leave.
+    """
+
+    query: str
+    filters: Filters = Field(default_factory=Filters)
+    literal: bool = False
+    top_k: int | None = Field(default=None, ge=1, le=100)
+    connected: ConnectedOptions = Field(default_factory=ConnectedOptions)
+    explain: bool = False
+
+
+class SearchQuery(Query):
+    """A search: as a question, with the choice between chunks and notes."""
+
+    results: Literal["chunks", "notes"] = "chunks"

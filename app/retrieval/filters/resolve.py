@@ -1,0 +1,185 @@
+"""Owns what filters come to in one generation of the index: the chunks they leave.
+
+Touches: index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import reduce
+from itertools import chain
+from typing import Protocol
+
+from app.retrieval.filters.allowed import FEW, Allowed, PhraseTest
+from app.retrieval.filters.condition import Condition
+from app.retrieval.filters.days import day_of
+from app.retrieval.index_view import IndexView
+from indexing.stores.labels import TAG, TYPE, property_label, tag_label, value_label
+from indexing.stores.model import ChunkId
+from indexing.tokens import Tokenizer
+from indexing.tokens.phrases import Phrase
+
+Paths = frozenset[str]
+
+_EITHER = ("path", "type")
+"""Kinds of which a note has one: several of them mean any of them."""
+
+_SAID = ("title", "aliases", "h1", "h2", "h3", "content")
+"""Fields of the lexical index that a phrase may stand in."""
+
+
+class Labels(Protocol):
+    """The notes of a generation by what they can be filtered by; see
+    :class:`indexing.stores.catalog_filter.NoteLabels`."""
+
+    def having(self, name: str, value: str) -> Paths:
+        """The notes with a label."""
+
+    def dated(self, first: str | None, end: str | None) -> Paths:
+        """The notes whose date is ``first`` or later and before ``end``."""
+
+    def under(self, place: str) -> Paths:
+        """The notes in a folder, at a path, or that a glob takes."""
+
+    def paths(self) -> Collection[str]:
+        """The notes that have chunks."""
+
+    def chunk_ids(self, path: str) -> Collection[ChunkId]:
+        """The chunks of a note."""
+
+    def has(self, name: str) -> bool:
+        """Whether any note has a label of this name."""
+
+    def values(self, name: str) -> Mapping[str, int]:
+        """The values of a label -> how many notes have each."""
+
+    def keys(self) -> Sequence[str]:
+        """The keys of front matter that any note has, sorted."""
+
+    def said_in(self, ids: Iterable[ChunkId]) -> Mapping[ChunkId, tuple[str, ...]]:
+        """Id -> what a chunk says: names of its note, headings, text."""
+
+    def newest_first(self, taken: Notes, few: Paths | None) -> Iterator[str]:
+        """The notes that are taken, newest first; ``few`` holds all that are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The notes that filters leave: those of ``only`` (None is all) that are not in ``without``.
+
+    ``hidden`` are those of ``without`` that a tag or path keeps out.
+    """
+
+    only: Paths | None
+    without: Paths
+    hidden: Paths
+
+    def __call__(self, path: str) -> bool:
+        """Whether a note is left."""
+        return path not in self.without and (self.only is None or path in self.only)
+
+
+EVERY_NOTE = Notes(None, frozenset(), frozenset())
+
+
+def notes_left(conditions: Iterable[Condition], labels: Labels, today: date) -> Notes:
+    """The notes that meet the conditions; phrases are those of passages and left out here."""
+    groups: dict[object, list[Paths]] = {}
+    out: list[Paths] = []
+    hidden: list[Paths] = []
+    for condition in conditions:
+        if condition.kind == "phrase":
+            continue
+        found = notes_of(condition, labels, today)
+        if not condition.negated:
+            groups.setdefault(
+                condition.kind if condition.kind in _EITHER else condition, []
+            ).append(found)
+            continue
+        out.append(found)
+        if condition.kind in ("tag", "path"):
+            hidden.append(found)
+    either = [
+        frozenset[str]().union(*group) if len(group) > 1 else group[0] for group in groups.values()
+    ]
+    either.sort(key=len)
+    return Notes(
+        reduce(frozenset.intersection, either) if either else None,
+        frozenset[str]().union(*out),
+        frozenset[str]().union(*hidden),
+    )
+
+
+def notes_of(condition: Condition, labels: Labels, today: date) -> Paths:
+    """The notes that have what a condition names, negated or not."""
+    value = condition.value
+    if condition.kind == "tag":
+        return labels.having(TAG, tag_label(value))
+    if condition.kind == "type":
+        return labels.having(TYPE, value_label(value))
+    if condition.kind == "property":
+        return labels.having(property_label(condition.key), value_label(value))
+    if condition.kind == "path":
+        return labels.under(value)
+    day = day_of(value, today).isoformat()
+    return labels.dated(day, None) if condition.kind == "after" else labels.dated(None, day)
+
+
+def chunks_left(
+    notes: Notes,
+    conditions: Iterable[Condition],
+    view: IndexView,
+    labels: Labels,
+    tokenizer: Tokenizer,
+) -> Allowed | None:
+    """The chunks of these notes that pass the phrases; None if there are none."""
+    tests = [
+        phrase_test(condition, view, labels, tokenizer)
+        for condition in conditions
+        if condition.kind == "phrase"
+    ]
+    wanted = [test.maybe for test in tests if not test.negated]
+    ids, share = _held(notes, wanted, view, labels)
+    if share <= 0:
+        return None
+    pool = frozenset(ids) if share * FEW <= 1 else None
+    allowed = Allowed(view.path_of, notes, pool, share, tuple(tests))
+    if tests and not allowed.any_of(ids if pool is None else sorted(pool)):
+        return None
+    return allowed
+
+
+def _held(
+    notes: Notes, wanted: Sequence[Collection[ChunkId]], view: IndexView, labels: Labels
+) -> tuple[Iterable[ChunkId], float]:
+    """The chunks of the notes that are in all of ``wanted``, and their share of all chunks.
+
+    Of many notes it is their share of all notes: to count their chunks would take longer than to
+    find the notes.
+    """
+    total = max(len(view.chunk_vectors), 1)
+    if wanted:
+        small = min(wanted, key=len)
+        held = [one for one in small if all(one in chunks for chunks in wanted)]
+        ids = [one for one in held if (path := view.path_of(one)) is not None and notes(path)]
+        return ids, min(1.0, len(ids) / total)
+    paths = labels.paths() if notes.only is None else notes.only
+    left = [path for path in paths if path not in notes.without] if notes.without else paths
+    every = chain.from_iterable(map(labels.chunk_ids, left))
+    if len(left) * FEW > len(labels.paths()):
+        return every, min(1.0, len(left) / len(labels.paths()))
+    ids = list(every)
+    return ids, min(1.0, len(ids) / total)
+
+
+def phrase_test(
+    condition: Condition, view: IndexView, labels: Labels, tokenizer: Tokenizer
+) -> PhraseTest:
+    """The test for a phrase; only chunks that hold all its words have to be read."""
+    phrase = Phrase(condition.value)
+    tokens = [tokenizer.of_spoken(word) for word in phrase.words]
+    fields = (view.lexical.holding(tokens, field) for field in _SAID)
+    maybe = frozenset[ChunkId]().union(*fields)
+    return PhraseTest(phrase, condition.negated, maybe, labels.said_in)

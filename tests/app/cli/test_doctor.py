@@ -1,0 +1,157 @@
+"""What `notehop doctor` prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli.program import app
+from app.container.place import Place
+from app.models import DoctorReport
+from indexing.stores.lock import WriterLock
+from tests.app.container.built import built, place_of
+
+NOTES = {
+    "Index.md": "[[Tide gaet]] [[Nowhere]] [[Plan]] [[Atlas#Timelnie]] [[Tide gate]]\n",
+    "Tide gate.md": "It opens at noon. [[nowhere]]\n",
+    "Atlas.md": "## Timeline\nIn June.\n",
+    "x/Plan.md": "x\n",
+    "y/Plan.md": "y\n",
+    "Bad.md": "---\ntags: [a\n---\ntext\n",
+    "Secret.md": "---\nprivate: true\n---\n",
+    "Index.sync-conflict-20260501-101500-ABCDEF7.md": "old\n",
+    **{f"Daily/{number}.md": "text\n" for number in range(10, 17)},
+}
+
+LINKS = """\
+
+Links that lead nowhere, and what they may mean  1  1 link
+  Tide gaet -> Tide gate.md?  Index.md:1
+
+Links to notes that are not there  1  2 links
+  Nowhere  Index.md:1 and 1 more
+
+Links to headings or blocks that their note does not have  1  1 link
+  Atlas.md#Timelnie -> Timeline?  Index.md:1
+
+Links to a name that several files have  1  1 link
+  Plan -> x/Plan.md, y/Plan.md  Index.md:1
+
+Copies that sync tools made of two versions  1  merge each into its note and delete it
+  Index.sync-conflict-20260501-101500-ABCDEF7.md  by Syncthing, of Index.md
+"""
+
+
+def call(place: Place, *arguments: str) -> Result:
+    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
+    return CliRunner().invoke(app, ["doctor", *arguments, *where])
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return place_of(tmp_path, NOTES)
+
+
+def test_without_an_index(place: Place) -> None:
+    result = call(place)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith(
+        "My vault: 14 notes, 6 links\n\nIndex  none yet; run: notehop index\n" + LINKS
+    )
+    assert not place.layout.root.exists()
+
+
+def test_notes_and_their_names(place: Place) -> None:
+    shown = call(place).stdout
+    assert "\nNotes that say something that cannot be read as meant  1\n  Bad.md:2  " in shown
+    assert (
+        "\nNames that several notes have  1  1 name\n  name Plan  x/Plan.md, y/Plan.md\n" in shown
+    )
+    assert "\nNotes that are kept out  1\n  Secret.md  private: true in its front matter\n" in shown
+    assert shown.endswith(
+        "\nNotes that no link joins with another  10  in 3 folders\n"
+        "  Daily/  7 notes\n"
+        "  ./  2 notes\n"
+        "  y/  1 note\n"
+        "  all of them: notehop doctor orphans\n"
+    )
+
+
+def test_all_of_one_kind(place: Place) -> None:
+    shown = call(place, "orphans").stdout
+    assert shown.startswith(
+        "My vault: 14 notes, 6 links\n\nNotes that no link joins with another  10  in 3 folders\n"
+        "  Bad.md\n  Daily/10.md\n"
+    )
+    assert len(shown.splitlines()) == 13
+    assert "Index" not in shown.replace("Index.sync", "")
+
+
+def test_more_than_a_few(tmp_path: Path) -> None:
+    place = place_of(tmp_path, {"A.md": " ".join(f"[[none {n}]]" for n in "abcdefg")})
+    shown = call(place).stdout
+    assert "  none e  A.md:1\n  and 2 more; all of them: notehop doctor unresolved\n" in shown
+    assert "none f" not in shown
+    assert "none g  A.md:1" in call(place, "unresolved").stdout
+
+
+def test_nothing_to_mend(tmp_path: Path) -> None:
+    place = place_of(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
+    assert "\nLinks, names and notes  nothing to mend\n" in call(place).stdout
+    assert call(place, "ambiguous").stdout.endswith("  nothing to mend\n")
+
+
+def test_as_json(place: Place) -> None:
+    result = call(place, "--json")
+    told = DoctorReport.model_validate(json.loads(result.stdout))
+    assert told.unresolved is not None
+    assert told.unresolved[0].near[0].path == "Tide gate.md"
+    assert told.orphans is not None
+    assert len(told.orphans) == 10
+    assert not told.broken
+
+
+def test_a_sound_index(tmp_path: Path) -> None:
+    place = built(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
+    (place.vault / "C.md").write_text("[[A]]\n")
+    result = call(place, "index")
+    assert result.exit_code == 0
+    assert result.stdout == "My vault\n\nIndex  sound, generation 1, 1 note changed since\n"
+
+
+def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> None:
+    place = built(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
+    shutil.rmtree(place.layout.chroma)
+    result = call(place, "index")
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "My vault\n\n"
+        "Index  1 part broken, generation 1\n"
+        "  chroma: 3 x it lacks every vector\n"
+        "    A.md, B.md\n"
+        "\nTo repair the index, run: notehop index\n"
+    )
+    again = call(place, "index", "--json")
+    assert again.exit_code == 1
+    assert json.loads(again.stdout)["broken"] is True
+
+
+def test_what_only_takes_room_is_no_failure(tmp_path: Path) -> None:
+    place = built(tmp_path, {"A.md": "text\n"})
+    place.layout.next.create(place.vault)
+    result = call(place, "index")
+    assert result.exit_code == 0
+    assert "Index  sound, generation 1\n  next: a rebuild was cut off" in result.stdout
+    assert "To repair the index, run: notehop index\n" in result.stdout
+
+
+def test_a_check_that_was_not_made_is_said(tmp_path: Path) -> None:
+    place = built(tmp_path, {"A.md": "text\n"})
+    with WriterLock(place.layout, "notehop index"):
+        result = call(place, "index")
+    assert result.exit_code == 0
+    assert "  not checked  chroma: " in result.stdout

@@ -1,0 +1,119 @@
+"""The commands that follow a vault, as processes over real files with the real model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from indexing.stores.catalog import Catalog
+from indexing.stores.layout import IndexLayout
+from indexing.watch.state import read_watch_state
+
+pytestmark = pytest.mark.model
+
+LONG = 90.0
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "OMP_NUM_THREADS": "1"}
+
+
+def until(true: Callable[[], Any]) -> Any:
+    end = time.monotonic() + LONG
+    while not (found := true()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def ask(url: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    request = urllib.request.Request(
+        url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as response:
+        found: dict[str, Any] = json.load(response)
+        return found
+
+
+def test_a_server_builds_follows_and_takes_its_follower_with_it(tmp_path: Path) -> None:
+    vault, layout = tmp_path / "vault", IndexLayout(tmp_path / "index")
+    vault.mkdir()
+    (vault / "tides.md").write_text("# Tides\nThe divers wait for the neap tide.")
+    (vault / "walls.md").write_text("# Walls\nStones for the harbour wall. See [[tides]].")
+    command = [sys.executable, "-m", "app", "serve", "--json", "--port", "0"]
+    with subprocess.Popen(
+        [*command, "--vault", str(vault), "--index-dir", str(layout.root)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        text=True,
+    ) as server:
+        try:
+            assert server.stdout is not None
+            # The document ends with a brace of its own.
+            said = ""
+            while not said.endswith("}\n"):
+                said += server.stdout.readline()
+            url = json.loads(said)["url"]
+            until(lambda: (s := read_watch_state(layout)) and s.checked)
+            (vault / "tides.md").write_text("# Tides\nThe surveyors wait for the spring tide.")
+            (vault / "boats.md").write_text("# Boats\nThe ferry sails at nine.")
+            until(lambda: _knows(layout, "boats.md", "nine"))
+            until(lambda: _knows(layout, "tides.md", "surveyors"))
+            hits = ask(url, "/search", {"query": "who waits for the tide?"})["hits"]
+            assert "surveyors" in hits[0]["text"]
+            assert not any("divers" in hit["text"] for hit in hits)
+            state = read_watch_state(layout)
+            assert state is not None
+            assert state.command == "notehop serve"
+            # Killed, it cannot say goodbye: the follower ends all the same.
+            server.send_signal(signal.SIGKILL)
+            until(lambda: not psutil.pid_exists(state.pid))
+        finally:
+            server.kill()
+
+
+def test_indexing_that_goes_on(tmp_path: Path, indexed: tuple[Path, Path]) -> None:
+    """``index --watch``: the report, then a line for each change, until it is told to stop."""
+    _, other = indexed
+    vault, layout = tmp_path / "vault", IndexLayout(tmp_path / "index")
+    vault.mkdir()
+    (vault / "a.md").write_text("A sentence.")
+    # The exported model of another index saves making one.
+    layout.create(vault)
+    layout.model.symlink_to(IndexLayout(other).model)
+    command = [sys.executable, "-m", "app", "index", str(vault), "--watch", "--json"]
+    with subprocess.Popen(
+        [*command, "--index-dir", str(layout.root)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        text=True,
+    ) as process:
+        try:
+            until(lambda: (s := read_watch_state(layout)) and s.checked)
+            (vault / "b.md").write_text("Another sentence.")
+            until(lambda: _knows(layout, "b.md", "Another"))
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=LONG)
+        finally:
+            process.kill()
+    assert process.returncode == 0, err
+    report, _, updates = out.partition("\n}\n")
+    assert json.loads(report + "}")["added"] == 1
+    assert json.loads(updates.splitlines()[0])["update"]["added"] == 1
+    assert "Traceback" not in err
+
+
+def _knows(layout: IndexLayout, path: str, word: str) -> bool:
+    with Catalog.open(layout.catalog, read_only=True) as catalog:
+        return any(word in chunk.text for chunk in catalog.chunks_of(path))

@@ -1,0 +1,130 @@
+"""A command that finds a running server prints what it would have printed without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from app.cli.program import app
+from indexing.stores.layout import IndexLayout
+
+pytestmark = pytest.mark.model
+
+ROOT = Path(__file__).parents[3]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture(scope="module")
+def where(indexed: tuple[Path, Path]) -> Iterator[list[str]]:
+    """The options that name the small vault, for which a server runs."""
+    named = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
+    layout = IndexLayout(indexed[1])
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", *named],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert "notehop answers for" in process.stderr.readline()
+            assert layout.server.is_file()
+            yield named
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(30) == 0
+            assert not layout.server.exists()
+        finally:
+            process.kill()
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, arguments)
+    told = re.sub(r'"timings_ms": \{.*?\}', "", result.stdout, flags=re.DOTALL)
+    return result.exit_code, told, result.stderr
+
+
+def not_here(*_: object) -> None:
+    raise AssertionError("the command did the work itself")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["search", "launch", "--json"], id="search"),
+        pytest.param(["search", "launch", "--notes", "--explain", "--json"], id="notes-explained"),
+        pytest.param(["search", "launch", "-k", "1", "--direction", "both"], id="search-shown"),
+        pytest.param(["ask", "When is the launch of Atlas?", "--json"], id="ask"),
+        pytest.param(["ask", "When is the launch of Atlas?"], id="ask-shown"),
+        pytest.param(["search", "launch", "--path", "people", "--json"], id="filtered"),
+        pytest.param(["search", "--", "-path:people launch"], id="filtered-in-words"),
+        pytest.param(["ask", "boiling point of ethanol"], id="not-in-the-vault"),
+        pytest.param(["search", "?!"], id="with-a-warning"),
+        pytest.param(["search", "x" * 20_000], id="too-long"),
+    ],
+)
+def test_the_same_is_printed(
+    where: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("app.container.opening.open_place", not_here)
+        asked = call(*arguments, *where)
+    monkeypatch.setattr("app.container.remote.read_running", lambda _: None)
+    assert call(*arguments, *where) == asked
+
+
+def test_other_settings_are_answered_here(
+    where: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "0")
+    code, told, _ = call("search", "launch", "--json", *where)
+    assert (code, json.loads(told.replace("  ,\n", ""))["connected_notes"]) == (0, [])
+    monkeypatch.setattr("app.container.opening.open_place", not_here)
+    assert call("search", "launch", *where)[0] == 1
+
+
+def test_little_is_loaded(where: list[str]) -> None:
+    heavy = ("llama_index", "chromadb", "numpy", "onnxruntime", "sqlalchemy", "fastapi", "httpx")
+    code = (
+        "import sys; from app.cli.program import run\n"
+        f"code = run(['search', 'launch', '--json', *{where!r}])\n"
+        f"print(code, [name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=60,
+        check=True,
+    )
+    assert result.stderr.strip() == "0 []"
+    assert json.loads(result.stdout)["hits"]
+
+
+def test_debug_says_why_a_server_is_not_asked(
+    where: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "0")
+    result = subprocess.run(
+        [sys.executable, "-m", "app", "search", "launch", *where, "--debug"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=60,
+        check=True,
+    )
+    lines = [line for line in result.stderr.splitlines() if "app.container.remote" in line]
+    assert len(lines) == 1
+    assert "has other settings" in lines[0]

@@ -1,0 +1,201 @@
+"""Filters come to the chunks they leave, in one generation of an index on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.models import Filters
+from app.retrieval.filters import remarks
+from app.retrieval.filters.condition import Condition
+from app.retrieval.filters.plan import of_fields, plan
+from app.retrieval.filters.resolve import EVERY_NOTE, chunks_left, notes_left
+from indexing.stores.labels import property_label
+from indexing.stores.model import FieldTokens, NoteRecord
+from indexing.stores.reader import Reader, Snapshot
+from indexing.tokens import Tokenizer, field_tokens
+from tests.indexing.stores.index_samples import SampleIndex, record
+
+TODAY = date(2026, 10, 9)
+DAY = 86_400.0
+
+WORDS = Tokenizer("und")
+
+
+def noted(path: str, *texts: str, **fields: Any) -> NoteRecord:
+    """A note with a chunk for each text, whose words are in the index as the product has them."""
+    title = path.rpartition("/")[2].removesuffix(".md")
+    made = record(path, *texts, title=title, **fields)
+    chunks = (replace(one, tokens=tokens_of(title, one.text)) for one in made.chunks)
+    return replace(made, chunks=tuple(chunks))
+
+
+def tokens_of(title: str, text: str) -> FieldTokens:
+    return field_tokens(
+        WORDS, title=title, aliases=(), tags=(), page_type=None, headings=(), content=text
+    )
+
+
+NOTES = (
+    noted("Daily/2026-10-07.md", "gate poured", "eels came", tags=("daily",), page_type="daily"),
+    noted("Daily/2026-09-30.md", "tide gate late", tags=("daily",), page_type="daily"),
+    noted(
+        "Topics/Eel.md",
+        "eels like a tide gate",
+        "gate tide",
+        tags=("fish/eel",),
+        page_type="topic",
+        created=20_000 * DAY,
+        front_matter={"status": "open", "lead": "[[Bram]]"},
+    ),
+    noted(
+        "Topics/Tide gate.md",
+        "hinged lid",
+        tags=("gate",),
+        created=20_100 * DAY,
+        front_matter={"status": "done"},
+    ),
+    noted("Archive/Old/Eel.md", "eels once", tags=("fish/eel",), created=10_000 * DAY),
+)
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
+    index = SampleIndex(tmp_path_factory.mktemp("filters") / "index")
+    index.write(*NOTES)
+    with Reader.open(index.layout) as reader, reader.snapshot() as opened:
+        yield opened
+
+
+def conditions_of(view: Snapshot, query: str) -> tuple[Condition, ...]:
+    known = view.labels.has
+    return plan(query, Filters(), lambda key: known(property_label(key)), TODAY).conditions
+
+
+def left(view: Snapshot, query: str) -> set[str]:
+    """The texts that the filters of a query leave."""
+    conditions = conditions_of(view, query)
+    notes = notes_left(conditions, view.labels, TODAY)
+    allowed = chunks_left(notes, conditions, view, view.labels, WORDS)
+    ids = [one for path in view.paths() for one in view.chunk_ids_of(path)]
+    found = [] if allowed is None else allowed.among(ids)
+    assert allowed is None or (found and 0 < allowed.share <= 1)
+    assert allowed is None or allowed.pool is None or allowed.pool >= set(found)
+    assert all(one in allowed for one in found if allowed)
+    return {chunk.text for chunk in view.chunks(found).values()}
+
+
+LEFT = {
+    "tag:fish": {"eels like a tide gate", "gate tide", "eels once"},
+    "tag:fish/eel path:Topics": {"eels like a tide gate", "gate tide"},
+    "-tag:fish": {"gate poured", "eels came", "tide gate late", "hinged lid"},
+    "path:Daily path:Archive": {"gate poured", "eels came", "tide gate late", "eels once"},
+    "path:Daily -path:*-07.md": {"tide gate late"},
+    "type:daily type:topic -tag:daily": {"eels like a tide gate", "gate tide"},
+    "tag:daily tag:fish": set(),
+    "after:2026-10-01": {"gate poured", "eels came"},
+    "after:1w": {"gate poured", "eels came"},
+    "before:2026-10-01 after:2026-09": {"tide gate late"},
+    "-after:2000": {"eels once"},
+    "status:open": {"eels like a tide gate", "gate tide"},
+    "lead:bram": {"eels like a tide gate", "gate tide"},
+    "-status:open -status:done": {"gate poured", "eels came", "tide gate late", "eels once"},
+    '"tide gate"': {"eels like a tide gate", "tide gate late", "hinged lid"},
+    '"tide gate" -"eels like"': {"tide gate late", "hinged lid"},
+    '"tide gate" "gate late"': {"tide gate late"},
+    '"tide gate" path:Daily': {"tide gate late"},
+    '-"tide gate" -"gate tide" path:Topics': set(),
+    '"gate eels"': set(),
+    '"no such words"': set(),
+    "-path:/": set(),
+    "tag:nothing": set(),
+}
+
+
+@pytest.mark.parametrize(("query", "texts"), LEFT.items(), ids=LEFT)
+def test_what_is_left(view: Snapshot, query: str, texts: set[str]) -> None:
+    assert left(view, query) == texts
+
+
+def test_notes_that_a_path_or_tag_keeps_out_are_hidden(view: Snapshot) -> None:
+    conditions = conditions_of(view, "-path:Archive -tag:gate -status:open -type:daily tag:fish")
+    hidden = notes_left(conditions, view.labels, TODAY).hidden
+    assert hidden == {"Archive/Old/Eel.md", "Topics/Tide gate.md"}
+
+
+def told(view: Snapshot, query: str) -> list[str]:
+    """What is said of the filters of a query that leave nothing."""
+    labels, conditions = view.labels, conditions_of(view, query)
+
+    def alone(condition: Condition) -> bool:
+        return chunks_left(EVERY_NOTE, [condition], view, labels, WORDS) is not None
+
+    said = remarks.of_conditions(conditions, labels, TODAY)
+    return said + remarks.of_nothing(conditions, labels, TODAY, alone)
+
+
+NOTHING = {
+    "tag:fsh x": "tag:fsh: no note has this tag; the nearest are: fish",
+    "tag:eel x": "tag:eel: no note has this tag; the nearest are: fish/eel",
+    "tag:zzzzz x": "tag:zzzzz: no note has this tag; it is spelt like none there is",
+    "path:Dayly": "path:Dayly: no note is there; folders like it are: Daily",
+    "path:old": "path:old: no note is there; folders like it are: Archive/Old",
+    "path:zz": "path:zz: no note is there; folders are named from the vault's root, "
+    "and a name with blanks is quoted",
+    "type:book": "type:book: no note is of this type; there are: daily, topic",
+    "status:opne": "status:opne: no note has this value; status is: open, done; to search for the "
+    "words, put them in quotes",
+    "status:shut": "status:shut: no note has this value; status is: done, open; to search for the "
+    "words, put them in quotes",
+    "after:2027": "after:2027: no note is of that time",
+    "tag:daily status:open": "nothing meets all filters; alone they name: tag:daily (2 notes), "
+    "status:open (1 note)",
+    '"gate eels" tag:fish': '"gate eels": no passage says this; without the quotes its words are '
+    "searched for",
+    '"hinged lid" tag:fish': 'nothing meets all filters; alone they name: "hinged lid", '
+    "tag:fish (2 notes)",
+    "-path:/": "-path:/ (5 notes): this keeps out every note",
+}
+
+
+@pytest.mark.parametrize(("query", "says"), NOTHING.items(), ids=NOTHING)
+def test_what_is_said_of_nothing(view: Snapshot, query: str, says: str) -> None:
+    assert told(view, query) == [says]
+
+
+def test_a_property_that_no_note_has_is_named_with_those_there_are(view: Snapshot) -> None:
+    conditions = tuple(of_fields(Filters.model_validate({"properties": {"stat": "open"}})))
+    assert remarks.of_conditions(conditions, view.labels, TODAY) == [
+        "stat:open: no note has this property; there are: lead, status"
+    ]
+
+
+def test_a_negated_filter_that_names_nothing_is_said_too(view: Snapshot) -> None:
+    conditions = conditions_of(view, "-tag:fsh eels")
+    assert remarks.of_conditions(conditions, view.labels, TODAY) == [
+        "-tag:fsh: no note has this tag; the nearest are: fish"
+    ]
+
+
+def test_what_was_taken_for_text_is_said(view: Snapshot) -> None:
+    found = plan("foo:bar tag: eels", Filters(), lambda _: False, TODAY)
+    assert remarks.of_plan(found, view.labels) == [
+        "foo:bar was searched for as text: no note has the property foo (there are: lead, status)",
+        "tag: was searched for as text: write the value right after the colon, without a blank",
+    ]
+
+
+def test_an_index_without_properties(tmp_path: Path) -> None:
+    index = SampleIndex(tmp_path / "index")
+    index.write(record("A.md", "one"))
+    with Reader.open(index.layout) as reader, reader.snapshot() as view:
+        found = plan("foo:bar", Filters(), lambda _: False, TODAY)
+        [said] = remarks.of_plan(found, view.labels)
+        assert said.endswith("no note has the property foo (no note has any)")
+        assert told(view, "tag:x") == ["tag:x: no note has this tag; no note has any"]
+        assert told(view, "type:x") == ["type:x: no note is of this type; no note has one"]

@@ -1,0 +1,267 @@
+"""Filters on the whole product: the demo vault, the bundled model, docs/filters.md as written."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from typer.testing import CliRunner
+
+from app import open_vault
+from app.api.app import create_app
+from app.api.examples import FILTERED
+from app.cli.program import app as command_line
+from app.container import VaultHandle
+from app.models import SearchQuery
+from config import load_settings
+from config.errors import QueryError
+from indexing.stores.layout import index_dir_for
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "filters.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TABLE = re.findall(r"^\| `(.*)` \| `(.*\.md)` \|$", PAGE, re.MULTILINE)
+
+pytestmark = pytest.mark.model
+
+
+def block(language: str) -> str:
+    [found] = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    return str(found)
+
+
+@pytest.fixture(scope="module")
+def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(demo[0], index_dir=demo[1]) as opened:
+        yield opened
+
+
+def paths(vault: VaultHandle, query: str, **options: Any) -> list[str]:
+    found = vault.search(query, **({"top_k": 10} | options))
+    assert found.warnings == []
+    return [hit.path for hit in found.hits]
+
+
+@pytest.mark.parametrize(("query", "first"), TABLE, ids=[query for query, _ in TABLE])
+def test_the_questions_of_the_page(vault: VaultHandle, query: str, first: str) -> None:
+    assert paths(vault, query)[0] == first
+
+
+def test_the_page_asks_of_every_kind() -> None:
+    said = " ".join(query for query, _ in TABLE)
+    for kind in ("tag:", "type:", "path:", "-path:", "after:", "before:", "lead:", "status:", '"P'):
+        assert kind in said
+
+
+def test_the_request_of_the_page(vault: VaultHandle) -> None:
+    found = vault.search(SearchQuery.model_validate(json.loads(block("json"))))
+    assert [hit.path for hit in found.hits] == ["Projects/Pell Sluice.md"]
+    assert found.warnings == []
+    assert len(found.filters) == 13
+
+
+@pytest.fixture
+def notes(demo: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder of the page: the demo vault stands there as ``Notes``, and is indexed."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "Notes"
+    folder.symlink_to(demo[0])
+    index = index_dir_for(folder.resolve(), load_settings(vault=folder).index.dir)
+    index.parent.mkdir(parents=True)
+    index.symlink_to(demo[1])
+    return folder
+
+
+@pytest.mark.usefixtures("notes")
+def test_the_code_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(block("python"), "docs/filters.md", "exec"), {"__name__": "__main__"})
+    first, second, *answer = capsys.readouterr().out.splitlines()
+    assert first.startswith("Topics/Self-regulating tide gate.md ['tag:fish'")
+    assert second == "['2026-10-09', '2026-10-08']"
+    assert "second spring" in " ".join(answer)
+
+
+@pytest.mark.usefixtures("notes")
+@pytest.mark.parametrize(
+    "line",
+    block("bash").splitlines() + re.findall(r"^notehop search '.*$", README, re.MULTILINE),
+)
+def test_the_commands_of_the_page(line: str) -> None:
+    program, *arguments = shlex.split(line)
+    result = CliRunner().invoke(command_line, arguments)
+    assert program == "notehop"
+    assert result.exit_code == 0, result.output
+    assert "warning" not in result.stderr
+    assert ".md" in result.stdout
+
+
+def test_text_and_fields_say_the_same(vault: VaultHandle) -> None:
+    written = vault.search(
+        'gate tag:fish path:Topics -type:book lead:x "tide gate"', connected={"max": 0}
+    )
+    fields = {"tag": "fish", "path": "Topics", "phrases": "tide gate", "not": {"type": "book"}}
+    given = vault.search(
+        "gate tide gate", filters={**fields, "properties": {"lead": "x"}}, connected={"max": 0}
+    )
+    assert [hit.id for hit in written.hits] == [hit.id for hit in given.hits]
+    assert sorted(written.filters) == sorted(given.filters)
+
+
+def test_what_is_left_out_changes_no_order(vault: VaultHandle) -> None:
+    everything = paths(vault, "gate casting foundry", results="notes", top_k=100)
+    kept = paths(vault, "gate casting foundry path:Daily", results="notes", top_k=100)
+    assert set(kept) == {path for path in everything if path.startswith("Daily/")}
+    assert len(kept) == 20
+
+
+def test_filters_alone_list_the_newest_notes_without_a_model(
+    demo: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*_: object) -> None:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr("app.container.machinery.load_query", load)
+    with open_vault(demo[0], index_dir=demo[1]) as vault:
+        found = vault.search("tag:daily before:2026-10-01", top_k=3)
+        answer = vault.ask("", filters={"tag": "fish"})
+        assert not vault.ready
+    assert [hit.title for hit in found.hits] == ["2026-09-30", "2026-09-29", "2026-09-28"]
+    assert [hit.score for hit in found.hits] == sorted(hit.score for hit in found.hits)[::-1]
+    assert found.connected_notes == []
+    assert (answer.mode, answer.citations) == ("none", [])
+    assert answer.answer.startswith("There is no question beside the filters.")
+    assert {source.path for source in answer.sources} == {
+        "Projects/Pell Sluice.md",
+        "Topics/Self-regulating tide gate.md",
+    }
+
+
+def test_only_words_of_the_question_reach_the_answer(vault: VaultHandle) -> None:
+    answer = vault.ask("When do elvers come? tag:fish/eel after:2020")
+    assert "March to May" in answer.answer
+    assert answer.filters == ["tag:fish/eel", "after:2020"]
+    assert all("elvers" in s.text or "eel" in s.text.lower() for s in answer.citations)
+
+
+def test_connected_notes_are_not_filtered_but_by_what_keeps_out(vault: VaultHandle) -> None:
+    asked = "What is the timeline of Hollin Reach? path:Projects"
+    free = {note.path for note in vault.ask(asked).connected_notes}
+    assert "Meetings/1-1 Bram 2026-08-27.md" in free
+    without = {note.path for note in vault.ask(f"{asked} -path:Meetings").connected_notes}
+    assert without
+    assert not [path for path in without if path.startswith("Meetings/")]
+
+
+def test_an_exact_name_is_found_among_what_is_left_only(vault: VaultHandle) -> None:
+    assert paths(vault, "Pell Sluice")[0] == "Projects/Pell Sluice.md"
+    assert paths(vault, "Pell Sluice path:Projects")[0] == "Projects/Pell Sluice.md"
+    assert all(path.startswith("Daily/") for path in paths(vault, "Pell Sluice path:Daily"))
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("eels tag:fsh", "tag:fsh: no note has this tag; the nearest are: fish"),
+        ("eels type:books", "type:books: no note is of this type; there are: daily"),
+        ("eels path:hollin", "path:hollin: no note is there; folders like it are: Projects/Hollin"),
+        ("eels after:2030", "after:2030: no note is of that time"),
+        ("eels status:open", "status:open: no note has this value; status is: "),
+        ('eels "sluice pell"', '"sluice pell": no passage says this'),
+        ("eels tag:daily type:book", "nothing meets all filters; alone they name: tag:daily (21"),
+    ],
+)
+def test_filters_that_leave_nothing(vault: VaultHandle, query: str, says: str) -> None:
+    found = vault.search(query)
+    assert found.hits == []
+    [warning] = found.warnings
+    assert warning.startswith(says)
+
+
+def test_text_that_looks_like_a_filter(vault: VaultHandle) -> None:
+    found = vault.search("colour:green eels", top_k=1)
+    [warning] = found.warnings
+    assert found.hits
+    assert found.filters == []
+    assert "no note has the property colour (there are: aliases, " in warning
+    assert vault.search("note: elvers at 12:30, C++", top_k=1).warnings == []
+    assert vault.search("colour:green eels", literal=True, top_k=1).warnings == []
+
+
+def test_a_date_that_is_none_is_refused(vault: VaultHandle) -> None:
+    with pytest.raises(QueryError, match="after:noon: 'noon' is no date; write 2026-10-07"):
+        vault.search("eels after:noon")
+    with pytest.raises(QueryError, match=r"filters\.tags"):
+        vault.search("eels", filters={"tags": "fish"})
+    with pytest.raises(QueryError, match="is empty"):
+        vault.search("", filters={})
+
+
+def test_the_retriever_and_its_queries_filter(vault: VaultHandle) -> None:
+    retriever = vault.retriever(top_k=3, connected={"max": 0}, filters={"path": "Daily"})
+    nodes = retriever.retrieve("casting -path:Daily/2026-10-07")
+    found = [str(node.node.metadata["path"]) for node in nodes]
+    assert len(found) == 3
+    assert all(path.startswith("Daily/") for path in found)
+    assert "Daily/2026-10-07.md" not in found
+
+
+def test_over_http(vault: VaultHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vault, "close", lambda: None)
+    with TestClient(create_app(vault), "http://127.0.0.1:8765") as client:
+        for example in FILTERED.values():
+            for route in ("/search", "/query"):
+                assert client.post(route, json=example["value"]).status_code == 200
+        told = client.post("/search", json=FILTERED["written"]["value"]).json()
+        assert told["hits"][0]["path"] == "Daily/2026-10-07.md"
+        assert told["filters"] == ["path:Daily", "after:2026-10-01", '"second casting"']
+        refused = client.post("/search", json={"query": "x", "filters": {"after": "noon"}})
+        assert refused.status_code == 422
+        assert "write 2026-10-07" in refused.json()["detail"]
+        unknown = client.post("/search", json={"query": "x", "filters": {"tags": ["a"]}})
+        assert unknown.status_code == 422
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["-path:Daily", 'lead:"Bram Teague"', "casting"], id="hyphen-first"),
+        pytest.param(["casting", "lead:Bram Teague", "-path:Daily"], id="quotes-eaten-by-a-shell"),
+        pytest.param(['-path:Daily lead:"Bram Teague" casting'], id="one-argument"),
+    ],
+)
+def test_words_of_the_command_line(demo: tuple[Path, Path], arguments: list[str]) -> None:
+    where = ["--vault", str(demo[0]), "--index-dir", str(demo[1]), "--json"]
+    result = CliRunner().invoke(command_line, ["search", *arguments, *where])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["hits"][0]["path"] == "Projects/Pell Sluice.md"
+    assert len(found["filters"]) == 2
+
+
+def test_options_of_the_command_line(demo: tuple[Path, Path]) -> None:
+    where = ["--vault", str(demo[0]), "--index-dir", str(demo[1])]
+    options = [
+        "--tag=fish",
+        "--path=Topics",
+        "--after=2020",
+        "--before=2027",
+        "--type=topic",
+        "--literal",
+    ]
+    result = CliRunner().invoke(command_line, ["search", '"eels" foo:bar', *options, *where])
+    assert result.exit_code == 0, result.output
+    shown = " ".join(result.stdout.split())
+    assert "filters: tag:fish path:Topics after:2020 before:2027 type:topic" in shown
+    assert result.stderr == ""
+    wrong = CliRunner().invoke(command_line, ["search", "eels", "--after", "noon", *where])
+    assert wrong.exit_code == 2
+    assert "write 2026-10-07" in wrong.stderr
+    unknown = CliRunner().invoke(command_line, ["search", "eels", "--tagg", "x", *where])
+    assert unknown.exit_code == 2
