@@ -19,7 +19,8 @@ from indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk, walk
 class Changes:
     """Notes by what has to be done with them; every note of walk and catalog is in one of them.
 
-    ``read``: new, or other in size or time. ``retry``: failed before, and looks the same now.
+    ``read``: new, or other in size or time. ``retry``: looks the same, but failed before, or is so
+    young that it may not be.
     ``unchanged``: nothing to do. ``skip``: a row with this reason has to be written. ``gone``: in
     the catalog only. Of files that are no notes, ``attach`` maps the new or otherwise excluded ones
     to whether they are kept out, ``detach`` are gone.
@@ -72,6 +73,8 @@ def compare(
     reasons: Mapping[str, str],
     attachments: Mapping[str, bool],
     max_note_bytes: int,
+    *,
+    recent_ns: int | None = None,
 ) -> Changes:
     """Sort the files by what has to be done with them. Pure.
 
@@ -80,6 +83,8 @@ def compare(
     :param known: path -> stamp of every note of the catalog that the walk could have found.
     :param reasons: path -> reason of the skipped ones.
     :param attachments: path -> whether it is kept out, of every other file likewise.
+    :param recent_ns: notes changed at this time or later are to be read again though size and time
+        are known: they may have been written twice in one tick of the disk's clock.
     """
     read: list[FileEntry] = []
     retry: list[FileEntry] = []
@@ -105,7 +110,11 @@ def compare(
         elif row.status is NoteStatus.FAILED:
             retry.append(file)
         elif row.content_hash:
-            unchanged.append(file.path)
+            young = recent_ns is not None and file.mtime_ns >= recent_ns
+            if young:
+                retry.append(file)
+            else:
+                unchanged.append(file.path)
         else:
             # It was kept out unread, and is not any more.
             read.append(file)

@@ -107,7 +107,12 @@ class Indexer:
         named = None if paths is None else tuple(paths)
         return self._written(
             lambda asked: self._run(
-                self.layout, asked, named, allow_mass_delete, lambda _, update, __: update
+                self.layout,
+                asked,
+                named,
+                allow_mass_delete,
+                lambda _, update, __: update,
+                following=True,
             )
         )
 
@@ -187,6 +192,8 @@ class Indexer:
         paths: tuple[str, ...] | None,
         allow_mass_delete: bool,
         told: Callable[[Catalog, Update, Seen], Result],
+        *,
+        following: bool = False,
     ) -> Result:
         meta = {"vault": str(self.vault.resolve())}
         seal = read_seal(layout)
@@ -196,7 +203,7 @@ class Indexer:
             Catalog.open(layout.catalog, create=True, meta=meta) as catalog,
         ):
             if "catalog" in doubted:
-                check_catalog(catalog, seal)
+                check_catalog(layout, catalog, seal)
             if self._known is None or not self._known.fits(catalog):
                 self._known = Known(catalog)
             check_vault(self._known.meta, self.vault, layout.root)
@@ -204,6 +211,8 @@ class Indexer:
                 paths = None
             if paths is None:
                 self.progress.stage("Scanning", 0, "files")
+            else:
+                paths = (*paths, *self._known.symlinks)
             seen = Seen(scan(self.vault, self.settings.vault, paths), paths)
             update = IndexRun(
                 vault=self.vault,
@@ -219,7 +228,7 @@ class Indexer:
                 doubted=doubted,
                 probe=self._probe,
             ).execute()
-            if update.wrote or paths is None:
+            if update.wrote or not following:
                 record(update)
             result = told(catalog, update, seen)
         put_seal(layout, self._known.generation, stamp_of(self._known.meta))

@@ -5,7 +5,7 @@ Touches: index (reads).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -53,6 +53,11 @@ class Known:
     def problems(self) -> list[tuple[str, str]]:
         """(path, reason) of what was passed over in the vault."""
         return [(path, reason) for path, reason in self.meta.get("problems", ())]
+
+    @property
+    def symlinks(self) -> list[str]:
+        """Paths of the vault's symbolic links."""
+        return [str(path) for path in self.meta.get("symlinks", ())]
 
     def files(self, catalog: Catalog, found: Walk, changes: Changes) -> VaultFiles:
         """All files as they are now; of new notes, the aliases are not known before they are read.
@@ -116,12 +121,12 @@ def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value
     return found
 
 
-def outside(problems: Sequence[tuple[str, str]], paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Those of the (path, reason) pairs that are neither at these paths nor below them."""
-    roots = outermost(paths)
+def apart(paths: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a path is neither one of these nor below one."""
+    roots = frozenset(outermost(paths))
     below = tuple(path + "/" for path in roots)
-    return [
-        (path, reason)
-        for path, reason in problems
-        if "" not in roots and path not in roots and not path.startswith(below)
-    ]
+
+    def is_apart(path: str) -> bool:
+        return "" not in roots and path not in roots and not path.startswith(below)
+
+    return is_apart

@@ -36,12 +36,16 @@ class Mended:
     told: tuple[str, ...] = ()
 
 
-def check_catalog(catalog: Catalog, seal: Seal | None) -> None:
-    """Look at every page and row of a catalog, and whether it still knows what it knew.
+def check_catalog(layout: IndexLayout, catalog: Catalog, seal: Seal | None) -> None:
+    """Look at a catalog that is other than sealed: whether it is sound, and knows what it knew.
+
+    Where a run of ours was cut off, its pages are looked at; where none was, every row too.
 
     :raises IndexDamaged: if not, with the command that makes the index anew.
     """
-    catalog.verify()
+    generation = catalog.generation
+    ours = layout.sweep_mark.exists() or (seal is not None and generation > seal.generation)
+    catalog.verify(rows=not ours)
     if seal is None:
         return
     with catalog.snapshot() as view:

@@ -24,7 +24,7 @@ from indexing.pipeline.cut import Cut, Cutter
 from indexing.pipeline.doors import LoadEmbedder
 from indexing.pipeline.flow import groups, one_ahead
 from indexing.pipeline.guard import check_deletions
-from indexing.pipeline.known import Known, outside, within
+from indexing.pipeline.known import Known, apart, within
 from indexing.pipeline.language import language_of
 from indexing.pipeline.mend import mend
 from indexing.pipeline.meter import Meter
@@ -48,6 +48,10 @@ from indexing.vault.walk import FileEntry, Walk
 BATCH_NOTES = 1_000
 """Notes a transaction: enough to sort by length and to write well, few enough for memory, in which
 there are two of them at a time."""
+
+TICK_NS = 2_000_000_000
+"""The coarsest clock of a disk, in nanoseconds (FAT): within one tick of it a note can be written
+twice and show the same time, so that one as young as this is read, whatever its time says."""
 
 BATCH_BYTES = 8_000_000
 """Bytes of notes a transaction; in memory they are some ten times that."""
@@ -169,23 +173,31 @@ class IndexRun:
         if self._lost:
             stamps = {path: stamp for path, stamp in stamps.items() if path not in self._lost}
         limit = self._settings.vault.max_note_bytes
-        changes = compare(walk, stamps, known.reasons, files, limit)
+        recent = time.time_ns() - TICK_NS
+        changes = compare(walk, stamps, known.reasons, files, limit, recent_ns=recent)
         if not self._allow_mass_delete:
             check_deletions(self._vault, changes, known.stamps, self._settings.vault)
-        # A note that fails as it did before is written once: a run without changes writes nothing.
-        mended = [
-            file
-            for file in changes.retry
-            if self._read(file).problem != known.reasons.get(file.path)
-        ]
-        return replace(changes, read=tuple(sorted([*changes.read, *mended], key=_path_of)))
+        # What is as it was is not written again: a run without changes writes nothing.
+        news = [file for file in changes.retry if self._is_news(file)]
+        return replace(changes, read=tuple(sorted([*changes.read, *news], key=_path_of)))
+
+    def _is_news(self, file: FileEntry) -> bool:
+        """Whether a note whose size and time are known is not what it was, or fails otherwise."""
+        read = self._read(file)
+        failed = self._known.stamps[file.path].status is NoteStatus.FAILED
+        before = self._known.reasons.get(file.path) if failed else None
+        return read.note is not None or read.problem != before
 
     def _about(self) -> dict[str, Any]:
         """What the catalog is to say of the vault as a whole."""
-        told, paths = self._seen.walk.problems, self._seen.paths
-        kept = [] if paths is None else outside(self._known.problems, paths)
-        problems = [list(problem) for problem in sorted({*kept, *told})]
-        return {"vault": str(self._vault.resolve()), "problems": problems}
+        walk, known, paths = self._seen.walk, self._known, self._seen.paths
+        elsewhere = apart([""] if paths is None else paths)
+        problems = {*walk.problems, *(told for told in known.problems if elsewhere(told[0]))}
+        return {
+            "vault": str(self._vault.resolve()),
+            "problems": [list(told) for told in sorted(problems)],
+            "symlinks": sorted({*walk.symlinks, *filter(elsewhere, known.symlinks)}),
+        }
 
     def _write(self, changes: Changes) -> None:
         known, about = self._known, self._about()

@@ -70,7 +70,7 @@ class VectorSource:
         """The table with the missing ids too, and what to tell people if some are missing still."""
         left = sorted(one for one in missing if one not in table)
         if left:
-            table = self._newer(name, table, wanted).restored(left)
+            table = self._newer(name, table, left, wanted).restored(left)
             if wanted is None:
                 left = [one for one in left if one not in table]
             elif len(table) == len(wanted):
@@ -91,20 +91,21 @@ class VectorSource:
     def _empty(self) -> VectorTable:
         return VectorTable.empty(self.dimensions, stamp=self.stamp)
 
-    def _newer(self, name: Name, table: VectorTable, wanted: Set[str] | None) -> VectorTable:
+    def _newer(
+        self, name: Name, table: VectorTable, missing: Sequence[str], wanted: Set[str] | None
+    ) -> VectorTable:
         """The table with the parts that were written since it was read."""
         folder = self._layout.vectors
         try:
-            found = table_files.read(folder, name, known=table.files)
+            said = table_files.read_manifest(folder, name)
+            if (said.stamp, said.dimensions) != (self.stamp, self.dimensions):
+                return table
+            # The large part written anew: what is missing stands after it, or else in it.
+            anew = is_anew(said, table)
+            known = {*table.files, said.parts[0].file} if anew else table.files
+            found = table_files.read(folder, name, known=known)
         except (IndexMissing, IndexDamaged):
             return table
-        said = found.manifest
-        files = frozenset(part.file for part in said.parts)
-        if (said.stamp, said.dimensions) != (self.stamp, self.dimensions) or files == table.files:
-            return table
-        if is_anew(said, table):
-            # Its large part may hold any of the missing: map that.
-            return self.open(name, wanted)
         for ids, matrix in found.parts:
             # Joined parts hold rows that are known from before, and new ones.
             new = [at for at, one in enumerate(ids) if not table.holds(one)]
@@ -115,7 +116,11 @@ class VectorSource:
             table = table.with_tail(added, np.asarray(matrix) if whole else matrix[new])
             if wanted is not None:
                 table = table.without([one for one in added if one not in wanted])
-        return replace(table, files=files)
+        if anew and not all(map(table.holds, missing)):
+            return self.open(name, wanted)
+        files = frozenset(part.file for part in found.manifest.parts)
+        # Until the large part is mapped, the table is seen to be an old one.
+        return replace(table, files=files - {said.parts[0].file} if anew else files)
 
     def _from_store(self, name: Name, ids: Sequence[str]) -> tuple[list[str], Matrix]:
         if self._owned is not None:

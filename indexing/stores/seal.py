@@ -10,6 +10,7 @@ Touches: index (``seal.json``).
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -21,7 +22,7 @@ from indexing import faults
 from indexing.stores.layout import IndexLayout
 
 Part = Literal["catalog", "chroma", "vectors", "lexical", "model"]
-"""The parts of an index that are looked at on their own."""
+"""The parts of an index that are looked at on their own; all but the catalog are folders."""
 
 PARTS: tuple[Part, ...] = get_args(Part)
 
@@ -61,7 +62,7 @@ def put_seal(layout: IndexLayout, generation: int, stamp: str) -> None:
     before = read_seal(layout)
     known = before.files if before else {}
     with suppress(OSError):
-        files = {name: _sealed(path, part, known.get(name)) for part, name, path in _found(layout)}
+        files = {file.name: _sealed(file, known.get(file.name)) for file in _found(layout)}
         seal = Seal(generation, stamp, files)
         if seal != before:
             _write(layout, seal)
@@ -107,35 +108,52 @@ def doubts(layout: IndexLayout, seal: Seal | None) -> dict[Part, frozenset[str]]
         return dict.fromkeys(PARTS, frozenset())
     found: dict[Part, set[str]] = {}
     there: set[str] = set()
-    for part, name, path in _found(layout):
-        there.add(name)
-        sealed = seal.files.get(name)
-        if sealed is None:
-            if part in _WRITTEN_IN_PLACE:
-                found.setdefault(part, set()).add(name)
-        elif not _same(path, sealed):
-            found.setdefault(part, set()).add(name)
+    for file in _found(layout):
+        there.add(file.name)
+        sealed = seal.files.get(file.name)
+        as_sealed = file.part not in _WRITTEN_IN_PLACE if sealed is None else _same(file, sealed)
+        if not as_sealed:
+            found.setdefault(file.part, set()).add(file.name)
     for name in seal.files.keys() - there:
         found.setdefault(_part_of(name), set()).add(name)
     return {part: frozenset(found[part]) for part in PARTS if part in found}
 
 
-def _found(layout: IndexLayout) -> Iterator[tuple[Part, str, Path]]:
-    """(part, path in the index, path) of every file that makes up the index, those with bytes."""
+@dataclass(frozen=True, slots=True)
+class _File:
+    part: Part
+    name: str
+    path: str
+    size: int
+    mtime_ns: int
+
+
+def _found(layout: IndexLayout) -> Iterator[_File]:
+    """Every file that makes up the index."""
     for path in layout.catalog_files:
-        # The file -shm is mapped by whoever reads: its content means nothing to the next one.
-        if not path.name.endswith("-shm") and path.is_file() and path.stat().st_size:
-            yield "catalog", path.name, path
-    folders: dict[Part, Path] = {
-        "chroma": layout.chroma,
-        "vectors": layout.vectors,
-        "lexical": layout.lexical,
-        "model": layout.model,
-    }
-    for part, folder in folders.items():
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix not in _DRAFTS:
-                yield part, path.relative_to(layout.root).as_posix(), path
+        try:
+            stat = path.stat()
+        except FileNotFoundError:
+            continue
+        # The file -shm is mapped by whoever reads, a journal may be empty: they say nothing.
+        if not path.name.endswith("-shm") and stat.st_size:
+            yield _File("catalog", path.name, str(path), stat.st_size, stat.st_mtime_ns)
+    for part in PARTS[1:]:
+        yield from _below(part, str(layout.root / part), part)
+
+
+def _below(part: Part, folder: str, name: str) -> Iterator[_File]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.is_dir():
+            yield from _below(part, entry.path, f"{name}/{entry.name}")
+        elif entry.is_file() and not entry.name.endswith(_DRAFTS):
+            stat = entry.stat()
+            inner = f"{name}/{entry.name}"
+            yield _File(part, inner, entry.path, stat.st_size, stat.st_mtime_ns)
 
 
 def _write(layout: IndexLayout, seal: Seal) -> None:
@@ -162,29 +180,27 @@ def _part_of(name: str) -> Part:
     return next((part for part in PARTS if part == first), "catalog")
 
 
-def _sealed(path: Path, part: Part, known: SealedFile | None) -> SealedFile:
-    found = path.stat()
-    if known is not None and (known.size, known.mtime_ns) == (found.st_size, found.st_mtime_ns):
+def _sealed(file: _File, known: SealedFile | None) -> SealedFile:
+    if known is not None and (known.size, known.mtime_ns) == (file.size, file.mtime_ns):
         return known
-    crc = None if part in _WRITTEN_IN_PLACE else _crc(path)
-    return SealedFile(found.st_size, found.st_mtime_ns, crc)
+    crc = None if file.part in _WRITTEN_IN_PLACE else _crc(file.path)
+    return SealedFile(file.size, file.mtime_ns, crc)
 
 
-def _same(path: Path, sealed: SealedFile) -> bool:
+def _same(file: _File, sealed: SealedFile) -> bool:
+    if file.size != sealed.size:
+        return False
+    if file.mtime_ns == sealed.mtime_ns:
+        return True
     try:
-        found = path.stat()
-        if found.st_size != sealed.size:
-            return False
-        return found.st_mtime_ns == sealed.mtime_ns or (
-            sealed.crc is not None and _crc(path) == sealed.crc
-        )
+        return sealed.crc is not None and _crc(file.path) == sealed.crc
     except OSError:
         return False
 
 
-def _crc(path: Path) -> int:
+def _crc(path: str) -> int:
     crc = 0
-    with path.open("rb") as file:
+    with Path(path).open("rb") as file:
         while piece := file.read(_PIECE):
             crc = zlib.crc32(piece, crc)
     return crc

@@ -34,17 +34,19 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk found. Both are sorted by path.
+    """What a walk found, each sorted by path.
 
     ``unlisted`` holds the paths of folders and files that could not be looked at: what is below
     them is unknown, not gone. ``problems`` holds (path, reason) of these and of all that is no part
     of the vault, such as a link that leaves it; bytes of a name that are no UTF-8 stand as
-    ``\\xNN`` in it.
+    ``\\xNN`` in it. ``symlinks`` are all symbolic links: what they show can change without a change
+    of their own.
     """
 
     files: tuple[FileEntry, ...]
     problems: tuple[tuple[str, str], ...]
     unlisted: tuple[str, ...] = ()
+    symlinks: tuple[str, ...] = ()
 
 
 def vault_folder(named: Path) -> Path:
@@ -151,12 +153,14 @@ class _Search:
     files: list[FileEntry] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     unlisted: list[str] = field(default_factory=list)
+    symlinks: list[str] = field(default_factory=list)
 
     def found(self) -> Walk:
         return Walk(
             tuple(sorted(self.files, key=lambda file: file.path)),
             tuple(sorted(self.problems)),
             tuple(sorted(self.unlisted)),
+            tuple(sorted(self.symlinks)),
         )
 
     def below(self, folder: str) -> None:
@@ -221,6 +225,7 @@ class _Search:
         self.unlisted.append(path)
 
     def _symlink(self, entry: os.DirEntry[str] | Path, path: str) -> None:
+        self.symlinks.append(path)
         target = os.path.realpath(entry)
         if os.path.commonpath((self.root, target)) != self.root:
             self.problems.append((path, f"symbolic link that leaves the vault: {_shown(target)}"))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from indexing.pipeline import Indexer
-from indexing.pipeline.known import outside, within
+from indexing.pipeline.known import apart, within
 from indexing.stores.run_record import read_run_record
 from tests.indexing.pipeline.conftest import Bench
 
@@ -140,11 +142,38 @@ def test_a_run_leaves_a_record_and_an_idle_update_keeps_it(indexed: Bench) -> No
     assert read_run_record(indexed.layout) == record
 
 
-def test_within_and_outside_go_by_folders() -> None:
+def test_a_symbolic_link_shows_what_its_file_says(indexed: Bench) -> None:
+    (indexed.vault / "alias.md").symlink_to("deep/c.md")
+    found = indexer(indexed)
+    found.update(None)
+    assert [chunk.text for chunk in indexed.chunks("alias.md")] == ["See a."]
+    indexed.write("deep/c.md", "Other words.")
+    found.update(["deep/c.md"])
+    assert [chunk.text for chunk in indexed.chunks("alias.md")] == ["Other words."]
+    (indexed.vault / "alias.md").unlink()
+    found.update(["alias.md"])
+    with indexed.catalog() as catalog:
+        assert catalog.meta()["symlinks"] == []
+
+
+def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
+    found = indexer(indexed)
+    note = indexed.vault / "b.md"
+    note.write_text("One.")
+    found.update(["b.md"])
+    status = note.stat()
+    note.write_text("Two.")
+    os.utime(note, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert found.update(["b.md"]).changed == 1
+    assert [chunk.text for chunk in indexed.chunks("b.md")] == ["Two."]
+    assert not found.update(["b.md"]).wrote
+
+
+def test_within_and_apart_go_by_folders() -> None:
     values = {"a.md": 1, "a/b.md": 2, "a b/c.md": 3, "d/e/f.md": 4}
     assert within(values, ["a"]) == {"a/b.md": 2}
     assert within(values, ["a.md", "d", "d/e"]) == {"a.md": 1, "d/e/f.md": 4}
     assert within(values, [""]) == values
-    pairs = [("a/b", "x"), ("a b", "y")]
-    assert outside(pairs, ["a"]) == [("a b", "y")]
-    assert outside(pairs, [""]) == []
+    assert [path for path in ("a/b", "a b", "a") if apart(["a"])(path)] == ["a b"]
+    assert not apart([""])("a b")
+    assert apart([])("a")

@@ -121,8 +121,8 @@ def test_files_that_stand_are_not_read_again(
     read: list[str] = []
     real = seal._crc
 
-    def crc(path: Path) -> int:
-        read.append(path.name)
+    def crc(path: str) -> int:
+        read.append(Path(path).name)
         return real(path)
 
     monkeypatch.setattr(seal, "_crc", crc)
