@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from config.errors import IndexDamaged
-from indexing.embed.door import Door
+from indexing.embed.door import Door, read_door
 from indexing.embed.embedder import Embedder
 from indexing.pipeline import Indexer
 from indexing.report import Report
@@ -36,9 +36,10 @@ class Probed:
 class WithDoor(ReadableModel):
     """Makes a query door where there is none, as the real one does when it is loaded."""
 
-    def load(self, settings: Any, folder: Path, *_: object) -> Embedder:
+    def load(self, *given: Any) -> Embedder:
         super().load()
-        if not (folder / "door.json").exists():
+        folder: Path = given[1]
+        if read_door(folder) is None:
             folder.mkdir(exist_ok=True)
             (folder / "query-1.onnx").write_text("model")
             door = Door(
@@ -103,9 +104,9 @@ def test_a_store_that_fails_in_a_run_is_tried_by_the_next(
     def breaks(*_: object) -> None:
         raise IndexDamaged("broken; run: notehop index")
 
-    filled.write("a.md", "See [[b]] on tides. \n\n# Two\n\nAnd on walls.")
+    filled.write("a.md", "See [[b]] on walls.")
     with monkeypatch.context() as patch:
-        patch.setattr(Vectors, "get", breaks)
+        patch.setattr(Vectors, "open", breaks)
         with pytest.raises(IndexDamaged):
             filled.index()
     assert filled.layout.sweep_mark.exists()
