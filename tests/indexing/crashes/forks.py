@@ -62,7 +62,9 @@ class Forks:
         assert self._zygote.stdout is not None
         self._zygote.stdin.write(json.dumps(said) + "\n")
         self._zygote.stdin.flush()
-        told = json.loads(self._zygote.stdout.readline())
+        line = self._zygote.stdout.readline()
+        assert line, "the process that forks has ended; what it said stands above"
+        told = json.loads(line)
         return Ended(told["code"], told["seconds"], told["told"] or {})
 
     def index(self, home: Path, **arguments: Any) -> Ended:
