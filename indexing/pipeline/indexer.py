@@ -202,7 +202,8 @@ class Indexer:
             self._recorded() as record,
             Catalog.open(layout.catalog, create=True, meta=meta) as catalog,
         ):
-            if "catalog" in doubted:
+            if "catalog" in doubted and catalog.generation:
+                self.progress.stage("Checking the index", 0, "")
                 check_catalog(layout, catalog, seal)
             if self._known is None or not self._known.fits(catalog):
                 self._known = Known(catalog)

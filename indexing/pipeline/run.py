@@ -159,6 +159,8 @@ class IndexRun:
         files: Mapping[str, bool] = known.attachments
         if paths is not None:
             files = within(files, paths)
+        if known.generation and (self._doubted or self._sweep.due):
+            self._progress.stage("Checking the index", 0, "")
         found = mend(
             self._layout,
             self._catalog,
