@@ -114,7 +114,9 @@ class Reader:
             before = self._holdings
         self.snapshot().close()
         with self._turn:
-            return self._holdings is not before
+            now = self._holdings
+        # Holdings may be put in other files meanwhile, which is no news.
+        return (now.stamp, now.generation) != (before.stamp, before.generation)
 
     def wait(self) -> None:
         """Return when nothing that queries do not wait for is being worked out."""

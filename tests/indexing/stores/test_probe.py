@@ -70,7 +70,6 @@ def test_a_store_without_tables_is_taken_at_its_word(layout: IndexLayout) -> Non
     [
         pytest.param("data_level0.bin", lambda data: data[: len(data) // 2], id="half"),
         pytest.param("length.bin", lambda data: bytes(len(data)), id="no lengths"),
-        pytest.param("header.bin", lambda data: data[:40] + b"\xff" * 20, id="a wrong head"),
         pytest.param("index_metadata.pickle", lambda _: b"", id="no numbers of ids"),
         pytest.param("link_lists.bin", lambda data: bytes(len(data)), id="no links"),
     ],
