@@ -109,14 +109,15 @@ class Reader:
         raise went_back(catalog.label, view.generation)
 
     def refresh(self) -> bool:
-        """Go to the newest generation; whether it is another one than before."""
+        """Go to the newest generation; whether it is another one, or lacks less, than before."""
         with self._turn:
             before = self._holdings
         self.snapshot().close()
         with self._turn:
             now = self._holdings
         # Holdings may be put in other files meanwhile, which is no news.
-        return (now.stamp, now.generation) != (before.stamp, before.generation)
+        said = (now.stamp, now.generation, now.warnings)
+        return said != (before.stamp, before.generation, before.warnings)
 
     def wait(self) -> None:
         """Return when nothing that queries do not wait for is being worked out."""
