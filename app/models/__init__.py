@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from app.models.base import Asked, Strict
+from app.models.browse import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
+from app.models.capture import Captured, CaptureQuery, Connection
 from app.models.doctor import (
     AmbiguousTarget,
     BrokenFragment,
@@ -16,7 +18,10 @@ from app.models.doctor import (
     PartState,
     UnresolvedTarget,
 )
+from app.models.embed import Embedded, EmbedQuery
 from app.models.filters import FilterFields, Filters
+from app.models.graph import GraphEdge, GraphNode, GraphView
+from app.models.note import Mention, NoteLink, NoteView, OutlineEntry
 from app.models.query import ConnectedOptions, Query, SearchQuery
 from app.models.reply import (
     Answer,
@@ -41,20 +46,44 @@ from app.models.status import (
     WatcherNow,
     WriterNow,
 )
+from app.models.stream import (
+    ConnectedEvent,
+    DoneEvent,
+    ErrorEvent,
+    SourcesEvent,
+    StreamEvent,
+    TokenEvent,
+)
 
 __all__ = [
     "AmbiguousTarget",
     "Answer",
     "Asked",
     "BrokenFragment",
+    "BrowseQuery",
+    "BrowseResult",
+    "BrowsedLink",
+    "BrowsedNote",
+    "BrowsedSeed",
+    "CaptureQuery",
+    "Captured",
     "Citation",
     "ConflictCopy",
+    "ConnectedEvent",
     "ConnectedNote",
     "ConnectedOptions",
+    "Connection",
     "DoctorReport",
+    "DoneEvent",
     "Duplicate",
+    "EmbedQuery",
+    "Embedded",
+    "ErrorEvent",
     "FilterFields",
     "Filters",
+    "GraphEdge",
+    "GraphNode",
+    "GraphView",
     "Health",
     "IndexCheck",
     "IndexFinding",
@@ -63,9 +92,13 @@ __all__ = [
     "LastRun",
     "LinkPlace",
     "LinkedFrom",
+    "Mention",
     "NearMiss",
     "NextRun",
+    "NoteLink",
     "NoteStatusReport",
+    "NoteView",
+    "OutlineEntry",
     "PartState",
     "PendingChanges",
     "Problem",
@@ -75,9 +108,12 @@ __all__ = [
     "SearchResult",
     "ServerNow",
     "Source",
+    "SourcesEvent",
     "StatusChunk",
     "StatusLink",
+    "StreamEvent",
     "Strict",
+    "TokenEvent",
     "UnresolvedTarget",
     "WatcherNow",
     "WriterNow",

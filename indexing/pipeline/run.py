@@ -24,6 +24,7 @@ from indexing.pipeline.cut import Cut, Cutter
 from indexing.pipeline.doors import LoadEmbedder
 from indexing.pipeline.flow import groups, one_ahead
 from indexing.pipeline.guard import check_deletions
+from indexing.pipeline.heap import few_collections
 from indexing.pipeline.known import Known, apart, within
 from indexing.pipeline.language import language_of
 from indexing.pipeline.mend import mend
@@ -125,7 +126,8 @@ class IndexRun:
         if (stored := self._known.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self._asked)
         try:
-            self._write(self._changes())
+            with few_collections():
+                self._write(self._changes())
             if self._doorless:
                 self._progress.stage("Loading the model", 0, "")
                 self._parser  # noqa: B018 (loading the model makes its query door)

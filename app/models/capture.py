@@ -1,0 +1,43 @@
+"""What may be captured as a new note, and what the vault already has on it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from app.models.base import Asked, Strict
+
+
+class CaptureQuery(Asked):
+    """A text to keep as a new note. Without a title, its first line names it."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"\S")]
+    title: Annotated[str, StringConstraints(max_length=200)] | None = None
+    tags: list[Annotated[str, StringConstraints(min_length=1, max_length=100)]] = Field(
+        default_factory=list, max_length=50
+    )
+
+
+class Connection(Strict):
+    """A note that a captured one has to do with.
+
+    ``score`` is rounded to four places; ``link`` is what to paste to link to it.
+    """
+
+    path: str
+    title: str
+    folder: str
+    heading: str
+    snippet: str
+    score: float
+    link: str
+    uri: str
+
+
+class Captured(Strict):
+    """The note that was written; ``filename`` is its path in the vault."""
+
+    filename: str
+    message: str
+    connections: list[Connection] = Field(default_factory=list, max_length=5)

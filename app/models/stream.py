@@ -1,0 +1,47 @@
+"""The events of an answer while it is made, in the order in which they come."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from app.models.base import Strict
+from app.models.reply import Answer, ConnectedNote, Source
+from app.models.server import Problem
+
+
+class SourcesEvent(Strict):
+    """First: what may be cited."""
+
+    event: Literal["sources"] = "sources"
+    sources: list[Source]
+
+
+class ConnectedEvent(Strict):
+    """Then: what is context, and never cited."""
+
+    event: Literal["connected"] = "connected"
+    connected_notes: list[ConnectedNote]
+
+
+class TokenEvent(Strict):
+    """Then, any number of times: more of the answer."""
+
+    event: Literal["token"] = "token"
+    text: str
+
+
+class DoneEvent(Strict):
+    """Last: the whole answer, its citations checked. Its text is what holds."""
+
+    event: Literal["done"] = "done"
+    answer: Answer
+
+
+class ErrorEvent(Strict):
+    """Last, in place of ``done``: why there is no answer."""
+
+    event: Literal["error"] = "error"
+    problem: Problem
+
+
+StreamEvent: TypeAlias = SourcesEvent | ConnectedEvent | TokenEvent | DoneEvent | ErrorEvent
