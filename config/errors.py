@@ -27,6 +27,14 @@ class QueryError(UsageError):
     """A query that cannot be run: empty, too long, or with an unknown option."""
 
 
+class NoteMissing(UsageError):
+    """A note or a section that was asked for is not there, or is not for anybody to see."""
+
+
+class CaptureFailed(NotehopError):
+    """A new note could not be written: no room, no permission, a folder that leads elsewhere."""
+
+
 class IndexFailure(NotehopError):
     """Something is wrong with the index (exit code 1)."""
 

@@ -26,8 +26,27 @@ FILE_NAME = "notehop.toml"
 
 ENV_PREFIX = "notehop_"
 
-USER_ONLY = ("vault.path", "index.dir", "embedding.allow_download", "server.host")
+MODELS = ("embedding.model", "rerank.model")
+"""Keys that may name a folder, whose files are then loaded; a vault may name a model of the hub."""
+
+USER_ONLY = (
+    "vault.path",
+    "index.dir",
+    "embedding.allow_download",
+    "server.host",
+    "server.token_file",
+    "server.allow_origins",
+    "server.allow_hosts",
+    "server.max_queries",
+    "server.max_waiting",
+    "server.timeout_s",
+    "server.rate_per_minute",
+    "server.metrics",
+)
 """Keys that a vault's own file may not set: a vault can come from someone else."""
+
+SECRET = {"server.token": "server.token_file"}
+"""Keys that no settings file may hold, and what names a file for their values instead."""
 
 Layer = tuple[str, dict[str, Any]]
 
@@ -90,11 +109,28 @@ def _optional_file(path: Path) -> list[Layer]:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise SettingsError(f"{path}: not valid TOML: {exc}; correct the file") from exc
     except OSError as exc:
         raise SettingsError(f"{path}: cannot be read: {exc.strerror}") from exc
+    _refuse_secrets(path, values)
+    return values
+
+
+def _refuse_secrets(path: Path, values: Mapping[str, Any]) -> None:
+    for key, value in _flat(values):
+        if (secret := _secret(key)) is not None and value != "":
+            variable = f"{ENV_PREFIX}{secret.replace('.', '__')}".upper()
+            raise SettingsError(
+                f"{path}: {secret} may stand in no settings file; set {variable}, or name a file "
+                f"that only you can read with {SECRET[secret]}"
+            )
+
+
+def _secret(key: str) -> str | None:
+    """The key of :data:`SECRET` that a dotted key is, or is below of."""
+    return next((one for one in SECRET if key == one or key.startswith(f"{one}.")), None)
 
 
 def _environment() -> list[Layer]:
@@ -109,8 +145,10 @@ def _variable(name: str, value: str) -> dict[str, Any]:
     sections = Settings.model_fields
     section, separator, _ = name.lower().removeprefix(ENV_PREFIX).partition("__")
     if section not in sections or not separator:
+        # A secret under a name that is not quite right must not be shown either.
+        shown = name if "token" in name.lower() else f"{name} = {value!r}"
         raise SettingsError(
-            f"environment variable {name} = {value!r} names no setting; "
+            f"environment variable {shown} names no setting; "
             f"write NOTEHOP_SECTION__KEY with a section of: {', '.join(sections)}"
         )
     source = EnvSettingsSource(Settings)
@@ -139,7 +177,7 @@ def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
     for key, value in _flat(values):
-        folder = key == "embedding.model" and Path(str(value)).expanduser().is_dir()
+        folder = key in MODELS and Path(str(value)).expanduser().is_dir()
         if key in USER_ONLY or folder:
             raise SettingsError(
                 f"{origin}: {key} = {value!r} cannot be set by a vault; "
@@ -198,7 +236,8 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     rule = error["msg"].replace("Input should be", "must be")
     if error["type"].startswith("model_"):
         rule = f"must be a table with keys of: {', '.join(_keys_at(location))}"
-    return f"{origin}: {key} = {error['input']!r}: {rule}"
+    shown = "(not shown)" if _secret(key) else repr(error["input"])
+    return f"{origin}: {key} = {shown}: {rule}"
 
 
 def _keys_at(parents: list[str]) -> list[str]:

@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+_PORTABLE = re.compile(r'[^\\:*?"<>|\x00-\x1f\x7f]+')
+"""A name that every disk takes."""
 
 
 def _none_if(sentinel: object) -> BeforeValidator:
     return BeforeValidator(lambda value: None if value == sentinel else value)
+
+
+def _inside(folder: str) -> str:
+    """A folder of the vault, with ``/`` between its names and none at its end."""
+    parts = [part for part in folder.strip().split("/") if part]
+    if folder.strip().startswith("/") or any(
+        part.startswith(".") or part != part.strip(" .") or not _PORTABLE.fullmatch(part)
+        for part in parts
+    ):
+        raise ValueError(
+            "must be a folder of the vault, relative to it, like Inbox or Notes/Inbox; no name in "
+            "it may begin with a dot or hold a sign that some disk refuses"
+        )
+    return "/".join(parts)
 
 
 class _Section(BaseModel):
@@ -92,12 +119,37 @@ class SignalWeights(_Section):
 
     semantic: float = Field(ge=0)
     lexical: float = Field(ge=0)
+    subject: float = Field(ge=0)
+    recent: float = Field(ge=0)
+    graph: float = Field(ge=0)
+    recency: float = Field(ge=0)
 
     @model_validator(mode="after")
     def _one_votes(self) -> Self:
         if not (self.semantic or self.lexical):
             raise ValueError("semantic and lexical may not both be 0: nothing would be ranked")
         return self
+
+
+class IntentWeights(_Section):
+    """What one intent changes of the weights; None leaves a weight as it is."""
+
+    semantic: float | None = Field(default=None, ge=0)
+    lexical: float | None = Field(default=None, ge=0)
+    subject: float | None = Field(default=None, ge=0)
+    recent: float | None = Field(default=None, ge=0)
+    graph: float | None = Field(default=None, ge=0)
+    recency: float | None = Field(default=None, ge=0)
+
+
+class IntentSettings(_Section):
+    """The weights of each intent."""
+
+    status: IntentWeights
+    timeline: IntentWeights
+    person: IntentWeights
+    concept: IntentWeights
+    discovery: IntentWeights
 
 
 class RetrievalSettings(_Section):
@@ -108,9 +160,23 @@ class RetrievalSettings(_Section):
     rrf_k: int = Field(ge=1)
     title_dispatch: bool
     expansion: Literal["off", "conservative", "balanced", "aggressive"]
+    expansion_weight: float = Field(ge=0)
     alias_expansion: bool
+    unread_share: float = Field(ge=0, le=1)
+    template_share: float = Field(gt=0, le=1)
     max_query_chars: int = Field(ge=1)
+    intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"]
     weights: SignalWeights
+    intents: IntentSettings
+
+
+class RerankSettings(_Section):
+    """The cross-encoder that orders the best passages anew; no model, no rerank."""
+
+    model: str
+    candidates: int = Field(ge=2, le=200)
+    budget_ms: float = Field(gt=0)
+    device: Literal["auto", "cpu", "cuda", "mps"]
 
 
 class ConnectedSettings(_Section):
@@ -131,11 +197,35 @@ class AnswerSettings(_Section):
     max_sentences: int = Field(ge=1, le=50)
 
 
+Origin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9+.-]*://[^/\s?#@*]+$")]
+"""A scheme and a host, perhaps with a port, as browsers write them."""
+
+HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
+"""A name in lower case, without a port."""
+
+
+class CaptureSettings(_Section):
+    """Where what is captured goes, and what is looked up for it."""
+
+    folder: Annotated[str, AfterValidator(_inside)]
+    connections: int = Field(ge=0, le=5)
+    timeout_s: float = Field(gt=0, le=60)
+
+
 class ServerSettings(_Section):
     """The HTTP server."""
 
     host: str = Field(min_length=1)
     port: int = Field(ge=0, le=65535)
+    token: Annotated[SecretStr | None, _none_if("")]
+    token_file: Annotated[Path | None, _none_if("")]
+    allow_origins: tuple[Origin, ...]
+    allow_hosts: tuple[HostName, ...]
+    max_queries: int = Field(ge=0, le=256)
+    max_waiting: int = Field(ge=0, le=10_000)
+    timeout_s: float = Field(gt=0, le=3_600)
+    rate_per_minute: int = Field(ge=0)
+    metrics: bool
 
 
 class Settings(BaseSettings):
@@ -156,8 +246,10 @@ class Settings(BaseSettings):
     chunking: ChunkingSettings
     lexical: LexicalSettings
     retrieval: RetrievalSettings
+    rerank: RerankSettings
     connected: ConnectedSettings
     answer: AnswerSettings
+    capture: CaptureSettings
     server: ServerSettings
 
     @classmethod

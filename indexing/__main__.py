@@ -31,10 +31,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--allow-mass-delete", action="store_true", help="forget notes even if most are gone"
     )
+    parser.add_argument("--device", help="where to embed: auto, cpu, cuda or mps")
     parser.add_argument("--watch", action="store_true", help="then follow the vault as it changes")
     # For a process that runs this one: follow at once, and end when standard input ends.
     parser.add_argument("--supervised", metavar="COMMAND", help=argparse.SUPPRESS)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    # And one that does a part of what another command is for goes by the name of that.
+    parser.add_argument("--part-of", metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON document; with --watch one on each line, for each change",
+    )
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A name of the vault may hold what the terminal's encoding cannot show.
@@ -54,20 +61,29 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _settings(options: argparse.Namespace, vault: Path) -> Settings:
+    given = {} if options.device is None else {"embedding.device": options.device}
+    return load_settings(vault=vault, config_file=options.config, overrides=given)
+
+
 def _index(options: argparse.Namespace) -> None:
     from indexing.pipeline import Indexer
     from indexing.report_lines import report_lines, warning_lines
     from indexing.stores.layout import IndexLayout, index_dir_for
     from indexing.terminal import terminal_progress
     from indexing.vault.walk import vault_folder
+    from indexing.watch.telling import report_line
 
     vault = vault_folder(options.vault)
-    settings = load_settings(vault=vault, config_file=options.config)
+    settings = _settings(options, vault)
     layout = IndexLayout(index_dir_for(vault, options.index_dir or settings.index.dir))
-    report = Indexer(vault, settings, layout, terminal_progress()).run(
+    command = options.part_of or "python -m indexing"
+    report = Indexer(vault, settings, layout, terminal_progress(), command=command).run(
         rebuild=options.rebuild, allow_mass_delete=options.allow_mass_delete
     )
-    if options.json:
+    if options.json and options.watch:
+        report_line(sys.stdout, report)
+    elif options.json:
         sys.stdout.write(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n")
         return
     sys.stdout.writelines(f"{line}\n" for line in report_lines(report))
@@ -95,12 +111,14 @@ def _follow(options: argparse.Namespace) -> None:
     vault = vault_folder(options.vault)
 
     def settings() -> Settings:
-        return load_settings(vault=vault, config_file=options.config)
+        return _settings(options, vault)
 
     layout = IndexLayout(index_dir_for(vault, options.index_dir or settings().index.dir))
     arguments = [str(vault), "--index-dir", str(layout.root)]
     if options.config is not None:
         arguments += ["--config", str(options.config)]
+    if options.device is not None:
+        arguments += ["--device", options.device]
     what = Following(
         vault=vault,
         layout=layout,

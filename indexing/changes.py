@@ -5,7 +5,7 @@ Touches: vault-read (:func:`scan`), index (reads).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk, walk
 class Changes:
     """Notes by what has to be done with them; every note of walk and catalog is in one of them.
 
-    ``read``: new, or other in size or time. ``retry``: looks the same, but failed before, or is so
-    young that it may not be.
+    ``read``: new, or other in size or time. ``retry``: looks the same, but failed before, or may be
+    another one all the same.
     ``unchanged``: nothing to do. ``skip``: a row with this reason has to be written. ``gone``: in
     the catalog only. Of files that are no notes, ``attach`` maps the new or otherwise excluded ones
     to whether they are kept out, ``detach`` are gone.
@@ -75,6 +75,7 @@ def compare(
     max_note_bytes: int,
     *,
     recent_ns: int | None = None,
+    named: Collection[str] = (),
 ) -> Changes:
     """Sort the files by what has to be done with them. Pure.
 
@@ -85,15 +86,18 @@ def compare(
     :param attachments: path -> whether it is kept out, of every other file likewise.
     :param recent_ns: notes changed at this time or later are to be read again though size and time
         are known: they may have been written twice in one tick of the disk's clock.
+    :param named: paths of which a change was reported. They are to be read again, and so is a note
+        of the size and time of one that is gone: that may have been moved over it.
     """
     read: list[FileEntry] = []
     retry: list[FileEntry] = []
     unchanged: list[str] = []
     skip: list[tuple[FileEntry, str]] = []
     attach: dict[str, bool] = {}
-    seen: set[str] = set()
+    seen = {file.path for file in found.files}
+    away = sorted(known.keys() - seen)
+    moved = {(known[path].size, known[path].mtime_ns) for path in away}
     for file in found.files:
-        seen.add(file.path)
         if file.kind != "note":
             if attachments.get(file.path) is not bool(file.excluded):
                 attach[file.path] = bool(file.excluded)
@@ -111,7 +115,7 @@ def compare(
             retry.append(file)
         elif row.content_hash:
             young = recent_ns is not None and file.mtime_ns >= recent_ns
-            if young:
+            if young or file.path in named or (file.size, file.mtime_ns) in moved:
                 retry.append(file)
             else:
                 unchanged.append(file.path)
@@ -124,7 +128,6 @@ def compare(
     def hidden(path: str) -> bool:
         return path in unlisted or path.startswith(below)
 
-    away = sorted(known.keys() - seen)
     return Changes(
         read=tuple(read),
         retry=tuple(retry),

@@ -5,6 +5,7 @@ Touches: vault-read.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from dataclasses import dataclass, replace
@@ -14,19 +15,34 @@ from indexing.vault.model import Note
 from indexing.vault.parse import parse_note
 from indexing.vault.walk import FileEntry
 
+_OF_THE_FILE = frozenset(
+    (
+        errno.EACCES,
+        errno.EPERM,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+    )
+)
+"""What a disk that works says of a file; all else (EIO, ESTALE, ENOTCONN, …) it says of itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
     """What reading a file gave: a note, or the reason why there is none.
 
     ``file`` carries size and time as they were when it was opened. ``note`` is None, without a
-    problem, when the content is what the catalog knows already.
+    problem, when the content is what the catalog knows already. ``away`` tells that the disk did
+    not answer, so that nothing is known of the file as it is now.
     """
 
     file: FileEntry
     content_hash: str = ""
     note: Note | None = None
     problem: str | None = None
+    away: bool = False
 
 
 def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: bool) -> Read:
@@ -40,7 +56,10 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: bo
             stat = os.fstat(stream.fileno())
             data = stream.read()
     except OSError as exc:
-        return Read(file, problem=f"cannot be read: {exc.strerror or exc}; check its permissions")
+        said = exc.strerror or exc
+        if exc.errno not in _OF_THE_FILE:
+            return Read(file, problem=f"cannot be read now: {said}; check the disk", away=True)
+        return Read(file, problem=f"cannot be read: {said}; check its permissions")
     file = replace(file, size=stat.st_size, mtime_ns=stat.st_mtime_ns)
     content_hash = hashlib.sha256(data).hexdigest()
     if content_hash == known_hash:

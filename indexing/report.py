@@ -76,6 +76,8 @@ class Report:
     not counted as added or deleted. ``skipped`` and ``failed`` hold (path, reason) of every note of
     the vault that is not in the index, sorted by path. ``warnings`` are of the notes read in this
     run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time by stage.
+    ``languages`` counts those of a sample of the notes, if the run wrote any; ``advice`` says what
+    would serve this vault better.
     """
 
     vault: str
@@ -94,12 +96,14 @@ class Report:
     links: LinkCounts = field(default_factory=LinkCounts)
     embedded: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
+    languages: Mapping[str, int] = field(default_factory=dict)
+    advice: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain values, for ``--json`` and the catalog."""
         values = asdict(self)
         for name in ("skipped", "failed"):
             values[name] = [{"path": path, "reason": reason} for path, reason in values[name]]
-        values["warnings"] = list(self.warnings)
+        values["warnings"], values["advice"] = list(self.warnings), list(self.advice)
         values["seconds"] = {stage: round(value, 3) for stage, value in self.seconds.items()}
         return values

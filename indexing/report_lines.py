@@ -38,6 +38,7 @@ def report_lines(report: Report) -> list[str]:
         on_one_line(f"  index  {report.index_dir}"),
         *_reasons("skipped", report.skipped),
         *_reasons("failed", report.failed),
+        *(on_one_line(f"  advice  {said}") for said in report.advice),
     ]
 
 

@@ -13,6 +13,8 @@ from config.errors import ModelError, SettingsError
 from indexing.embed.bundled import BUNDLED_NAME, verify_weights
 from indexing.embed.card import ModelCard, check_dimensions, read_card
 from indexing.embed.embedder import OnBatch, Vectors
+from indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_SHA256
+from indexing.embed.packed import PackedModel
 from indexing.embed.precision import Precision, settle_precision
 from indexing.embed.tokens import TokenOffsets
 
@@ -45,7 +47,8 @@ class BulkEmbedder:
         window = llama.model.max_seq_length
         endless = window is None or not 0 < window < 1_000_000
         self._max_tokens = ENDLESS_WINDOW if endless else int(window)
-        self._tokens = TokenOffsets(own_tokenizer(card.name, llama.model), card.prompts.passage)
+        own = llama.model.tokenizer if card.is_packed else own_tokenizer(card.name, llama.model)
+        self._tokens = TokenOffsets(own, card.prompts.passage)
         if not endless:
             llama.measure_with(self._tokens)
 
@@ -101,6 +104,8 @@ def load_bulk(settings: EmbeddingSettings) -> BulkEmbedder:
     card = read_card(settings)
     if card.name == BUNDLED_NAME:
         verify_weights(card.folder / "model.safetensors")
+    elif card.is_packed:
+        verify_weights(card.weights_file, MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
     import torch
 
     if settings.threads:
@@ -121,6 +126,16 @@ def load_torch(
     :param model_kwargs: handed to transformers.
     :raises ModelError: if it does not load.
     """
+    if card.is_packed:
+        from indexing.embed.packed_torch import PackedEmbedding
+
+        return PackedEmbedding(
+            PackedModel(card.weights_file),
+            card.prompts,
+            device,
+            min(batch_size, _LLAMA_MAX_BATCH),
+            card.truncate,
+        )
     with _quiet_loading():
         import torch
 

@@ -34,21 +34,27 @@ def bundled_folder() -> Path:
     raise ModelError(f"the bundled embedding model {BUNDLED_NAME} is not installed; {_INSTALL}")
 
 
-def verify_weights(file: Path, expected: str = BUNDLED_SHA256) -> None:
+def verify_weights(
+    file: Path,
+    expected: str = BUNDLED_SHA256,
+    name: str = BUNDLED_NAME,
+    install: str = _INSTALL,
+) -> None:
     """Check the SHA-256 of a weights file; an unchanged file (size and time) is read once.
 
     :param expected: 64 hexadecimal digits.
+    :param name: the model that should be there, and ``install`` the command that brings it.
     :raises ModelError: if the file cannot be read or is another.
     """
     try:
         stat = file.stat()
         found = _sha256(file, stat.st_size, stat.st_mtime_ns)
     except OSError as exc:
-        raise ModelError(f"{file}: cannot be read ({exc.strerror}); {_INSTALL}") from exc
+        raise ModelError(f"{file}: cannot be read ({exc.strerror}); {install}") from exc
     if found != expected:
         raise ModelError(
-            f"{file}: SHA-256 is {found[:12]}…, and {BUNDLED_NAME} has {expected[:12]}…: "
-            f"the file was changed or damaged; {_INSTALL} --force-reinstall"
+            f"{file}: SHA-256 is {found[:12]}…, and {name} has {expected[:12]}…: "
+            f"the file was changed or damaged; {install} --force-reinstall"
         )
 
 

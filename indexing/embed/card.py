@@ -16,6 +16,13 @@ from typing import TYPE_CHECKING, Any
 from config.errors import ModelError, SettingsError
 from indexing.embed.bundled import BUNDLED_NAMES, BUNDLED_SHA256
 from indexing.embed.locate import canonical_name, model_folder, weights_files
+from indexing.embed.multilingual import (
+    MULTILINGUAL_DIMENSIONS,
+    MULTILINGUAL_NAME,
+    MULTILINGUAL_SHA256,
+    check_prompts,
+    multilingual_file,
+)
 from indexing.embed.prompts import Prompts, choose_prompts
 
 if TYPE_CHECKING:
@@ -30,7 +37,8 @@ class ModelCard:
     """A model as the settings want it used.
 
     ``dimensions`` is the length of its vectors, after the cut that the settings ask for;
-    ``truncate`` is that cut, None for the whole vector. ``weights`` names the files' content.
+    ``truncate`` is that cut, None for the whole vector. ``weights`` names the files' content and
+    ``dtype`` the numbers they are kept in.
     """
 
     name: str
@@ -39,6 +47,17 @@ class ModelCard:
     dimensions: int
     truncate: int | None
     weights: str
+    dtype: str = "float32"
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is the model of the extra ``multilingual``, which has doors of its own."""
+        return self.name == MULTILINGUAL_NAME
+
+    @property
+    def weights_file(self) -> Path:
+        """The file of a packed model."""
+        return multilingual_file()
 
     def identity(self) -> dict[str, Any]:
         """Return what the fingerprint of an index names: two equal identities mean equal vectors.
@@ -50,7 +69,7 @@ class ModelCard:
             "model": self.name,
             "weights": self.weights,
             "dimensions": self.dimensions,
-            "dtype": "float32",
+            "dtype": self.dtype,
             "query_prompt": self.prompts.query,
             "passage_prompt": self.prompts.passage,
         }
@@ -67,6 +86,8 @@ def read_card(settings: EmbeddingSettings) -> ModelCard:
     :raises ModelError: if the model is missing or its files cannot be understood.
     :raises SettingsError: if more dimensions are asked for than the model has, or less than one.
     """
+    if settings.model == MULTILINGUAL_NAME:
+        return _multilingual_card(settings)
     folder = model_folder(settings.model, allow_download=settings.allow_download)
     name = canonical_name(settings.model)
     own = _json(folder / "config_sentence_transformers.json")
@@ -87,6 +108,19 @@ def read_card(settings: EmbeddingSettings) -> ModelCard:
         dimensions=check_dimensions(name, settings.dimensions, whole),
         truncate=None if settings.dimensions in (None, whole) else settings.dimensions,
         weights=BUNDLED_SHA256[:32] if settings.model in BUNDLED_NAMES else _sampled_hash(folder),
+    )
+
+
+def _multilingual_card(settings: EmbeddingSettings) -> ModelCard:
+    whole = MULTILINGUAL_DIMENSIONS
+    return ModelCard(
+        name=MULTILINGUAL_NAME,
+        folder=multilingual_file().parent,
+        prompts=check_prompts(settings.query_prompt, settings.passage_prompt),
+        dimensions=check_dimensions(MULTILINGUAL_NAME, settings.dimensions, whole),
+        truncate=None if settings.dimensions in (None, whole) else settings.dimensions,
+        weights=MULTILINGUAL_SHA256[:32],
+        dtype="4 bits",
     )
 
 

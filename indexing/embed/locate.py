@@ -10,8 +10,9 @@ from pathlib import Path
 
 from config.errors import ModelError
 from indexing.embed.bundled import BUNDLED_NAME, BUNDLED_NAMES, bundled_folder
+from indexing.embed.multilingual import MULTILINGUAL_NAME
 
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
 _WEIGHTS = (".safetensors", ".bin")
 _OTHER_BACKENDS = ("onnx", "openvino")
 
@@ -24,6 +25,8 @@ def canonical_name(name: str) -> str:
     """
     if name in BUNDLED_NAMES:
         return BUNDLED_NAME
+    if name == MULTILINGUAL_NAME:
+        return name
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder.resolve().name
@@ -41,32 +44,33 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
         return bundled_folder()
     folder = Path(name).expanduser()
     if folder.is_dir():
-        if not _is_complete(folder):
+        if not is_complete(folder):
             raise ModelError(
                 f"embedding.model: {folder} holds no sentence-transformers model "
                 "(no config.json, or no weights)"
             )
         return folder.resolve()
-    if not _HUB_NAME.fullmatch(name):
+    if not HUB_NAME.fullmatch(name):
         raise ModelError(f"embedding.model: there is no folder {folder}, and a hub name is no path")
     hub_name = canonical_name(name)
-    cached = _cached(hub_name)
+    cached = cached_folder(hub_name)
     if cached is not None:
         return cached
     if not allow_download:
         raise ModelError(
             f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
-            f"no copy in the hub's cache); run: hf download {hub_name}, "
+            f"no copy in the hub's cache); run: notehop models pull {hub_name}, "
             "or set embedding.allow_download = true"
         )
     _download(hub_name)
-    cached = _cached(hub_name)
+    cached = cached_folder(hub_name)
     if cached is None:
         raise ModelError(f"embedding.model: {hub_name} was downloaded but is not complete")
     return cached
 
 
-def _is_complete(folder: Path) -> bool:
+def is_complete(folder: Path) -> bool:
+    """Tell whether a folder holds what makes a model: a description and weights."""
     described = (folder / "modules.json").is_file() or (folder / "config.json").is_file()
     return described and any(weights_files(folder))
 
@@ -82,7 +86,7 @@ def weights_files(folder: Path) -> list[Path]:
     )
 
 
-def _cached(hub_name: str) -> Path | None:
+def cached_folder(hub_name: str) -> Path | None:
     """The snapshot that the hub's library would load without a network; None if incomplete."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
@@ -92,8 +96,8 @@ def _cached(hub_name: str) -> Path | None:
     except LocalEntryNotFoundError:
         return None
     except HFValidationError as exc:
-        raise ModelError(f"embedding.model: {hub_name!r} is no hub name: {exc}") from exc
-    return folder if _is_complete(folder) else None
+        raise ModelError(f"{hub_name!r} is no hub name: {exc}") from exc
+    return folder if is_complete(folder) else None
 
 
 def _download(hub_name: str) -> None:

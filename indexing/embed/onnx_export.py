@@ -1,4 +1,4 @@
-"""Making the ONNX door: the whole model, pooling included, exported once and checked.
+"""Making the query door: the whole model, pooling included, exported to ONNX once and checked.
 
 Touches: index (the folder ``model``); model.
 """
@@ -19,7 +19,9 @@ import numpy as np
 from config.errors import IndexUnwritable, ModelError
 from indexing import faults
 from indexing.embed.bulk import BulkEmbedder, load_torch, own_tokenizer
+from indexing.embed.card import ModelCard
 from indexing.embed.door import DOOR_FILE, Door, read_door
+from indexing.embed.multilingual import MULTILINGUAL_WINDOW
 from indexing.embed.precision import MIN_COSINE, PROBES
 
 _FEATURES = ("input_ids", "attention_mask", "token_type_ids")
@@ -49,8 +51,7 @@ def export_query_door(bulk: BulkEmbedder, folder: Path) -> str | None:
         made_with=_made_with(),
     )
     key = hashlib.sha256(door.text().encode()).hexdigest()[:12]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with _writing(folder):
         # What a run that was killed left takes the room that this one needs.
         _sweep(folder, lambda name: name.endswith(_PART))
         present = _present(folder, door)
@@ -60,12 +61,29 @@ def export_query_door(bulk: BulkEmbedder, folder: Path) -> str | None:
             door = _export(bulk, folder, door, key)
             _replace(folder / DOOR_FILE, door.text().encode())
         _sweep(folder, _not_of(door))
-    except OSError as exc:
-        raise IndexUnwritable(
-            f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
-            "free space or permissions, then run: notehop index"
-        ) from exc
     return door.reason
+
+
+def keep_packed_door(card: ModelCard, folder: Path) -> None:
+    """Write down that a packed model serves queries by itself; nothing has to be exported.
+
+    :param folder: as for :func:`export_query_door`.
+    :raises IndexUnwritable: if the folder cannot be written.
+    """
+    door = Door(
+        identity=card.identity(),
+        dimensions=card.dimensions,
+        truncate=card.truncate,
+        max_tokens=MULTILINGUAL_WINDOW,
+        query_prompt=card.prompts.query,
+        passage_prompt=card.prompts.passage,
+        files={},
+    )
+    if read_door(folder) == door:
+        return
+    with _writing(folder):
+        _replace(folder / DOOR_FILE, door.text().encode())
+        _sweep(folder, _not_of(door))
 
 
 def _made_with() -> str:
@@ -193,6 +211,19 @@ def _replace(file: Path, content: bytes) -> None:
     faults.point(f"door-{file.name}-drafted")
     draft.replace(file)
     faults.point(f"door-{file.name}-replaced")
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Write in a folder, which is made if missing; what the disk refuses is an error of ours."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as exc:
+        raise IndexUnwritable(
+            f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
+            "free space or permissions, then run: notehop index"
+        ) from exc
 
 
 @contextmanager

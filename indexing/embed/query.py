@@ -15,10 +15,11 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 
 from config.errors import IndexMismatch, ModelError
-from indexing.embed.card import model_identity
+from indexing.embed.card import model_identity, read_card
 from indexing.embed.door import Door, OnnxModel, read_door
 from indexing.embed.embedder import OnBatch, Vectors
 from indexing.embed.locate import canonical_name
+from indexing.embed.multilingual import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
 from indexing.embed.prompts import Prompts
 from indexing.embed.tokens import TokenOffsets, read_tokenizer
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 
 class _Engine(Protocol):
-    tokens: TokenOffsets
+    @property
+    def tokens(self) -> TokenOffsets: ...
 
     def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors: ...
 
@@ -40,12 +42,13 @@ class _Engine(Protocol):
 class QueryEmbedder(BaseEmbedding):
     """A LlamaIndex embedding for queries, and for the few passages of a small change.
 
-    ``source`` says what serves: ``onnx``, or ``torch`` for the ``reason`` given.
+    ``source`` says what serves: ``onnx``, ``packed`` for the model of the extra ``multilingual``,
+    which brings its engine, or ``torch`` for the ``reason`` given.
     """
 
     dimensions: int
     max_tokens: int
-    source: Literal["onnx", "torch"]
+    source: Literal["onnx", "packed", "torch"]
     reason: str | None = None
     _engine: _Engine = PrivateAttr()
     _identity: dict[str, Any] = PrivateAttr()
@@ -121,6 +124,8 @@ def load_query(folder: Path, settings: EmbeddingSettings) -> QueryEmbedder:
     door = read_door(folder)
     if door is not None:
         _check_agreement(door, settings)
+    if settings.model == MULTILINGUAL_NAME:
+        return _packed_door(settings)
     if door is not None and door.reason is None and door.is_whole(folder):
         return open_door(folder, door)
     if door is None:
@@ -143,6 +148,21 @@ def open_door(folder: Path, door: Door) -> QueryEmbedder:
     )
     found._engine = _OnnxEngine(folder, door)
     found._identity = door.identity
+    return found
+
+
+def _packed_door(settings: EmbeddingSettings) -> QueryEmbedder:
+    from indexing.embed.packed_query import PackedEngine
+
+    card = read_card(settings)
+    found = QueryEmbedder(
+        model_name=card.name,
+        dimensions=card.dimensions,
+        max_tokens=MULTILINGUAL_WINDOW,
+        source="packed",
+    )
+    found._engine = PackedEngine(card)
+    found._identity = card.identity()
     return found
 
 

@@ -14,6 +14,8 @@ from config.errors import ModelError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+    from indexing.embed.unigram import UnigramTokenizer
+
 MIN_ROOM = 16
 """Fewer tokens than this cannot hold a passage that means anything."""
 
@@ -28,17 +30,26 @@ class TokenOffsets:
     special tokens and prompt; empty for a text of blanks.
     """
 
-    def __init__(self, tokenizer: Tokenizer, prompt: str = "") -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer | UnigramTokenizer,
+        prompt: str = "",
+        *,
+        by_word: bool | None = None,
+    ) -> None:
         """Take over a tokenizer.
 
         :param tokenizer: its truncation and padding are switched off for good.
         :param prompt: what the model sees before each text.
+        :param by_word: whether it looks at each word by itself; None asks the tokenizer.
         """
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
         self._prompt = prompt
-        self._words: dict[str, int] | None = {} if _splits_at_blanks(tokenizer) else None
+        if by_word is None:
+            by_word = _splits_at_blanks(tokenizer)
+        self._words: dict[str, int] | None = {} if by_word else None
         self.specials: int = tokenizer.num_special_tokens_to_add(False)
         """Special tokens that the model puts around each text."""
         # A prompt may merge with the text at the seam, or not: one token to be safe.
@@ -101,8 +112,10 @@ class TokenOffsets:
         return min(left, max(limit, MIN_ROOM)) if limit else left
 
 
-def _splits_at_blanks(tokenizer: Tokenizer) -> bool:
+def _splits_at_blanks(tokenizer: Tokenizer | UnigramTokenizer) -> bool:
     """Whether blanks always end a token and leave none: so it is for BERT and its kin."""
+    if not hasattr(tokenizer, "to_str"):
+        return True
     kind = (json.loads(tokenizer.to_str()).get("pre_tokenizer") or {}).get("type")
     return kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit")
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from config.settings import EmbeddingSettings
+from indexing.embed.card import read_card
 from indexing.embed.door import read_door
 from indexing.embed.embedder import Embedder, OnBatch, Vectors
+from indexing.embed.multilingual import MULTILINGUAL_NAME
 from indexing.embed.query import load_query
 
 if TYPE_CHECKING:
@@ -28,18 +30,32 @@ SMALL_CHANGE = 40_000
 which the door embeds about 150 chunks of 250 characters."""
 
 
+PACKED_CHANGE = 20_000
+"""The same for the model of the extra ``multilingual``: its engine takes 1 ms a token (900 tokens a
+second), importing torch and unpacking the weights for it 10 s or more."""
+
+
+def small_change(settings: EmbeddingSettings) -> int:
+    """Return how many characters of text the query door of a model embeds at most."""
+    return PACKED_CHANGE if settings.model == MULTILINGUAL_NAME else SMALL_CHANGE
+
+
 class TwoDoors:
     """The query door of an index, and bulk work through another one that is opened when it comes.
 
     Notes whose text the index knows are cut and not embedded: moving a folder loads no torch.
     """
 
-    def __init__(self, door: Embedder, bulk: Callable[[], Embedder]) -> None:
+    def __init__(
+        self, door: Embedder, bulk: Callable[[], Embedder], small_change: int = SMALL_CHANGE
+    ) -> None:
         """Join two doors to one model.
 
         :param bulk: opens the other door; called at most once.
+        :param small_change: characters of text up to which the query door embeds them.
         """
         self._door = door
+        self._small_change = small_change
         self._open_bulk = bulk
         self._bulk: Embedder | None = None
 
@@ -74,7 +90,7 @@ class TwoDoors:
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages: (n, d), in the order of ``texts``; (0, d) for none."""
-        if self._bulk is None and sum(map(len, texts)) <= SMALL_CHANGE:
+        if self._bulk is None and sum(map(len, texts)) <= self._small_change:
             return self._door.embed(texts, on_batch)
         if self._bulk is None:
             self._bulk = self._open_bulk()
@@ -86,6 +102,12 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
 
     :raises ModelError: if the model is missing or does not load.
     """
+    if settings.model == MULTILINGUAL_NAME:
+        from indexing.embed.onnx_export import keep_packed_door
+
+        keep_packed_door(read_card(settings), folder)
+        opened = load_query(folder, settings)
+        return TwoDoors(opened, lambda: _bulk(settings), small_change(settings))
     door = read_door(folder)
     if door is not None and door.reason is None and door.is_whole(folder):
         return TwoDoors(load_query(folder, settings), lambda: _bulk(settings))

@@ -17,9 +17,11 @@ from config.errors import IndexFailure, NotehopError
 from indexing.changes import scan
 from indexing.graph.model import Status
 from indexing.identity import wanted
+from indexing.pipeline.compact import compact
 from indexing.pipeline.doors import LoadEmbedder, load_embedder
 from indexing.pipeline.guard import refuse_deletions
 from indexing.pipeline.known import Known
+from indexing.pipeline.language import advice, languages_of
 from indexing.pipeline.mend import check_catalog
 from indexing.pipeline.run import IndexRun, Seen
 from indexing.report import LinkCounts, Progress, Report, Silent, Update
@@ -31,11 +33,13 @@ from indexing.stores.probe import Probe, probe_apart
 from indexing.stores.reader_fingerprint import check_vault
 from indexing.stores.reader_upkeep import bring_up_to_date
 from indexing.stores.replacement import finish_replacement, replace_index
-from indexing.stores.run_record import RunRecord, write_run_record
+from indexing.stores.run_record import RunRecord, failed_before, write_run_record
 from indexing.stores.seal import doubts, put_seal, read_seal
 from indexing.stores.vectors import Vectors
+from indexing.tokens import NAMES
 
 Result = TypeVar("Result")
+Done = TypeVar("Done", Report, Update)
 
 _PATIENCE = 1.0
 """Seconds to wait for the lock: who looks at an index may hold it for a moment."""
@@ -73,6 +77,8 @@ class Indexer:
         self._command = command
         self._probe = probe
         self._known: Known | None = None
+        self._outgrown: str | None = None
+        self._run_now: IndexRun | None = None
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
         """Index what changed since the last run; with ``rebuild``, everything from nothing.
@@ -90,11 +96,15 @@ class Indexer:
         if rebuild:
             return self._written(lambda asked: self._rebuilt(asked, allow_mass_delete))
         return self._written(
-            lambda asked: self._run(self.layout, asked, None, allow_mass_delete, self._report)
+            lambda asked: self._brought_up(asked, None, allow_mass_delete, self._report)
         )
 
     def update(
-        self, paths: Iterable[str] | None = None, *, allow_mass_delete: bool = False
+        self,
+        paths: Iterable[str] | None = None,
+        *,
+        allow_mass_delete: bool = False,
+        lately: int = 0,
     ) -> Update:
         """Index what changed at some paths and below them, at a cost that does not grow with more.
 
@@ -102,17 +112,18 @@ class Indexer:
         cut off), or for None, everything is looked at.
 
         :param paths: relative to the vault, with ``/``, whether or not something is there now.
+        :param lately: notes that the updates just before forgot: they count as deleted in this one.
         :raises NotehopError: as :meth:`run`.
         """
         named = None if paths is None else tuple(paths)
         return self._written(
-            lambda asked: self._run(
-                self.layout,
+            lambda asked: self._brought_up(
                 asked,
                 named,
                 allow_mass_delete,
                 lambda _, update, __: update,
                 following=True,
+                lately=lately,
             )
         )
 
@@ -136,6 +147,7 @@ class Indexer:
                 bring_up_to_date(self.layout, catalog, vectors)
                 with catalog.snapshot() as view:
                     generation, stamp = view.generation, view.stamp
+            self._compact(self.layout, asked)
             put_seal(self.layout, generation, stamp)
 
         self._written(work)
@@ -155,6 +167,36 @@ class Indexer:
             except BaseException:
                 self._known = None
                 raise
+
+    def _brought_up(
+        self,
+        asked: dict[str, Any],
+        paths: tuple[str, ...] | None,
+        allow_mass_delete: bool,
+        told: Callable[[Catalog, Update, Seen], Done],
+        *,
+        following: bool = False,
+        lately: int = 0,
+    ) -> Done:
+        """Run, and once more from nothing where the notes are mostly in another language by now:
+        their words are cut by it."""
+        done: Done = self._run(
+            self.layout, asked, paths, allow_mass_delete, told, following=following, lately=lately
+        )
+        language = self._outgrown
+        if language is None:
+            return done
+        again = self._rebuilt(asked, True)
+        return replace(
+            done,
+            generation=again.generation,
+            embedded=done.embedded + again.embedded,
+            warnings=(
+                *done.warnings,
+                f"most notes are in {NAMES.get(language, 'another language')} by now, which the "
+                "index was not made for; so it was made anew",
+            ),
+        )
 
     def _rebuilt(self, asked: dict[str, Any], allow_mass_delete: bool) -> Report:
         """Build a new index beside the old one, which answers until the new one is whole."""
@@ -194,6 +236,7 @@ class Indexer:
         told: Callable[[Catalog, Update, Seen], Result],
         *,
         following: bool = False,
+        lately: int = 0,
     ) -> Result:
         meta = {"vault": str(self.vault.resolve())}
         seal = read_seal(layout)
@@ -208,14 +251,15 @@ class Indexer:
             if self._known is None or not self._known.fits(catalog):
                 self._known = Known(catalog)
             check_vault(self._known.meta, self.vault, layout.root)
+            named = frozenset(paths or ())
             if doubted or self._known.cut_off or layout.sweep_mark.exists():
                 paths = None
             if paths is None:
                 self.progress.stage("Scanning", 0, "files")
             else:
                 paths = (*paths, *self._known.symlinks)
-            seen = Seen(scan(self.vault, self.settings.vault, paths), paths)
-            update = IndexRun(
+            seen = Seen(scan(self.vault, self.settings.vault, paths), paths, named)
+            run = self._run_now = IndexRun(
                 vault=self.vault,
                 settings=self.settings,
                 layout=layout,
@@ -226,14 +270,23 @@ class Indexer:
                 seen=seen,
                 asked=asked,
                 allow_mass_delete=allow_mass_delete,
+                lately=lately,
                 doubted=doubted,
                 probe=self._probe,
-            ).execute()
-            if update.wrote or not following:
+            )
+            update = run.execute()
+            self._outgrown = run.outgrown
+            if update.wrote or not following or failed_before(self.layout):
                 record(update)
             result = told(catalog, update, seen)
+        if paths is None:
+            self._compact(layout, asked)
         put_seal(layout, self._known.generation, stamp_of(self._known.meta))
         return result
+
+    def _compact(self, layout: IndexLayout, asked: dict[str, Any]) -> None:
+        with Catalog.open(layout.catalog) as catalog:
+            compact(layout, catalog, lambda: Vectors.open(layout.chroma, int(asked["dimensions"])))
 
     def _report(self, catalog: Catalog, update: Update, seen: Seen) -> Report:
         counts = catalog.counts()
@@ -242,6 +295,11 @@ class Indexer:
             for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
         }
         reasons[NoteStatus.SKIPPED] += seen.walk.problems
+        languages: dict[str, int] = {}
+        if update.wrote:
+            with catalog.snapshot() as view:
+                languages = languages_of(view, view.indexed_paths())
+        advised = advice(languages, self.settings.embedding)
         return Report(
             vault=str(self.vault.resolve()),
             index_dir=str(self.layout.root),
@@ -259,15 +317,17 @@ class Indexer:
             links=LinkCounts(**{status: counts.links.get(status, 0) for status in Status}),
             embedded=update.embedded,
             seconds=update.seconds,
+            languages=languages,
+            advice=() if advised is None else (advised,),
         )
 
     @contextmanager
     def _recorded(self) -> Iterator[Callable[[Update], None]]:
         """Leave a record of what the block did, or why it failed."""
         started = time.time()
+        self._run_now = None
 
-        def record(update: Update | None, error: str | None = None) -> None:
-            done = update or Update(generation=0, wrote=False, notes=0)
+        def record(done: Update, error: str | None = None) -> None:
             write_run_record(
                 self.layout,
                 RunRecord(
@@ -289,5 +349,9 @@ class Indexer:
         try:
             yield record
         except NotehopError as exc:
-            record(None, str(exc))
+            run = self._run_now
+            done = Update(generation=0, wrote=False, notes=0) if run is None else run.so_far()
+            record(done, str(exc))
             raise
+        finally:
+            self._run_now = None

@@ -1,30 +1,113 @@
-"""The language of a vault, learnt from a sample of its notes.
+"""The languages of a vault, learnt from a sample of its notes.
 
-Touches: vault-read.
+Touches: vault-read, index (reads).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from indexing.tokens import detect_language
-from indexing.vault.walk import FileEntry
+from config.settings import EmbeddingSettings
+from indexing.embed.languages import languages_read, reads
+from indexing.embed.locate import canonical_name
+from indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, is_installed
+from indexing.stores.model import ChunkRow
+from indexing.tokens import NAMES, clear_language, detect_language
+
+Item = TypeVar("Item")
+
+JUDGED = "language_judged"
+"""Entry of the catalog: how many notes there were when their language was judged last."""
 
 SAMPLE = 200
-"""Notes looked at, spread evenly over the vault."""
+"""Notes looked at, spread evenly over the vault. A share of a tenth is then told to 2 in 100."""
 
 BEGINNING = 4_000
 """Bytes read of each of them."""
 
+_SAID = 600
+"""Characters of a note by which its own language is told: a hundred words."""
 
-def language_of(root: Path, files: Sequence[FileEntry]) -> str:
+UNREAD = 0.1
+"""Share of the notes in languages that the model does not read from which that is worth a word."""
+
+
+class Chunks(Protocol):
+    """What the catalog knows of the text of notes."""
+
+    def chunks_of(self, path: str) -> list[ChunkRow]:
+        """Return the chunks of a note in text order."""
+
+
+def language_of(root: Path, paths: Sequence[str]) -> str:
     """Detect the language that most of the sampled text is in.
 
+    :param paths: of the notes, relative to ``root``.
     :returns: a code of :data:`indexing.tokens.LANGUAGES`; English for no text.
     """
-    step = max(1, len(files) // SAMPLE)
-    return detect_language([_beginning(root / file.path) for file in files[::step]])
+    return detect_language([_beginning(root / path) for path in _spread(sorted(paths))])
+
+
+def judgement_due(notes: int, judged: int) -> bool:
+    """Whether so many notes are enough to judge their language again.
+
+    :param judged: how many there were when it was judged last. A vault that begins with a welcome
+        in English is judged at 2, 4, 8 notes, and a large one hardly ever.
+    """
+    return notes >= max(1, 2 * judged)
+
+
+def languages_of(catalog: Chunks, paths: Sequence[str]) -> dict[str, int]:
+    """Count the languages of indexed notes, of a sample where there are many.
+
+    :param paths: of the indexed notes.
+    :returns: code -> notes, the most first, ties by code; notes whose text leaves a doubt (few
+        words, code) are left out.
+    """
+    found = Counter(
+        language
+        for path in _spread(sorted(paths))
+        if (language := clear_language(_said(catalog.chunks_of(path))))
+    )
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def advice(languages: Mapping[str, int], settings: EmbeddingSettings) -> str | None:
+    """Say how to search notes by meaning that the model does not read, if many are such.
+
+    :param languages: as :func:`languages_of` counts them.
+    :returns: one line with the commands; None if less than a tenth of the notes are such.
+    """
+    model = languages_read(settings)
+    unread = {code: count for code, count in languages.items() if not reads(model, code)}
+    total = sum(languages.values())
+    if not unread or sum(unread.values()) < UNREAD * total:
+        return None
+    named = " and ".join(NAMES.get(code, code) for code in list(unread)[:2])
+    install = "" if is_installed() else f"{INSTALL}; then "
+    return (
+        f"{sum(unread.values()) / total:.0%} of the notes are in {named}, which "
+        f"{canonical_name(settings.model)} does not read; to find them by meaning, {install}"
+        f'write model = "{MULTILINGUAL_NAME}" below [embedding] in notehop.toml, '
+        "and run: notehop index --rebuild"
+    )
+
+
+def _spread(items: Sequence[Item]) -> Sequence[Item]:
+    step = -(-len(items) // SAMPLE) or 1
+    return items[::step]
+
+
+def _said(chunks: Iterable[ChunkRow]) -> str:
+    said = ""
+    for chunk in chunks:
+        said += f"{chunk.text}\n"
+        if len(said) >= _SAID:
+            break
+    return said[:_SAID]
 
 
 def _beginning(path: Path) -> str:

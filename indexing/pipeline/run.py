@@ -26,11 +26,11 @@ from indexing.pipeline.flow import groups, one_ahead
 from indexing.pipeline.guard import check_deletions
 from indexing.pipeline.heap import few_collections
 from indexing.pipeline.known import Known, apart, within
-from indexing.pipeline.language import language_of
+from indexing.pipeline.language import JUDGED, judgement_due, language_of
 from indexing.pipeline.mend import mend
 from indexing.pipeline.meter import Meter
 from indexing.pipeline.records import unread_row
-from indexing.pipeline.sweep import Sweep
+from indexing.pipeline.sweep import Sweep, fold_journal
 from indexing.pipeline.tally import Tally
 from indexing.pipeline.writer import Writer
 from indexing.reading import Read, read_note
@@ -60,10 +60,14 @@ BATCH_BYTES = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of the vault: ``walk`` of all that is at ``paths`` or below; None is all."""
+    """What was seen of the vault: ``walk`` of all that is at ``paths`` or below; None is all.
+
+    ``named`` are the paths of which a change was reported.
+    """
 
     walk: Walk
     paths: tuple[str, ...] | None = None
+    named: frozenset[str] = frozenset()
 
 
 class IndexRun:
@@ -82,12 +86,14 @@ class IndexRun:
         seen: Seen,
         asked: Mapping[str, Any],
         allow_mass_delete: bool = False,
+        lately: int = 0,
         doubted: Mapping[Part, frozenset[str]] | None = None,
         probe: Probe = probe_apart,
     ) -> None:
         """Touch nothing yet.
 
         :param known: what the catalog holds; it is brought up to what this run writes.
+        :param lately: notes that the runs just before forgot: they count as deleted in this one.
         :param doubted: files that are other than the last run left them, by part of the index.
         :param probe: tries a vector store that may be broken.
         """
@@ -101,6 +107,7 @@ class IndexRun:
         self._seen = seen
         self._asked = dict(asked)
         self._allow_mass_delete = allow_mass_delete
+        self._lately = lately
         self._doubted = dict(doubted or {})
         self._probe = probe
         self._doorless = False
@@ -112,7 +119,10 @@ class IndexRun:
         self._dimensions = int(asked["dimensions"])
         self._lost: frozenset[str] = frozenset()
         self._unspoken: frozenset[str] = frozenset()
+        self._before = known.generation
         self._language = "en"
+        self.outgrown: str | None = None
+        """The language of most notes by now, where the index was made for another one."""
         self._opened: Vectors | None = None
 
     def execute(self) -> Update:
@@ -122,7 +132,6 @@ class IndexRun:
         :raises MassDeletion: if too large a share of the notes is gone; nothing is changed then.
         """
         started = time.perf_counter()
-        before = self._known.generation
         if (stored := self._known.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self._asked)
         try:
@@ -140,10 +149,14 @@ class IndexRun:
             if self._opened is not None:
                 self._opened.close()
             self._sweep.end()
-        self._seconds["total"] = time.perf_counter() - started
+            self._seconds["total"] = time.perf_counter() - started
+        return self.so_far()
+
+    def so_far(self) -> Update:
+        """What was done until now; a run that fails has kept that."""
         return Update(
             generation=self._known.generation,
-            wrote=self._known.generation != before,
+            wrote=self._known.generation != self._before,
             notes=self._known.indexed,
             added=self._tally.added,
             changed=self._tally.changed,
@@ -178,9 +191,17 @@ class IndexRun:
             stamps = {path: stamp for path, stamp in stamps.items() if path not in self._lost}
         limit = self._settings.vault.max_note_bytes
         recent = time.time_ns() - TICK_NS
-        changes = compare(walk, stamps, known.reasons, files, limit, recent_ns=recent)
+        changes = compare(
+            walk,
+            stamps,
+            known.reasons,
+            files,
+            limit,
+            recent_ns=recent,
+            named=self._seen.named,
+        )
         if not self._allow_mass_delete:
-            check_deletions(self._vault, changes, known.stamps, self._settings.vault)
+            check_deletions(self._vault, changes, known.stamps, self._settings.vault, self._lately)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         return replace(changes, read=tuple(sorted([*changes.read, *news], key=_path_of)))
@@ -189,6 +210,8 @@ class IndexRun:
         """Whether a note whose size and time are known is not what it was, or fails otherwise."""
         read = self._read(file)
         failed = self._known.stamps[file.path].status is NoteStatus.FAILED
+        if read.away and not failed:
+            return False
         before = self._known.reasons.get(file.path) if failed else None
         return read.note is not None or read.problem != before
 
@@ -204,7 +227,8 @@ class IndexRun:
         }
 
     def _write(self, changes: Changes) -> None:
-        known, about = self._known, self._about()
+        known = self._known
+        about = {**self._about(), **self._judge_language(changes)}
         told = all(known.meta.get(key) == value for key, value in about.items())
         cut_off = known.cut_off
         if not changes and told and not cut_off:
@@ -212,7 +236,6 @@ class IndexRun:
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
         every_link = bool(known.meta.get("under_way"))
-        self._language = self._language_of(changes.read)
         fingerprint = {**self._asked, "language": self._language}
         if not (changes.read or self._catalog.counts().chunks):
             # An empty vault has no language; its first notes will have one.
@@ -231,7 +254,7 @@ class IndexRun:
 
             def begin(group: Sequence[FileEntry]) -> Cut:
                 with self._timed("read"):
-                    reads = [self._read(file) for file in group]
+                    reads = self._reads(group)
                 first = group is parts[0]
                 if first:
                     self._announce(reads, len(changes.read))
@@ -251,7 +274,11 @@ class IndexRun:
                         cut, leaving, other if last else (), every_link=last and every_link
                     )
                 # Until the last batch, links may lead to files that only this walk has seen.
-                meta: dict[str, Any] = {"fingerprint": fingerprint, "under_way": not last}
+                meta: dict[str, Any] = {
+                    "fingerprint": fingerprint,
+                    "under_way": not last,
+                    "written": time.time(),
+                }
                 if last:
                     meta |= about
                     prepared = _attached(prepared, changes)
@@ -291,7 +318,8 @@ class IndexRun:
             or upkeep_due(self._layout, self._catalog) is Due.NOW
         ):
             bring_up_to_date(self._layout, self._catalog, self._vectors, thorough=withdrawn)
-            self._sweep.forgotten()
+        fold_journal(self._layout, self._catalog, withdrawn=withdrawn)
+        self._sweep.forgotten()
 
     def _announce(self, reads: Sequence[Read], notes: int) -> None:
         if any(read.note is not None for read in reads):
@@ -299,6 +327,20 @@ class IndexRun:
             self._progress.stage("Loading the model", 0, "")
             self._parser  # noqa: B018 (a cached property)
         self._progress.stage("Indexing", notes, "notes")
+
+    def _reads(self, files: Sequence[FileEntry]) -> list[Read]:
+        """Read notes. One that the disk does not give now, and that is indexed, stays as it is."""
+        found = []
+        for file in files:
+            read = self._read(file)
+            known = self._known.stamps.get(file.path)
+            if read.away and known is not None and known.status is NoteStatus.INDEXED:
+                self._warnings.append(
+                    f"{file.path}: {read.problem}; what the index has of it stays until it can be"
+                )
+            else:
+                found.append(read)
+        return found
 
     def _read(self, file: FileEntry) -> Read:
         known = self._known.stamps.get(file.path)
@@ -339,11 +381,27 @@ class IndexRun:
         self._meter.watch(embedder)
         return SectionNodeParser.of(embedder, self._settings.chunking, self._language)
 
-    def _language_of(self, files: Sequence[FileEntry]) -> str:
-        """The language in force: the setting, what the index was built for, or the notes' own."""
-        asked = self._asked["language"]
-        stored = self._known.meta.get("fingerprint", {}).get("language")
-        return str(asked or stored or language_of(self._vault, files))
+    def _judge_language(self, changes: Changes) -> dict[str, Any]:
+        """Settle the language in force: the setting, that of the index, or the notes' own.
+
+        :returns: what the catalog is to say of when it was judged.
+        """
+        asked, known = self._asked["language"], self._known
+        stored = known.meta.get("fingerprint", {}).get("language")
+        self._language = str(asked or stored or "en")
+        new = [file.path for file in changes.read if file.path not in known.stamps]
+        gone = known.stamps.keys() & set(changes.gone)
+        count = known.indexed + len(new) - len(gone)
+        if asked or not judgement_due(count, int(known.meta.get(JUDGED, 0))):
+            return {}
+        held = (p for p, one in known.stamps.items() if one.status is NoteStatus.INDEXED)
+        now = language_of(self._vault, [*(path for path in held if path not in gone), *new])
+        if stored is None:
+            self._language = now
+        elif now != stored:
+            self.outgrown = now
+            return {}
+        return {JUDGED: count}
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

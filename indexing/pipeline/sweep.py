@@ -11,7 +11,7 @@ from pathlib import Path
 
 from indexing import faults
 from indexing.stores.catalog import Catalog
-from indexing.stores.layout import unwritable
+from indexing.stores.layout import IndexLayout, unwritable
 from indexing.stores.vectors import Vectors
 
 _WITHDRAWN = "a note was withdrawn: its words have to leave every file"
@@ -112,6 +112,23 @@ class Sweep:
         if unspoken:
             missing |= {link.path for link in catalog.links() if link.sentence_id in unspoken}
         return frozenset(missing), unspoken
+
+
+def fold_journal(layout: IndexLayout, catalog: Catalog, *, withdrawn: bool) -> None:
+    """Empty the catalog's journal after a note was withdrawn; readers keep it, and its words in it.
+
+    While one of them reads an older generation it cannot be: a mark tells the next run to try.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    mark = layout.journal_mark
+    try:
+        if withdrawn:
+            mark.touch()
+        if mark.exists() and catalog.fold():
+            mark.unlink(missing_ok=True)
+    except OSError as exc:
+        raise unwritable(layout.root, exc) from exc
 
 
 def _says_something(mark: Path) -> bool:

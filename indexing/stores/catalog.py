@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from config.errors import IndexMismatch, IndexMissing
 from indexing import faults
 from indexing.stores import catalog_write
 from indexing.stores.catalog_engine import (
+    BUSY_SECONDS,
     WRITE,
     damaged,
     label_of,
@@ -204,6 +206,25 @@ class Catalog(CatalogReads):
                 ) from exc
         faults.point("catalog-committed")
         return generation
+
+    def fold(self) -> bool:
+        """Fold the journal back into the file and empty it, so that it holds nothing that left.
+
+        :returns: False if a reader's transaction stood in the way; what it needs stays.
+        """
+        if self._path is None:
+            return True
+        connection = self._engine.raw_connection()
+        cursor = connection.cursor()
+        try:
+            # Who reads may go on reading for long: nobody waits for that here.
+            cursor.execute("PRAGMA busy_timeout=0")
+            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
+            connection.close()
 
     def verify(self, *, rows: bool = True) -> None:
         """Look at every page, which takes a second a gigabyte, and every row, which takes thirty.

@@ -127,13 +127,29 @@ def remove_broken_door(layout: IndexLayout, harmed: Collection[str]) -> bool:
     return True
 
 
+def is_held(layout: IndexLayout, view: CatalogSnapshot, name: Name) -> bool:
+    """Whether a table alone has every vector of a generation."""
+    wanted = _wanted(view, name)
+    try:
+        manifest = table_files.read_manifest(layout.vectors, name)
+        held = table_files.held(layout.vectors, manifest, wanted)
+    except (IndexMissing, IndexDamaged):
+        return not wanted
+    return manifest.stamp == view.stamp and len(held) == len(wanted)
+
+
 def refill(layout: IndexLayout, view: CatalogSnapshot, store: Vectors) -> int:
     """Put vectors that the store lacks back into it, from the tables; return how many.
 
     :raises IndexUnwritable: if the disk refuses.
     """
-    wanted = {"chunks": sorted(key.id for key in view.chunk_keys()), "links": view.sentence_ids()}
-    return sum(_refilled(layout, view, store, name, wanted[name]) for name in _NAMES)
+    return sum(_refilled(layout, view, store, name, _wanted(view, name)) for name in _NAMES)
+
+
+def _wanted(view: CatalogSnapshot, name: Name) -> list[str]:
+    if name == "links":
+        return view.sentence_ids()
+    return sorted(key.id for key in view.chunk_keys())
 
 
 def _refilled(

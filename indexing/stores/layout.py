@@ -67,6 +67,11 @@ class IndexLayout:
         return self.root / "writing"
 
     @property
+    def journal_mark(self) -> Path:
+        """The file that is there while the catalog's journal may hold words of withdrawn notes."""
+        return self.root / "journal"
+
+    @property
     def watch_lock(self) -> Path:
         """The file that the one process locks that follows the vault."""
         return self.root / "watcher.lock"
@@ -116,7 +121,13 @@ class IndexLayout:
     def contents(self) -> tuple[Path, ...]:
         """All that makes up the index and is replaced with it; the catalog first."""
         derived = (self.chroma, self.vectors, self.lexical, self.model)
-        return (*reversed(self.catalog_files), *derived, self.seal, self.sweep_mark)
+        return (
+            *reversed(self.catalog_files),
+            *derived,
+            self.seal,
+            self.sweep_mark,
+            self.journal_mark,
+        )
 
     def create(self, vault: Path) -> None:
         """Make the folder and its marker; a folder that is an index already stays as it is.

@@ -17,6 +17,7 @@ import socket
 import sys
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -28,7 +29,7 @@ from indexing.stores.layout import IndexLayout, unwritable
 if sys.platform != "win32":
     import fcntl
 
-_NO_LOCKS = {
+NO_LOCKS = {
     getattr(errno, name, None) for name in ("ENOSYS", "ENOTSUP", "EOPNOTSUPP", "ENOLCK")
 } - {None}
 """What a disk says that knows no locks, or whose server of locks is not there."""
@@ -68,10 +69,10 @@ class WriterLock:
         except Timeout as exc:
             raise self._held_elsewhere() from exc
         except NotImplementedError as exc:
-            raise self._no_locks(str(exc)) from exc
+            raise no_locks(self._layout.root, str(exc)) from exc
         except OSError as exc:
-            if exc.errno in _NO_LOCKS:
-                raise self._no_locks(exc.strerror or str(exc)) from exc
+            if exc.errno in NO_LOCKS:
+                raise no_locks(self._layout.root, exc.strerror or str(exc)) from exc
             raise unwritable(self._layout.root, exc) from exc
         self._owner = os.getpid()
         faults.point("lock-taken")
@@ -129,12 +130,6 @@ class WriterLock:
             "wait until it is done, or stop it"
         )
 
-    def _no_locks(self, says: str) -> IndexUnwritable:
-        return IndexUnwritable(
-            f"{self._layout.root}: the disk of this folder knows no locks ({says}), and two "
-            "writers at once would break the index; name a folder on another disk with --index-dir"
-        )
-
     def _who(self) -> str:
         try:
             says: Any = json.loads(self._layout.lock_holder.read_text(encoding="utf-8"))
@@ -147,6 +142,14 @@ class WriterLock:
             pass
         # Not written yet, or half, or left behind by one that was killed: the lock stands.
         return "another process"
+
+
+def no_locks(folder: Path, says: str) -> IndexUnwritable:
+    """The error for an index on a disk that knows no locks."""
+    return IndexUnwritable(
+        f"{folder}: the disk of this folder knows no locks ({says}), and two "
+        "writers at once would break the index; name a folder on another disk with --index-dir"
+    )
 
 
 _held_folders: set[int] = set()

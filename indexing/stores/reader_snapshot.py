@@ -134,6 +134,10 @@ class Snapshot:
         """
         return self._view.notes_named(name)
 
+    def named_any(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Name -> the notes of :meth:`notes_named`, for those of the names that are some note's."""
+        return self._view.named_any(names)
+
     @property
     def labels(self) -> NoteLabels:
         """The notes by what they can be filtered by."""

@@ -21,9 +21,10 @@ class RunRecord:
     """A run that ended. ``started`` and ``ended`` are in seconds since the epoch.
 
     ``command`` is as a person types it (``notehop index``), ``generation`` that of the catalog at
-    its end. ``added`` to ``unchanged`` count notes, ``embedded`` texts that went through the model;
-    ``seconds`` is wall time by stage. ``error`` is the message that the run failed with, None if it
-    did not: the counts are then those of what it got done.
+    its end, 0 for a run that failed before it had read that. ``added`` to ``unchanged`` count
+    notes, ``embedded`` texts that went through the model; ``seconds`` is wall time by stage.
+    ``error`` is the message that the run failed with, None if it did not: the counts are then those
+    of what it got done.
     """
 
     started: float
@@ -70,3 +71,9 @@ def read_run_record(layout: IndexLayout) -> RunRecord | None:
         return _RECORD.validate_python(json.loads(layout.run_record.read_bytes()))
     except (OSError, ValueError, RecursionError):
         return None
+
+
+def failed_before(layout: IndexLayout) -> bool:
+    """Whether the run that ended last failed."""
+    record = read_run_record(layout)
+    return record is not None and record.error is not None

@@ -1,6 +1,15 @@
 """Words of notes and queries as tokens: the one tokenizer of the lexical index."""
 
-from indexing.tokens.languages import LANGUAGES, detect_language
+from indexing.tokens.languages import LANGUAGES, NAMES, clear_language, detect_language
 from indexing.tokens.tokenizer import FIELDS, RULES, Tokenizer, field_tokens
 
-__all__ = ["FIELDS", "LANGUAGES", "RULES", "Tokenizer", "detect_language", "field_tokens"]
+__all__ = [
+    "FIELDS",
+    "LANGUAGES",
+    "NAMES",
+    "RULES",
+    "Tokenizer",
+    "clear_language",
+    "detect_language",
+    "field_tokens",
+]

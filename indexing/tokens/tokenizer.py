@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from config.errors import SettingsError
+from indexing.tokens.compounds import Words, compound_weights
 from indexing.tokens.function_words import FUNCTION_WORDS
 from indexing.tokens.languages import LANGUAGES
 from indexing.tokens.stems import VERSION, Stems, latin_language
@@ -95,6 +96,14 @@ class Tokenizer:
         :param word: one of :func:`indexing.tokens.phrases.words_said`.
         """
         return word if word[:1] == "." or word[-1:] in "+#" else self._stem(word)
+
+    def weights(self, tokens: Iterable[str], words: Words) -> dict[str, float]:
+        """The weights of a query's tokens in a vault, with the compounds that they meet in it.
+
+        :param tokens: of :meth:`query`.
+        :param words: of the vault.
+        """
+        return compound_weights(tokens, self.language, self._stem, words)
 
     def _learn(self, surface: str) -> tuple[str, ...]:
         if surface.isascii() and surface.isalpha() and surface[1:].islower():

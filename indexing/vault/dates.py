@@ -6,6 +6,8 @@ import re
 from datetime import UTC, date, datetime
 from typing import Any
 
+from indexing.vault.day_names import day_spelt
+
 _DATE = re.compile(
     r"\s*(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})"
     r"(?:(?:T|\s+)(?P<time>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(?P<zone>Z|[-+]\d{2}:?\d{2})?)?"
@@ -44,14 +46,15 @@ def day_in_name(path: str) -> date | None:
     """Return the day that the name of a note holds, as names of daily notes do; None if none.
 
     The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in it, or ``20261007`` at its
-    start, where a time may follow (``202610071430``).
+    start, where a time may follow (``202610071430``); else as :func:`day_spelt` reads it.
     """
     name = path.rpartition("/")[2]
     for found in _DAY_IN_NAME.finditer(name):
         if (day := _day(found[1], found[3], found[4])) is not None:
             return day
     compact = _COMPACT_DAY.match(name)
-    return _day(compact[1], compact[2], compact[3]) if compact else None
+    day = _day(compact[1], compact[2], compact[3]) if compact else None
+    return day if day is not None else day_spelt(path)
 
 
 def _day(year: str, month: str, day: str) -> date | None:

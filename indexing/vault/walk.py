@@ -77,10 +77,7 @@ def walk(root: Path, *, exclude: Sequence[str] = (), ignore_filters: Sequence[st
     :param ignore_filters: see :func:`read_ignore_filters`.
     :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
     """
-    if not root.exists():
-        raise VaultError(f"{root}: there is no such folder; name the folder that holds your notes")
-    if not root.is_dir():
-        raise VaultError(f"{root}: not a folder; name the folder that holds your notes")
+    _check_root(root)
     search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters))
     search.below("")
     return search.found()
@@ -104,8 +101,7 @@ def walk_within(
     roots = outermost(paths)
     if "" in roots:
         return walk(root, exclude=exclude, ignore_filters=ignore_filters)
-    if not root.is_dir():
-        raise VaultError(f"{root}: there is no such folder; name the folder that holds your notes")
+    _check_root(root)
     search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters))
     try:
         os.scandir(root).close()
@@ -114,6 +110,22 @@ def walk_within(
     for path in roots:
         search.at(path)
     return search.found()
+
+
+def _check_root(root: Path) -> None:
+    """See that a vault's folder is there.
+
+    :raises VaultError: if not, or if its disk does not answer (a network disk that is gone).
+    """
+    try:
+        if not root.exists():
+            raise VaultError(
+                f"{root}: there is no such folder; name the folder that holds your notes"
+            )
+        if not root.is_dir():
+            raise VaultError(f"{root}: not a folder; name the folder that holds your notes")
+    except OSError as exc:
+        raise VaultError(f"{root}: cannot be entered: {_reason(exc)}") from exc
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
@@ -175,12 +187,15 @@ class _Search:
         """Look at what stands at a path, which may be nothing."""
         there = Path(self.root, path)
         above = [one for one in there.parents if one.is_relative_to(self.root)][:-1]
-        if (
-            any(part.startswith(".") for part in path.split("/"))
-            or not _is_text(path)
-            or any(folder.is_symlink() for folder in above)
-            or not _is_spelled_so(there)
-        ):
+        if any(part.startswith(".") for part in path.split("/")) or not is_text(path):
+            return
+        try:
+            if any(folder.is_symlink() for folder in above) or not _is_spelled_so(there):
+                return
+        except (FileNotFoundError, NotADirectoryError):
+            return  # gone while it was looked at
+        except OSError as exc:
+            self._unknown(path, exc)
             return
         if self._look(there, path):
             self.below(path)
@@ -215,7 +230,7 @@ class _Search:
             if entry.name.startswith("."):
                 continue
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if _is_text(entry.name):
+            if is_text(entry.name):
                 yield entry, path
             else:
                 self.problems.append((_shown(path), "its name is not valid UTF-8; rename it"))
@@ -268,7 +283,8 @@ def _is_spelled_so(path: Path) -> bool:
     return any(entry.name == path.name for entry in path.parent.iterdir())
 
 
-def _is_text(name: str) -> bool:
+def is_text(name: str) -> bool:
+    """Whether a name is UTF-8 on disk: one that is not is no part of a vault."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -1,10 +1,9 @@
-"""Indexing: a first run against the bare model, a run without changes, a run with one change."""
+"""Indexing: a first run against the bare model, and a run without changes."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from time import perf_counter
 
@@ -80,30 +79,3 @@ def test_a_run_without_changes(large: Large) -> None:
         subprocess.run(command, capture_output=True, check=True)
         seconds.append(perf_counter() - started)
     say("index, nothing changed, 10,000 notes, with start", f"{min(seconds):.2f} s", "budget 2 s")
-
-
-def test_a_run_with_one_change(large: Large) -> None:
-    note = large.vault / "00" / "Note 0.md"
-    seconds = []
-    for turn in range(4):
-        with note.open("a", encoding="utf-8") as stream:
-            stream.write(f"\nOne more line, number {turn}.\n")
-        started = perf_counter()
-        large.index()
-        seconds.append(perf_counter() - started)
-    say("index, one note changed, 10,000 notes", f"{min(seconds):.2f} s")
-    with tempfile.TemporaryDirectory() as folder:
-        small = IndexLayout(Path(folder) / "index")
-        vault = Path(folder) / "vault"
-        vault.mkdir()
-        for number in range(1_000):
-            (vault / f"Note {number}.md").write_text(f"Words {number}.", encoding="utf-8")
-        few = Large(vault, small, large.settings, large.model, [])
-        few.index()
-        times = []
-        for turn in range(4):
-            (vault / "Note 0.md").write_text(f"Other words {turn}.", encoding="utf-8")
-            started = perf_counter()
-            few.index()
-            times.append(perf_counter() - started)
-    say("index, one note changed, 1,000 notes", f"{min(times):.2f} s")

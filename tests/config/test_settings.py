@@ -73,7 +73,9 @@ def test_an_empty_prompt_is_not_auto() -> None:
             {"foo.x": 1}, r"unknown setting foo.*connected, embedding", id="unknown-section"
         ),
         pytest.param(
-            {"retrieval.weights.x": 1}, r"keys of \[retrieval\.weights\]: lexical", id="nested"
+            {"retrieval.weights.x": 1},
+            r"keys of \[retrieval\.weights\]: graph, lexical",
+            id="nested",
         ),
         pytest.param(
             {"connected.order": "best"},

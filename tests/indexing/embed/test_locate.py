@@ -69,7 +69,7 @@ def test_a_cached_model_is_found_without_a_network(hub: Path) -> None:
 def test_a_missing_model_says_what_to_do(hub: Path, files: tuple[str]) -> None:
     if files:
         snapshot(hub, "intfloat/e5-small", *files)
-    with pytest.raises(ModelError, match=r"hf download intfloat/e5-small.*allow_download = true"):
+    with pytest.raises(ModelError, match=r"models pull intfloat/e5-small.*allow_download = true"):
         model_folder("intfloat/e5-small")
 
 

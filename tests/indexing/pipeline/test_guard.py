@@ -96,3 +96,15 @@ def test_a_vault_that_is_not_there_is_an_error_and_nothing_changes(full: Bench) 
             full.index(rebuild=rebuild)
     full.vault.with_name("away").rename(full.vault)
     assert full.index().unchanged == NOTES
+
+
+def test_what_went_just_before_counts_with_what_goes_now(full: Bench) -> None:
+    for number in range(5):
+        (full.vault / f"{number}.md").unlink()
+    indexer = Indexer(full.vault, full.settings, full.layout, load=full.model.load)
+    with pytest.raises(MassDeletion, match="after the 30 of the last minutes no more"):
+        indexer.update(lately=30)
+    assert indexer.update(lately=3).deleted == 5
+    # What goes away there and comes here is a move, whatever went before.
+    (full.vault / "5.md").rename(full.vault / "moved.md")
+    assert indexer.update(lately=300).moved == 1

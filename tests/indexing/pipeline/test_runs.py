@@ -8,8 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.errors import IndexLocked, IndexMismatch, UsageError, VaultError
+from config.errors import IndexLocked, IndexMismatch, IndexUnwritable, UsageError, VaultError
+from indexing.pipeline import Indexer, run
+from indexing.stores.catalog import Catalog
 from indexing.stores.lock import WriterLock
+from indexing.stores.model import Batch
+from indexing.stores.reader import Reader
+from indexing.stores.run_record import read_run_record
 from tests.indexing.pipeline.conftest import Bench
 
 TWO_SECTIONS = """\
@@ -273,6 +278,58 @@ def test_words_of_a_withdrawn_note_leave_every_file_of_ours(bench: Bench) -> Non
         assert not file.is_file() or b"zanzibarquux" not in file.read_bytes(), file
     vectors = sum(np.load(file).shape[0] for file in bench.layout.vectors.glob("chunks*.npy"))
     assert vectors == 1
+
+
+def test_words_of_a_withdrawn_note_leave_while_a_reader_is_open(bench: Bench) -> None:
+    bench.write("a.md", "The zanzibarquux is at the pier.")
+    bench.index()
+
+    def holding() -> list[str]:
+        files = [file for file in bench.layout.root.rglob("*") if file.is_file()]
+        return [file.name for file in files if b"zanzibarquux" in file.read_bytes()]
+
+    with Reader.open(bench.layout) as reader:
+        held = reader.snapshot()
+        bench.write("a.md", "---\nprivate: true\n---\nThe zanzibarquux is at the pier.")
+        bench.index()
+        # What an old generation shows is there until nobody sees it; the next run knows of it.
+        assert set(holding()) <= {"catalog.sqlite", "catalog.sqlite-wal"}
+        assert bench.layout.journal_mark.exists()
+        bench.index()
+        assert bench.layout.journal_mark.exists()
+        held.close()
+        bench.index()
+        assert holding() == []
+        assert not bench.layout.journal_mark.exists()
+
+
+def test_a_run_that_failed_says_what_it_got_done(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "BATCH_NOTES", 1)
+    for name in ("a.md", "b.md"):
+        bench.write(name, f"Words of {name}.")
+
+    real, calls = Catalog.commit, []
+
+    def once(self: Catalog, batch: Batch) -> int:
+        calls.append(batch)
+        if len(calls) == 2:
+            raise IndexUnwritable("the disk is full")
+        return real(self, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Catalog, "commit", once)
+        with pytest.raises(IndexUnwritable):
+            bench.index()
+    record = read_run_record(bench.layout)
+    assert record is not None
+    assert (record.generation, record.added, record.error) == (1, 1, "the disk is full")
+    indexer = Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load)
+    indexer.update()
+    record = read_run_record(bench.layout)
+    assert record is not None
+    assert record.error is None
 
 
 def test_a_note_that_fails_again_is_at_rest(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

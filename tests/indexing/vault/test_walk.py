@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -212,3 +214,29 @@ def test_outermost_goes_by_folders() -> None:
     assert outermost(["a/b", "a", "a b", "a/c/d", "b/c"]) == ["a", "a b", "b/c"]
     assert outermost(["a", ""]) == [""]
     assert outermost([]) == []
+
+
+@pytest.mark.parametrize("list_it", [walk, lambda root: walk_within(root, ["a.md"])])
+def test_a_disk_that_is_gone_is_an_error_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, list_it: Callable[[Path], Walk]
+) -> None:
+    """A network disk that is gone answers with an error instead of "not there"."""
+
+    def gone(path: Path, **_: object) -> None:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected", str(path))
+
+    monkeypatch.setattr(Path, "stat", gone)
+    with pytest.raises(VaultError, match="cannot be entered: Transport endpoint"):
+        list_it(tmp_path)
+
+
+def test_what_stands_at_a_path_that_cannot_be_looked_at_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, "a/b.md")
+
+    def broken(_: Path) -> bool:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Path, "is_symlink", broken)
+    assert walk_within(tmp_path, ["a/b.md"]).unlisted == ("a/b.md",)

@@ -24,7 +24,7 @@ QUESTIONS = (
     "Bram",
 )
 
-_OWN_META = {"identity", "generation", "vault"}
+_OWN_META = {"identity", "generation", "vault", "written"}
 """What two indexes of equal content need not share."""
 
 _LIKENESS = 1e-6

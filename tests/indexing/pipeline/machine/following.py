@@ -107,7 +107,7 @@ class Following:
 
     def update(self, *paths: str) -> None:
         """Look at these paths alone, which hold all that was touched."""
-        self._follow(lambda: self._indexer.update(paths, allow_mass_delete=True))
+        self._follow(lambda: self._indexer.update(paths, allow_mass_delete=True), named=paths)
 
     def run_elsewhere(self) -> None:
         """Another process runs over the whole vault; the one that follows has to notice."""
@@ -139,7 +139,13 @@ class Following:
                 told = places(snapshot) | graph_of(snapshot)
             self._held.append((self._reader("often").snapshot(), told))
 
-    def _follow(self, work: Callable[[], Report | Update], *, anew: bool = False) -> None:
+    def _follow(
+        self,
+        work: Callable[[], Report | Update],
+        *,
+        anew: bool = False,
+        named: Sequence[str] = (),
+    ) -> None:
         """Bring the index up to the vault, and check all that it should be."""
         assert not self.runs or not doubts(self.layout, read_seal(self.layout))
         known = self._embedded()
@@ -148,7 +154,7 @@ class Following:
         self.runs += 1
         if self._economical and not anew:
             self._check_economy(known)
-        self._note_what_was_seen()
+        self._note_what_was_seen(named)
         self._anew = self._built_from_nothing()
         self._check()
         self._check_told(told)
@@ -181,10 +187,15 @@ class Following:
 
     def _check_rest(self, told: Report | Update) -> None:
         """Over an unchanged vault nothing is written, and nothing asked of the model."""
+        if self.layout.journal_mark.exists():
+            # A reader that is gone by now kept the words of a withdrawn note.
+            self._indexer.update(())
+        assert not self.layout.journal_mark.exists()
         files, loaded = self._index_files(), self._model.loaded
         found = scan(self.vault.root, self._settings.vault)
         assert not changes_since(self._catalog(), found, MAX_NOTE_BYTES)
-        again = [self._indexer.update([*self.vault.touched, *self.vault.notes()])]
+        known = [path for path in (*self.vault.touched, *self.vault.notes()) if self._is_seen(path)]
+        again = [self._indexer.update(known)]
         if isinstance(told, Report):
             # One that looks at everything also does what a follower leaves for a quiet moment.
             again.append(self._made().update())
@@ -237,17 +248,24 @@ class Following:
             os.utime(copy / path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
         return copy
 
-    def _note_what_was_seen(self) -> None:
-        """Remember of each note that was read what it held when the index last read it."""
+    def _note_what_was_seen(self, named: Sequence[str]) -> None:
+        """Remember of each note that was read what it held when the index last read it.
+
+        :param named: paths of which a change was reported, which are read whatever their time.
+        """
         before, self._seen = self._seen, {}
         stamps = self._catalog().stamps()
         read = [path for path, stamp in stamps.items() if stamp.content_hash]
         for path in read:
             stat = (self.vault.root / path).stat()
             old = before.get(path)
-            if old is None or old[:2] != (stat.st_size, stat.st_mtime_ns):
+            if path in named or old is None or old[:2] != (stat.st_size, stat.st_mtime_ns):
                 old = stat.st_size, stat.st_mtime_ns, self.vault.data(path)
             self._seen[path] = old
+
+    def _is_seen(self, path: str) -> bool:
+        """Whether the index has seen a note as it is."""
+        return path not in self._seen or self._seen[path][2] == self.vault.data(path)
 
     def _embedded(self) -> tuple[set[str], set[str]]:
         """The hashes of the texts of chunks, and of sentences, whose vectors the index holds."""

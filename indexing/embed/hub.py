@@ -1,0 +1,292 @@
+"""Models of a hub: which are in its cache on this machine, and fetching one when the user says so.
+
+A fetched model is seen by nobody until it is whole: its files come first, each checked, and the
+name under which they are found (``refs/main``) is written last. A fetch that was cut off goes on
+where it was.
+
+Touches: model (the hub's cache); network, only in :func:`ask` and :func:`fetch`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from config.errors import ModelError, UsageError
+from indexing.embed.locate import HUB_NAME, cached_folder
+
+REFERENCE = "main"
+"""The branch of a hub that is fetched, and by which the cache finds the files again."""
+
+_OTHER_FOLDERS = frozenset({"onnx", "openvino", "coreml", "gguf", "flax", "tf", "assets", "images"})
+_KEPT = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md", ".jinja", ".tiktoken"})
+"""What torch, the tokenizers and a reader of the licence need. Not ``.py``: no code is fetched."""
+
+_WEIGHTS = (".safetensors", ".bin")
+_LAST = frozenset({"config.json", "modules.json"})
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file of a model on its hub; ``sha256`` is known for large files only."""
+
+    name: str
+    bytes: int
+    sha256: str | None
+    git_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteModel:
+    """What a hub has of a model: the files that notehop needs, of one commit."""
+
+    name: str
+    hub: str
+    commit: str
+    files: tuple[RemoteFile, ...]
+    licence: str | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Size of the files together."""
+        return sum(file.bytes for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedModel:
+    """A model in the hub's cache; ``folder`` is None where it is not whole."""
+
+    name: str
+    folder: Path | None
+    bytes: int
+
+
+def hub_cache() -> Path:
+    """The folder of the hub's cache; it need not exist."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def cached_models() -> list[CachedModel]:
+    """The models in the hub's cache, by name."""
+    from huggingface_hub import scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound
+
+    try:
+        found = scan_cache_dir(hub_cache())
+    except CacheNotFound:
+        return []
+    models = [repo for repo in found.repos if repo.repo_type == "model"]
+    return sorted(
+        (CachedModel(one.repo_id, _whole(one.repo_id), one.size_on_disk) for one in models),
+        key=lambda one: one.name,
+    )
+
+
+def _whole(name: str) -> Path | None:
+    try:
+        return cached_folder(name)
+    except ModelError:
+        return None
+
+
+def ask(name: str, endpoint: str | None = None) -> RemoteModel:
+    """Ask the hub which files a model has.
+
+    :param name: ``organisation/model``.
+    :param endpoint: URL of the hub; None for the one of its library.
+    :raises UsageError: if the name is none.
+    :raises ModelError: if the hub cannot be reached, has no such model, or it is of no use here.
+    """
+    if "/" not in name or not HUB_NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name of a model; write it as its hub does: org/name")
+    from huggingface_hub import HfApi, constants
+
+    hub = endpoint or constants.ENDPOINT
+    with _told(name, hub):
+        info = HfApi(endpoint=hub).model_info(name, files_metadata=True, timeout=30)
+    files = _needed([_remote_file(one) for one in info.siblings or ()])
+    names = {file.name for file in files}
+    if not names & _LAST or not any(one.endswith(_WEIGHTS) for one in names):
+        raise ModelError(
+            f"{name}: {hub} has no weights of it that can be used here (config.json or "
+            "modules.json with .safetensors or .bin files); choose one for sentence-transformers"
+        )
+    licence = getattr(info.card_data, "license", None)
+    return RemoteModel(name, hub, str(info.sha), files, str(licence) if licence else None)
+
+
+def fetch(
+    model: RemoteModel,
+    on_bytes: Callable[[int], None] = lambda _: None,
+    cache: Path | None = None,
+) -> Path:
+    """Fetch a model into the hub's cache, check its files, and return their folder.
+
+    Files that are there already are not fetched again; one that was cut off goes on.
+
+    :param on_bytes: called with each number of bytes that came.
+    :raises ModelError: if the hub cannot be reached, the disk refuses, or a file is not what the
+        hub says it is; what came is kept for the next time, a wrong file is not.
+    """
+    from huggingface_hub import hf_hub_download
+
+    cache = cache or hub_cache()
+    bar = _bar(on_bytes)
+    # What makes a folder a model comes last: a cache that is read meanwhile has none of it yet.
+    for file in sorted(model.files, key=lambda one: (one.name in _LAST, one.name)):
+        with _told(model.name, model.hub):
+            there = hf_hub_download(
+                model.name,
+                file.name,
+                revision=model.commit,
+                endpoint=model.hub,
+                cache_dir=cache,
+                tqdm_class=bar,
+            )
+        _check(Path(there), file, model)
+    root = cache / f"models--{model.name.replace('/', '--')}"
+    try:
+        _write_whole(root / "refs" / REFERENCE, model.commit)
+    except OSError as exc:
+        raise ModelError(f"{root}: cannot be written: {exc.strerror}") from exc
+    return root / "snapshots" / model.commit
+
+
+def _remote_file(sibling: Any) -> RemoteFile:
+    sha256 = getattr(sibling.lfs, "sha256", None) if sibling.lfs else None
+    return RemoteFile(sibling.rfilename, int(sibling.size or 0), sha256, sibling.blob_id)
+
+
+def _needed(files: Sequence[RemoteFile]) -> tuple[RemoteFile, ...]:
+    """Leave out other backends, and weights that stand there in a second format."""
+    own = [
+        file
+        for file in files
+        if PurePosixPath(file.name).suffix in _KEPT
+        and PurePosixPath(file.name).parts[0] not in _OTHER_FOLDERS
+        and not any(part.startswith(".") for part in PurePosixPath(file.name).parts)
+    ]
+    safe = {PurePosixPath(file.name).parent for file in own if file.name.endswith(".safetensors")}
+    return tuple(
+        file
+        for file in own
+        if not (file.name.endswith(".bin") and PurePosixPath(file.name).parent in safe)
+    )
+
+
+def _check(file: Path, wanted: RemoteFile, model: RemoteModel) -> None:
+    """Compare a file with what the hub says of it; take it out of the cache if it is another."""
+    data = file.resolve()
+    size = data.stat().st_size
+    same = size == wanted.bytes
+    if same and wanted.sha256 is not None:
+        with data.open("rb") as stream:
+            same = hashlib.file_digest(stream, "sha256").hexdigest() == wanted.sha256
+    elif same and wanted.git_id is not None and len(wanted.git_id) == 40:
+        # As git names a file; the hub keeps small ones so.
+        content = data.read_bytes()
+        named = hashlib.sha1(f"blob {size}\0".encode() + content, usedforsecurity=False)
+        same = named.hexdigest() == wanted.git_id
+    if same:
+        return
+    file.unlink(missing_ok=True)
+    data.unlink(missing_ok=True)
+    raise ModelError(
+        f"{model.name}: {wanted.name} is not what {model.hub} says it is ({size:,} bytes of "
+        f"{wanted.bytes:,}, or other content); it was thrown away, fetch the model again"
+    )
+
+
+def _write_whole(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f"{file.name}.{os.getpid()}.new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(file)
+
+
+def _bar(on_bytes: Callable[[int], None]) -> type[Any]:
+    from huggingface_hub.utils.tqdm import silent_tqdm
+
+    class Bar(silent_tqdm):  # type: ignore[misc, unused-ignore]
+        """Shows nothing itself: progress is for the caller to show."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call, unused-ignore]
+            on_bytes(int(kwargs.get("initial") or 0))
+
+        def update(self, n: float | None = 1) -> None:
+            on_bytes(int(n or 0))
+
+    return Bar
+
+
+@contextmanager
+def _told(name: str, hub: str) -> Iterator[None]:
+    """Turn what goes wrong on the way to a hub into one message.
+
+    :raises ModelError: always, where the body raises.
+    """
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+    )
+
+    try:
+        yield
+    except GatedRepoError as exc:
+        raise ModelError(
+            f"{name}: its authors ask for an agreement first; agree on its page of {hub}, and log "
+            "in there with: hf auth login"
+        ) from exc
+    except RepositoryNotFoundError as exc:
+        raise ModelError(
+            f"{name}: {hub} has no such model, or not for you; check the name (or: hf auth login)"
+        ) from exc
+    except HFValidationError as exc:
+        raise UsageError(f"{name!r} is no name of a model: {exc}") from exc
+    except OfflineModeIsEnabled as exc:
+        raise ModelError(
+            f"{name}: HF_HUB_OFFLINE forbids to ask {hub}; unset it, or copy the model's folder "
+            "here and name it in the settings"
+        ) from exc
+    except HfHubHTTPError as exc:
+        raise _refused(name, hub, exc) from exc
+    except LocalEntryNotFoundError as exc:
+        # What the library says then is about its cache; what happened stands behind it.
+        cause = exc.__cause__ or exc
+        if isinstance(cause, HfHubHTTPError):
+            raise _refused(name, hub, cause) from exc
+        raise _unreached(name, hub, cause) from exc
+    except (ConnectionError, TimeoutError) as exc:
+        raise _unreached(name, hub, exc) from exc
+    except OSError as exc:
+        raise ModelError(f"{name}: could not be written: {exc}; is the disk full?") from exc
+    except Exception as exc:
+        if type(exc).__module__.split(".")[0].startswith(("httpx", "httpcore", "requests")):
+            raise _unreached(name, hub, exc) from exc
+        raise
+
+
+def _refused(name: str, hub: str, exc: BaseException) -> ModelError:
+    status = getattr(getattr(exc, "response", None), "status_code", "an unknown one")
+    return ModelError(f"{name}: {hub} answered with status {status}; try again later")
+
+
+def _unreached(name: str, hub: str, exc: BaseException) -> ModelError:
+    told = (str(exc).splitlines() or [""])[0][:200]
+    return ModelError(
+        f"{name}: {hub} cannot be reached ({type(exc).__name__}: {told}); are you online? What was "
+        "fetched already is kept. A folder with the model's files serves as well: name it in the "
+        "settings"
+    )

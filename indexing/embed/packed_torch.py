@@ -1,0 +1,154 @@
+"""A packed model unpacked for torch: bulk work at the pace and precision that the machine has.
+
+Importing this file imports torch; only functions import it. Touches: model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from llama_index.embeddings.huggingface import HuggingFaceEmbedding
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import InputModule
+from sentence_transformers.sentence_transformer.modules import Pooling
+from transformers import BertConfig, BertModel
+
+from indexing.embed.huggingface import TorchEmbedding
+from indexing.embed.multilingual import MULTILINGUAL_NAME
+from indexing.embed.packed import PackedModel
+from indexing.embed.prompts import Prompts
+from indexing.embed.unigram import UnigramTokenizer
+
+_LAYER = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+    "oln": "output.LayerNorm",
+}
+_TABLES = {
+    "emb.word": "embeddings.word_embeddings.weight",
+    "emb.pos": "embeddings.position_embeddings.weight",
+    "emb.type": "embeddings.token_type_embeddings.weight",
+    "emb.ln.w": "embeddings.LayerNorm.weight",
+    "emb.ln.b": "embeddings.LayerNorm.bias",
+}
+_KIND = {"w": "weight", "b": "bias"}
+
+
+class PackedEmbedding(TorchEmbedding):
+    """LlamaIndex's embedding around a model that is made here, where the parent loads a folder."""
+
+    def __init__(
+        self,
+        packed: PackedModel,
+        prompts: Prompts,
+        device: str,
+        batch_size: int,
+        truncate: int | None = None,
+    ) -> None:
+        """Unpack the weights: a second or two, and 470 MB for multilingual-e5-small.
+
+        :param truncate: numbers kept of each vector; None for all.
+        """
+        model = SentenceTransformer(
+            modules=[_PackedTransformer(packed), Pooling(packed.width, pooling_mode="mean")],
+            prompts={"query": prompts.query, "text": prompts.passage},
+            device=device,
+            truncate_dim=truncate,
+        )
+        # The parent's constructor would look for a folder.
+        super(HuggingFaceEmbedding, self).__init__(
+            embed_batch_size=batch_size,
+            model_name=MULTILINGUAL_NAME,
+            max_length=packed.window,
+            normalize=True,
+        )
+        self._device = device
+        self._model = model
+        self._parallel_process = False
+        self._target_devices = None
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "PackedEmbedding"
+
+
+class _PackedTransformer(InputModule):  # type: ignore[misc]
+    """The first module of a ``SentenceTransformer``: texts -> the hidden state of each token."""
+
+    def __init__(self, packed: PackedModel) -> None:
+        super().__init__()
+        self.tokenizer = UnigramTokenizer(packed)
+        self.max_seq_length = packed.window
+        self.bert = _bert(packed)
+
+    def preprocess(
+        self, inputs: Sequence[Any], prompt: str | None = None, **_kwargs: Any
+    ) -> dict[str, torch.Tensor]:
+        """Cut texts into pieces, at most as many as the model sees, and pad them to one width."""
+        rows = [self._seen(f"{prompt or ''}{text}") for text in inputs]
+        width = max(map(len, rows), default=0)
+        filler = self.tokenizer.pad_token_id
+        return {
+            "input_ids": torch.tensor([row + [filler] * (width - len(row)) for row in rows]),
+            "attention_mask": torch.tensor(
+                [[1] * len(row) + [0] * (width - len(row)) for row in rows]
+            ),
+        }
+
+    def forward(self, features: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
+        """Add the hidden states."""
+        found = self.bert(
+            input_ids=features["input_ids"], attention_mask=features["attention_mask"]
+        )
+        features["token_embeddings"] = found.last_hidden_state
+        return features
+
+    def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
+        """Refuse: the packed file is where it is kept."""
+        raise NotImplementedError("a packed model is kept in its own file")
+
+    def _seen(self, text: str) -> list[int]:
+        ids = self.tokenizer.encode(text).ids
+        return (
+            ids if len(ids) <= self.max_seq_length else [*ids[: self.max_seq_length - 1], ids[-1]]
+        )
+
+
+def _bert(packed: PackedModel) -> BertModel:
+    config = BertConfig(
+        vocab_size=packed.words,
+        hidden_size=packed.width,
+        num_hidden_layers=packed.layers,
+        num_attention_heads=packed.heads,
+        intermediate_size=packed.inner,
+        max_position_embeddings=packed.window,
+        type_vocab_size=packed.types,
+        layer_norm_eps=packed.epsilon,
+    )
+    # On no device: random weights for 118 million places would take longer than the right ones.
+    with torch.device("meta"):
+        model = BertModel(config, add_pooling_layer=False)
+    shapes = {name: value.shape for name, value in model.state_dict().items()}
+    weights = {name: value.reshape(shapes[name]) for name, value in _weights(packed)}
+    model.load_state_dict(weights, assign=True)
+    # What is counted and not learnt stands in no file.
+    model.embeddings.position_ids = torch.arange(packed.window)[None]
+    model.embeddings.token_type_ids = torch.zeros(1, packed.window, dtype=torch.long)
+    return model.eval()
+
+
+def _weights(packed: PackedModel) -> Iterator[tuple[str, torch.Tensor]]:
+    for name, values in packed.tensors():
+        if name in _TABLES:
+            yield _TABLES[name], torch.from_numpy(values)
+        else:
+            layer, part, kind = name.split(".")
+            own = f"encoder.layer.{layer.removeprefix('l')}.{_LAYER[part]}.{_KIND[kind]}"
+            yield own, torch.from_numpy(values)

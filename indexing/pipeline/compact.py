@@ -1,0 +1,46 @@
+"""Gives back the room that replaced vectors took in the vector store, which never does by itself.
+
+Touches: index (reads and writes; under the writer lock).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from indexing import faults
+from indexing.pipeline.sweep import Sweep
+from indexing.stores import heal
+from indexing.stores.catalog import Catalog
+from indexing.stores.layout import IndexLayout
+from indexing.stores.upkeep_due import NAMES
+from indexing.stores.vectors import Vectors, elements
+
+_SPARE = 10_000
+"""Vectors that may be left over whatever the living are: 16 MB, and to write so many takes 10 s."""
+
+
+def compact(layout: IndexLayout, catalog: Catalog, open_store: Callable[[], Vectors]) -> bool:
+    """Write the vector store anew from the tables, if most of what it holds is left over.
+
+    A crash in the middle leaves a mark, and the next run puts back what is missing.
+
+    :param open_store: opens the store, which is not open yet.
+    :returns: whether it was done. It is not where the tables lack a vector.
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    counts = catalog.counts()
+    living = counts.chunks + sum(counts.links.values())
+    if elements(layout.chroma) <= 2 * living + _SPARE:
+        return False
+    with catalog.snapshot() as view:
+        if not all(heal.is_held(layout, view, name) for name in NAMES):
+            return False
+        sweep = Sweep(layout.sweep_mark)
+        sweep.begin()
+        with sweep.writing():
+            heal.remove_store(layout)
+            with open_store() as store:
+                heal.refill(layout, view, store)
+                faults.point("store-compacted")
+        sweep.end()
+    return True

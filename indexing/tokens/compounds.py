@@ -1,0 +1,160 @@
+"""Owns compounds: which words of a vault hold a word that is asked for, or are held by it. Pure.
+
+German, Dutch and Swedish write `Roggenmehl` as one word, so that `Mehl` alone does not meet it.
+What is a word is told by the vault's own words, when it is asked: nothing of it is in the index,
+and an index that followed changes answers as a fresh one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+from indexing.tokens.function_words import FUNCTION_WORDS
+
+LANGUAGES = frozenset({"de", "nl", "sv"})
+"""Languages whose compounds are looked into."""
+
+WITHIN = 0.1
+"""Weight of a compound that holds a word asked for: it is found, after the word itself. Compounds
+are many and rare, so that more would outweigh the word (docs/decisions/words.md)."""
+
+PART = 0.4
+"""Weight of a word that is part of a compound asked for."""
+
+MOST = 16
+"""Compounds looked for a word, those in most chunks first: a word in more is too common to tell."""
+
+_WORD = 4
+"""Letters of a word that is looked for in compounds: shorter ones stand in too many others."""
+
+_PIECE = 3
+"""Letters of the shortest piece that the vault has as a word of its own (Rat-haus)."""
+
+_UNKNOWN = 5
+"""Letters from which a piece may be a word that the vault has not."""
+
+# Between the pieces: Arbeit-s-zimmer, Stern-en-himmel, Kind-er-garten, Hund-e-hütte; Dutch and
+# Swedish have of these s, n, en, e, er and o.
+_LINKS = ("", "s", "es", "n", "en", "er", "e", "o")
+
+
+class Words(Protocol):
+    """The words of a vault, stemmed."""
+
+    def frequency(self, token: str) -> int:
+        """How many chunks hold a word."""
+
+    def tokens_with(self, part: str) -> Sequence[str]:
+        """The words that begin or end with ``part`` and are longer; in any order."""
+
+
+def compound_weights(
+    tokens: Iterable[str], language: str, stem: Callable[[str], str], words: Words
+) -> dict[str, float]:
+    """Weigh the tokens of a query, with those that it meets by compounds.
+
+    :param tokens: of the query; each counts as often as it stands there.
+    :param language: of the vault; where it is none of :data:`LANGUAGES`, nothing is added.
+    :param stem: word -> stem.
+    :returns: token -> weight, those that are met first; what was asked keeps its whole weight.
+    """
+    weights: dict[str, float] = {}
+    for token in tokens:
+        weights[token] = weights.get(token, 0.0) + 1.0
+    if language not in LANGUAGES:
+        return weights
+    added: dict[str, float] = {}
+    small = FUNCTION_WORDS[language]
+    for token, weight in weights.items():
+        if not token.isalpha() or len(token) < _WORD:
+            continue
+        for other in _holding(token, small, stem, words):
+            added[other] = max(added.get(other, 0.0), WITHIN * weight)
+        for other in _held_by(token, small, stem, words):
+            added[other] = max(added.get(other, 0.0), PART * weight)
+    return {**added, **weights}
+
+
+def _holding(
+    token: str, small: frozenset[str], stem: Callable[[str], str], words: Words
+) -> list[str]:
+    """The compounds that begin or end with a word, those in most chunks first."""
+    found = [
+        other
+        for other in words.tokens_with(token)
+        if other.isalpha()
+        and (
+            (other.endswith(token) and _is_first(other[: -len(token)], small, stem, words))
+            or (
+                other.startswith(token)
+                and (len(token) >= _UNKNOWN or _is_last(other[len(token) :], small, stem, words))
+            )
+        )
+    ]
+    return sorted(found, key=lambda other: (-words.frequency(other), other))[:MOST]
+
+
+def _held_by(
+    token: str, small: frozenset[str], stem: Callable[[str], str], words: Words
+) -> tuple[str, ...]:
+    """The two words that a compound is made of, if the vault has both: the longest last one."""
+    for cut in range(_PIECE, len(token) - _PIECE + 1):
+        last = token[cut:]
+        if last in small or not words.frequency(last):
+            continue
+        for first in _without_link(token[:cut]):
+            known = stem(first)
+            if first not in small and len(first) >= _PIECE and words.frequency(known):
+                return known, last
+    return ()
+
+
+def _is_first(piece: str, small: frozenset[str], stem: Callable[[str], str], words: Words) -> bool:
+    return piece not in small and (
+        len(piece) >= _UNKNOWN
+        or any(_is_known(one, small, words, stem) for one in _without_link(piece))
+    )
+
+
+def _is_last(piece: str, small: frozenset[str], stem: Callable[[str], str], words: Words) -> bool:
+    """Whether a stem ends here, after a link or none: endings of the word itself are none."""
+    return any(
+        _is_known(piece[len(link) :], small, words, stem)
+        for link in _LINKS
+        if piece.startswith(link)
+    )
+
+
+def _is_known(piece: str, small: frozenset[str], words: Words, stem: Callable[[str], str]) -> bool:
+    return (
+        len(piece) >= _PIECE
+        and piece not in small
+        and bool(words.frequency(piece) or words.frequency(stem(piece)))
+    )
+
+
+def _without_link(piece: str) -> Iterator[str]:
+    for link in _LINKS:
+        if piece.endswith(link):
+            yield piece[: len(piece) - len(link)]
+
+
+class Vocabulary:
+    """Words as one text, in which those with a part are found without looking at each."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._text = "\n".join(("", *words, ""))
+
+    def with_part(self, part: str) -> list[str]:
+        """The words that begin or end with ``part`` and are longer, in order."""
+        found = []
+        text = self._text
+        at = text.find(part)
+        while at >= 0:
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            begins, ends = at == start, text.endswith(part, start, end)
+            if (begins or ends) and end - start > len(part):
+                found.append(text[start:end])
+            at = text.find(part, end)
+        return found

@@ -1,0 +1,156 @@
+"""A server under 32 clients for a minute: searches and extractive answers, all through HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.benchmarks.conftest import Large
+from tests.benchmarks.pairs import p50, p95, say
+
+pytestmark = pytest.mark.bench
+
+ROOT = Path(__file__).parents[2]
+CLIENTS = 32
+SECONDS = float(os.environ.get("BENCH_SERVER_SECONDS", "60"))
+ALONE = 200
+"""Requests of a single client that what many wait for is compared with."""
+
+LAG = 0.05
+"""Seconds that the event loop may be late."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What clients saw; threads share it."""
+
+    milliseconds: dict[str, list[float]] = field(
+        default_factory=lambda: {"/search": [], "/query": []}
+    )
+    wrong: list[str] = field(default_factory=list)
+
+
+class Client:
+    """One connection that is kept, as a browser or a plugin keeps it."""
+
+    def __init__(self, url: str) -> None:
+        at = urlsplit(url)
+        self._connection = http.client.HTTPConnection(str(at.hostname), at.port, timeout=120)
+
+    def ask(self, route: str, query: str, tally: Tally) -> None:
+        body = json.dumps({"query": query})
+        started = time.perf_counter()
+        self._connection.request("POST", route, body, {"Content-Type": "application/json"})
+        response = self._connection.getresponse()
+        told = response.read()
+        tally.milliseconds[route].append((time.perf_counter() - started) * 1e3)
+        if response.status != http.client.OK or b'"generation"' not in told:
+            tally.wrong.append(f"{route}: {response.status} {told[:200]!r}")
+
+    def get(self, route: str) -> str:
+        self._connection.request("GET", route)
+        return self._connection.getresponse().read().decode()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@contextmanager
+def served(large: Large) -> Iterator[str]:
+    """``notehop serve`` with its metrics, warm."""
+    where = ["--vault", str(large.vault), "--index-dir", str(large.layout.root)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", *where],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NOTEHOP_SERVER__METRICS": "true"},
+    ) as process:
+        try:
+            assert process.stderr is not None
+            url = process.stderr.readline().split(" at ")[1].split(" ")[0]
+            client = Client(url)
+            while json.loads(client.get("/health/ready"))["ready"] is not True:
+                time.sleep(0.1)
+            client.close()
+            yield url
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def numbers(url: str, name: str) -> dict[str, float]:
+    """The series of a metric, by their labels."""
+    client = Client(url)
+    found = re.findall(rf"^{name}(?:\{{(.*?)\}})? (\S+)$", client.get("/metrics"), re.MULTILINE)
+    client.close()
+    return {labels: float(value) for labels, value in found}
+
+
+def late(url: str) -> dict[float, float]:
+    """How often the event loop was late by at most so many seconds."""
+    buckets = numbers(url, "notehop_loop_lag_seconds_bucket")
+    return {float(re.findall(r'le="(.+?)"', at)[0]): count for at, count in buckets.items()}
+
+
+def asked_by_many(url: str, queries: list[str], seconds: float) -> Tally:
+    tally, until = Tally(), time.monotonic() + seconds
+
+    def run(chance: random.Random) -> None:
+        client = Client(url)
+        try:
+            while time.monotonic() < until:
+                client.ask(chance.choice(("/search", "/query")), chance.choice(queries), tally)
+        except Exception as exc:  # noqa: BLE001 (any failure of a client is a finding)
+            tally.wrong.append(f"{type(exc).__name__}: {exc}")
+        finally:
+            client.close()
+
+    threads = [threading.Thread(target=run, args=(random.Random(n),)) for n in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return tally
+
+
+def test_under_load(large: Large) -> None:
+    with served(large) as url:
+        alone, client = Tally(), Client(url)
+        for number in range(ALONE):
+            query = large.queries[number % len(large.queries)]
+            client.ask(("/search", "/query")[number % 2], query, alone)
+        client.close()
+        # What is remembered of notes and words is full after a while.
+        asked_by_many(url, large.queries, SECONDS / 6)
+        memory, lag = numbers(url, "process_resident_memory_bytes")[""], late(url)
+        many = asked_by_many(url, large.queries, SECONDS)
+        after, lag_after = numbers(url, "process_resident_memory_bytes")[""], late(url)
+    cores = os.cpu_count() or 1
+    print()
+    count = sum(len(values) for values in many.milliseconds.values())
+    say("requests", f"{count}", f"{count / SECONDS:.0f} a second, {len(many.wrong)} wrong")
+    for route, values in many.milliseconds.items():
+        single = p50(alone.milliseconds[route])
+        bar = 4 * single * CLIENTS / cores
+        say(f"{route}, one client", f"p50 {single:.1f} ms")
+        say(f"{route}, {CLIENTS}", f"p95 {p95(values):.0f} ms", f"budget {bar:.0f} ms")
+    looks = lag_after[float("inf")] - lag[float("inf")]
+    beyond = looks - (lag_after[LAG] - lag[LAG])
+    say("event loop later than 50 ms", f"{beyond:.0f} of {looks:.0f} times", "budget 0")
+    say("memory", f"{after / 1e9:.2f} GB", f"{(after - memory) / 1e6:+.0f} MB in the minute")
+    assert many.wrong == []

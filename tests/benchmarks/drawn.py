@@ -1,0 +1,107 @@
+"""Vaults of any size, and a model whose vectors are drawn: all else of indexing is real.
+
+As a program it indexes a vault from nothing and prints seconds and the most memory that took:
+``python -m tests.benchmarks.drawn VAULT INDEX``.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from app.demo import demo_vault
+from config import load_settings
+from indexing.embed.bulk import BulkEmbedder, load_bulk
+from indexing.embed.embedder import OnBatch, Vectors
+from indexing.embed.onnx_export import export_query_door
+from indexing.embed.query import QueryEmbedder, load_query
+from indexing.pipeline import Indexer
+from indexing.stores.layout import IndexLayout
+from tests.benchmarks.synthetic import peak_mb
+
+FOLDERS = 40
+SECTIONS = 3
+LINKS = 5
+
+
+class DrawnVectors:
+    """The real model's tokenizer and window, with vectors drawn by the text instead of computed."""
+
+    def __init__(self, model: BulkEmbedder | QueryEmbedder) -> None:
+        self.llama = getattr(model, "llama", model)
+        self.dimensions = model.dimensions
+        self.max_tokens = model.max_tokens
+        self.tokens = model.tokens
+        self.cut = 0
+        self.identity = model.identity
+
+    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            chance = np.random.default_rng(zlib.crc32(text.encode()))
+            row[:] = chance.standard_normal(self.dimensions, dtype=np.float32)
+        if on_batch is not None:
+            on_batch(len(texts))
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def words() -> list[str]:
+    """The words of the demo vault, by frequency."""
+    text = " ".join(path.read_text(encoding="utf-8") for path in demo_vault().rglob("*.md"))
+    plain = [word for word in text.split() if word.isalpha()]
+    counted = {word: plain.count(word) for word in dict.fromkeys(plain)}
+    return sorted(counted, key=lambda word: (-counted[word], word))
+
+
+def prose(seed: int = 0) -> Callable[[int], str]:
+    """Draws so many of these words, by Zipf's law."""
+    chance = np.random.default_rng(seed)
+    vocabulary = np.asarray(words())
+    weight = 1 / np.arange(1, len(vocabulary) + 1)
+    weight /= weight.sum()
+    return lambda count: " ".join(chance.choice(vocabulary, size=count, p=weight))
+
+
+def write_vault(vault: Path, notes: int) -> None:
+    """Write notes of three sections of about 120 words and five links, in forty folders."""
+    chance, said = np.random.default_rng(0), prose()
+    for number in range(notes):
+        target = vault / note_path(number)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sections = []
+        for section in range(SECTIONS):
+            links = chance.integers(notes, size=LINKS // SECTIONS + (section < LINKS % SECTIONS))
+            linked = " ".join(f"{said(8).capitalize()} [[Note {link}]]." for link in links)
+            sections.append(f"## {said(3)}\n\n{said(90).capitalize()}. {linked}\n")
+        target.write_text("\n".join(sections), encoding="utf-8")
+
+
+def note_path(number: int) -> str:
+    """Where a note stands, relative to the vault."""
+    return f"{number % FOLDERS:02d}/Note {number}.md"
+
+
+def make_door(layout: IndexLayout, vault: Path) -> BulkEmbedder:
+    """Make the folder of an index with the bundled model's query door in it."""
+    real = load_bulk(load_settings().embedding)
+    layout.create(vault)
+    export_query_door(real, layout.model)
+    return real
+
+
+def indexer(vault: Path, layout: IndexLayout) -> Indexer:
+    """An indexer of a vault whose index has its query door."""
+    settings = load_settings()
+    model = DrawnVectors(load_query(layout.model, settings.embedding))
+    return Indexer(vault, settings, layout, load=lambda *_: model)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    started = perf_counter()
+    indexer(Path(sys.argv[1]), IndexLayout(Path(sys.argv[2]))).run()
+    print(perf_counter() - started, peak_mb())

@@ -1,0 +1,136 @@
+"""A model is fetched whole or not at all, from the hub that was named, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.errors import ModelError, UsageError
+from indexing.embed.hub import ask, cached_models, fetch
+from indexing.embed.locate import cached_folder
+from tests.indexing.embed.fake_hub import COMMIT, FILES, NAME, NEEDED, Hub, running_hub
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    """A running hub on the loopback."""
+    with running_hub() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The hub's cache, empty."""
+    from huggingface_hub import constants
+
+    folder = tmp_path / "hub"
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(folder))
+    return folder
+
+
+def test_a_hub_tells_what_it_has(hub: Hub) -> None:
+    model = ask(NAME, hub.url)
+    assert sorted(file.name for file in model.files) == NEEDED
+    assert model.bytes == sum(len(FILES[name]) for name in NEEDED)
+    assert (model.commit, model.hub, model.licence) == (COMMIT, hub.url, "mit")
+    assert hub.fetched == []
+
+
+def test_fetched_and_found(hub: Hub, cache: Path) -> None:
+    came: list[int] = []
+    model = ask(NAME, hub.url)
+    folder = fetch(model, came.append)
+    assert sum(came) == model.bytes
+    found = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    assert sorted(found) == NEEDED
+    assert (folder / "model.safetensors").read_bytes() == FILES["model.safetensors"]
+    assert cached_folder(NAME) == folder
+    [listed] = cached_models()
+    assert (listed.name, listed.folder) == (NAME, folder)
+    assert folder.is_relative_to(cache)
+
+
+def test_weights_without_the_safe_format_are_fetched(hub: Hub) -> None:
+    del hub.files["model.safetensors"]
+    assert "pytorch_model.bin" in {file.name for file in ask(NAME, hub.url).files}
+
+
+def test_a_fetch_that_was_cut_off_is_no_model_and_goes_on(hub: Hub) -> None:
+    hub.refuses = {"config.json"}
+    model = ask(NAME, hub.url)
+    with pytest.raises(ModelError, match="answered with status 403"):
+        fetch(model)
+    assert "model.safetensors" in hub.fetched
+    assert cached_folder(NAME) is None
+    assert [one.folder for one in cached_models()] in ([], [None])
+    hub.refuses = set()
+    hub.fetched = []
+    fetch(model)
+    assert cached_folder(NAME) is not None
+    assert "model.safetensors" not in hub.fetched
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "modules.json"], ids=["large", "small"])
+def test_a_file_that_is_not_what_it_should_be_is_thrown_away(hub: Hub, name: str) -> None:
+    data = FILES[name]
+    hub.lies = {name: bytes(len(data))}
+    model = ask(NAME, hub.url)
+    with pytest.raises(ModelError, match=f"{name} is not what {hub.url} says"):
+        fetch(model)
+    assert cached_folder(NAME) is None
+    hub.lies = {}
+    assert (fetch(model) / name).read_bytes() == data
+
+
+def test_a_new_commit_takes_over_only_when_it_is_whole(hub: Hub, cache: Path) -> None:
+    old = cache / f"models--{NAME.replace('/', '--')}"
+    (old / "snapshots" / "old").mkdir(parents=True)
+    for name in ("config.json", "model.safetensors"):
+        (old / "snapshots" / "old" / name).write_bytes(b"{}")
+    (old / "refs").mkdir()
+    (old / "refs" / "main").write_text("old")
+    hub.refuses = {"modules.json"}
+    model = ask(NAME, hub.url)
+    with pytest.raises(ModelError):
+        fetch(model)
+    assert cached_folder(NAME) == old / "snapshots" / "old"
+    hub.refuses = set()
+    assert fetch(model) == cached_folder(NAME) == old / "snapshots" / COMMIT
+
+
+def test_a_model_that_the_hub_has_not(hub: Hub) -> None:
+    with pytest.raises(ModelError, match=r"has no such model.*hf auth login"):
+        ask("someone/else", hub.url)
+
+
+def test_a_hub_without_weights_for_us(hub: Hub) -> None:
+    hub.files = {"config.json": b"{}", "model.gguf": b"weights of another kind"}
+    with pytest.raises(ModelError, match="no weights of it that can be used here"):
+        ask(NAME, hub.url)
+
+
+def test_a_hub_that_cannot_be_reached() -> None:
+    gone = "http://127.0.0.1:9"
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1:9 cannot be reached.*online"):
+        ask(NAME, gone)
+
+
+def test_offline_by_the_users_own_word(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.is_offline_mode", lambda: True)
+    with pytest.raises(ModelError, match=r"forbids to ask|cannot be reached"):
+        ask(NAME, hub.url)
+
+
+@pytest.mark.parametrize("name", ["tiny", "", "../etc/passwd", "a/b/c", "a b/c", "https://x/y"])
+def test_what_is_no_name(name: str) -> None:
+    with pytest.raises(UsageError, match="is no name of a model"):
+        ask(name, "http://127.0.0.1:9")
+
+
+def test_an_empty_cache_lists_nothing() -> None:
+    assert cached_models() == []

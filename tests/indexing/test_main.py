@@ -1,0 +1,30 @@
+"""``python -m indexing``: its options, which a follower hands to the process it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from indexing.__main__ import main
+from indexing.stores.layout import IndexLayout
+from indexing.stores.run_record import read_run_record
+
+
+def test_a_device_that_is_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vault, index = tmp_path / "vault", tmp_path / "index"
+    vault.mkdir()
+    assert main([str(vault), "--index-dir", str(index), "--device", "abacus"]) == 2
+    assert "embedding.device = 'abacus': must be 'auto', 'cpu'" in capsys.readouterr().err
+    assert not index.exists()
+
+
+def test_a_part_of_another_command_goes_by_the_name_of_that(tmp_path: Path) -> None:
+    vault, index = tmp_path / "vault", tmp_path / "index"
+    vault.mkdir()
+    main([str(vault), "--index-dir", str(index), "--part-of", "notehop serve"])
+    record = read_run_record(IndexLayout(index))
+    assert record is not None
+    assert record.command == "notehop serve"

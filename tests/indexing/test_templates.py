@@ -1,0 +1,77 @@
+"""Where templates are, as the app is set to, and what they say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from indexing.templates import Templates, read_templates
+
+
+def write(root: Path, path: str, text: str) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("files", "templates", "others"),
+    [
+        pytest.param({}, ["Templates/Meeting.md", "templates/A/B.md"], ["Notes/x.md"], id="usual"),
+        pytest.param(
+            {"templates.json": {"folder": "Meta/Vorlagen/"}},
+            ["meta/vorlagen/Tag.md"],
+            ["Templates/Meeting.md", "Meta/Vorlagen.md"],
+            id="as-set",
+        ),
+        pytest.param(
+            {"plugins/templater-obsidian/data.json": {"templates_folder": "T"}},
+            ["T/a.md"],
+            ["Tea/a.md"],
+            id="plugin",
+        ),
+        pytest.param(
+            {"daily-notes.json": {"template": "Setup/Daily"}},
+            ["Setup/Daily.md"],
+            ["x.md"],
+            id="one",
+        ),
+        pytest.param(
+            {"templates.json": ["no object"], "daily-notes.json": {"template": 3}},
+            ["Templates/Meeting.md"],
+            ["3.md"],
+            id="damaged",
+        ),
+        pytest.param({"templates.json": {"folder": "../out"}}, [], ["out/x.md"], id="outside"),
+    ],
+)
+def test_where_templates_are(
+    tmp_path: Path, files: dict[str, object], templates: list[str], others: list[str]
+) -> None:
+    for name, said in files.items():
+        write(tmp_path, f".obsidian/{name}", json.dumps(said))
+    found = read_templates(tmp_path)
+    assert [path for path in templates if not found.holds(path)] == []
+    assert [path for path in others if found.holds(path)] == []
+
+
+def test_what_they_say_is_read_again_when_it_changes(tmp_path: Path) -> None:
+    write(tmp_path, "Templates/Daily.md", "## Tasks\n- [ ] \n")
+    write(tmp_path, "Templates/Deep/Call.md", "Who: {{name}}\n")
+    assert read_templates(tmp_path).lines == {"tasks", "who"}
+    write(tmp_path, "Templates/Daily.md", "## Tasks today\n")
+    assert read_templates(tmp_path).lines == {"tasks today", "who"}
+
+
+def test_a_vault_without_any(tmp_path: Path) -> None:
+    assert read_templates(tmp_path).lines == frozenset()
+    assert read_templates(tmp_path / "not mounted").lines == frozenset()
+
+
+def test_a_folder_of_everything_is_no_folder_of_templates(tmp_path: Path) -> None:
+    write(tmp_path, ".obsidian/templates.json", json.dumps({"folder": "Notes"}))
+    for number in range(501):
+        write(tmp_path, f"Notes/{number}.md", f"words of {number}")
+    assert read_templates(tmp_path) == Templates()
