@@ -7,8 +7,9 @@ DEMO_INDEX := build/demo-index
 # commit, below results/.
 EVAL_DATA ?= ../shared/data
 export PYTHONUTF8 := 1
+export WITHOUT_BROWSER
 
-.PHONY: setup demo test check bench soak eval docs clean
+.PHONY: setup demo browser test check bench soak eval docs clean
 
 setup: .venv/.installed
 
@@ -27,7 +28,22 @@ demo: setup
 	$(BIN)/notehop index $(DEMO) --index-dir $(DEMO_INDEX)
 	$(BIN)/notehop ask "$$(cat app/demo/question.txt)" --vault $(DEMO) --index-dir $(DEMO_INDEX)
 
-test: setup
+# The tests of the page drive the Chromium or Chrome that there is, else Debian's.
+browser:
+	@[ -n "$$WITHOUT_BROWSER" ] || $(PYTHON) tests/browser/find_browser.py || { \
+	  as=; [ "$$(id -u)" = 0 ] || as="sudo -n"; \
+	  if command -v apt-get >/dev/null; then \
+	    echo "no Chromium or Chrome here: installing Debian's, with $${as:+$$as }apt-get"; \
+	    $$as apt-get -qq update; \
+	    for name in chromium-headless-shell chromium; do \
+	      $$as apt-get -qqy install --no-install-recommends $$name >/dev/null && break; \
+	    done; \
+	  fi; \
+	  $(PYTHON) tests/browser/find_browser.py || { \
+	    echo "the tests of the page need Chromium or Chrome: install it, or name it with CHROMIUM=PATH;" \
+	      "to leave them out: make test WITHOUT_BROWSER=1"; exit 1; }; }
+
+test: setup browser
 	$(BIN)/python -m pytest
 
 check: setup
@@ -49,7 +65,9 @@ soak: setup
 eval: setup
 	@if [ -d $(EVAL_DATA) ]; then \
 	  name=results/eval-$$(git describe --always --dirty); \
-	  $(BIN)/notehop eval $(EVAL_DATA) --ablate --out $$name.json --html $$name.html; \
+	  $(BIN)/notehop eval $(EVAL_DATA) --ablate --out $$name.json --html $$name.html && \
+	  $(BIN)/notehop eval $(EVAL_DATA) --unrelated-links 20 --compare connected.max=0 current \
+	    --measure context.all --out $$name-links.json; \
 	else echo "$(EVAL_DATA): no golden sets there; name a folder of them with EVAL_DATA=PATH"; fi
 
 # The parts of the README that are made from the product itself.

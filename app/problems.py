@@ -1,4 +1,4 @@
-"""The one place that turns errors into what each edge shows: HTTP status and problem, exit code."""
+"""The one place that turns errors into what each edge shows: HTTP problem, exit code, MCP text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from config.errors import (
+    CaptureFailed,
     IndexDamaged,
     IndexFailure,
     IndexLocked,
@@ -15,6 +16,7 @@ from config.errors import (
     IndexUnwritable,
     ModelError,
     NotehopError,
+    NoteMissing,
     QueryError,
     SettingsError,
     UsageError,
@@ -32,6 +34,7 @@ UNEXPECTED = "an internal error; the log of the server says more"
 
 _STATUS: Mapping[type[NotehopError], HTTPStatus] = {
     QueryError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    NoteMissing: HTTPStatus.NOT_FOUND,
     SettingsError: HTTPStatus.INTERNAL_SERVER_ERROR,
     VaultError: HTTPStatus.SERVICE_UNAVAILABLE,
     UsageError: HTTPStatus.BAD_REQUEST,
@@ -43,6 +46,7 @@ _STATUS: Mapping[type[NotehopError], HTTPStatus] = {
 
 _TYPE: Mapping[type[NotehopError], str] = {
     QueryError: "query",
+    NoteMissing: "note-missing",
     SettingsError: "settings",
     VaultError: "vault",
     UsageError: "usage",
@@ -53,6 +57,7 @@ _TYPE: Mapping[type[NotehopError], str] = {
     IndexUnwritable: "index-unwritable",
     IndexFailure: "index",
     ModelError: "model",
+    CaptureFailed: "capture",
 }
 """The last part of ``urn:notehop:problem:…``: for programs, which should not read messages."""
 
@@ -74,6 +79,11 @@ def problem(error: BaseException) -> Problem:
     return _problem(kind, status, str(error))
 
 
+def agent_text(error: BaseException) -> str:
+    """What an agent is told of an error; one that nobody foresaw is not quoted."""
+    return str(error) if isinstance(error, NotehopError) else UNEXPECTED
+
+
 def error_of(told: Any) -> NotehopError | None:
     """The error that a problem detail was made of; None if it was none of ours, or is no problem.
 
@@ -86,9 +96,18 @@ def error_of(told: Any) -> NotehopError | None:
     return None if kind is None else kind(told["detail"])
 
 
-def http_problem(status: int, detail: str, errors: list[dict[str, Any]] | None = None) -> Problem:
-    """The problem detail of something that HTTP itself has a word for."""
-    return _problem("about:blank", status, detail, errors)
+def http_problem(
+    status: int,
+    detail: str,
+    errors: list[dict[str, Any]] | None = None,
+    *,
+    kind: str | None = None,
+) -> Problem:
+    """The problem detail of something that HTTP itself has a word for.
+
+    :param kind: tells apart what has the same status; the last part of its type.
+    """
+    return _problem(f"{_URN}{kind}" if kind else "about:blank", status, detail, errors)
 
 
 def _problem(

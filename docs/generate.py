@@ -1,4 +1,4 @@
-"""Writes the parts of the README that the product itself can tell: settings and commands.
+"""Writes the parts of the documentation that the product can tell: settings, commands, rules.
 
 ``python docs/generate.py`` rewrites them, ``--check`` says whether they are as they should be.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+INTENTS = ROOT / "docs" / "intents.md"
 DEFAULTS = ROOT / "config" / "default.toml"
 
 _KEY = re.compile(r"([a-z0-9_]+) = (.+)")
@@ -67,6 +68,24 @@ def commands_table() -> str:
     return "\n".join(rows)
 
 
+def rules_table() -> str:
+    """Make the table of the rules that tell what a query is after."""
+    from app.retrieval.intent_rules import RULES
+
+    rows = ["| intent | | rule | strict | example |", "| --- | --- | --- | --- | --- |"]
+    for rule in RULES:
+        phrase = rule.phrase.replace("|", "\\|")
+        strict = "yes" if rule.strict else ""
+        rows.append(f"| {rule.intent} | {rule.language} | `{phrase}` | {strict} | {rule.example} |")
+    return "\n".join(rows)
+
+
+def with_rules(page: str) -> str:
+    """Return docs/intents.md with the rules as they are."""
+    marks = re.compile(r"(<!-- rules:begin -->\n).*?(<!-- rules:end -->)", re.DOTALL)
+    return marks.sub(lambda found: f"{found[1]}{rules_table()}\n{found[2]}", page)
+
+
 def generated(readme: str) -> str:
     """Return the README with its generated parts as they should be."""
     parts = {
@@ -81,9 +100,16 @@ def generated(readme: str) -> str:
     return readme
 
 
+def main() -> None:
+    """Write the generated parts, or check that they are current."""
+    for path, made in ((README, generated), (INTENTS, with_rules)):
+        before = path.read_text(encoding="utf-8")
+        after = made(before)
+        if "--check" in sys.argv and before != after:
+            sys.exit(f"{path.relative_to(ROOT)}: generated parts are old; run: make docs")
+        if before != after:
+            path.write_text(after, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    before = README.read_text(encoding="utf-8")
-    after = generated(before)
-    if "--check" in sys.argv:
-        sys.exit(0 if before == after else "README.md: generated parts are old; run: make docs")
-    README.write_text(after, encoding="utf-8")
+    main()

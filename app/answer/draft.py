@@ -41,11 +41,7 @@ class Draft:
 
 def written(text: str, material: Material) -> Draft:
     """The draft of what a language model wrote, its markers checked."""
-    checked = check_citations(
-        text.strip(),
-        markers=[source.marker for source in material.sources],
-        labels=[note.label for note in material.connected],
-    )
+    checked = check_citations(text.strip(), *names_of(material))
     warnings = []
     if checked.unknown:
         total = sum(count for _, count in checked.unknown)
@@ -55,6 +51,14 @@ def written(text: str, material: Material) -> Draft:
     if not checked.cited:
         warnings.append("the answer cites no source; check it against the sources below")
     return Draft(checked.text, "llm", checked.cited, checked.mentioned, tuple(warnings))
+
+
+def names_of(material: Material) -> tuple[list[str], list[str]]:
+    """What an answer may name: the markers of sources and the labels of connected notes."""
+    return (
+        [source.marker for source in material.sources],
+        [note.label for note in material.connected],
+    )
 
 
 def quoted(quotes: Sequence[Quote]) -> Draft:

@@ -79,6 +79,9 @@ def _source(node: NodeWithScore, number: int, vault: str) -> Source:
         id=node.node.node_id,
         score=float(node.score or 0.0),
         signals=node.node.metadata.get("signals"),
+        rerank=node.node.metadata.get("rerank"),
+        expanded_from=node.node.metadata.get("expanded_from"),
+        held_back=node.node.metadata.get("held_back"),
         **_place(node, vault),
     )
 

@@ -77,20 +77,21 @@ class NotehopQueryEngine(BaseQueryEngine):
         nodes = self.retrieve(query)
         with query.trace.timed("answer"):
             response = self.synthesize(query, nodes)
-        return _with_trace(response, query)
+        return with_trace(response, query)
 
     async def _aquery(self, query_bundle: QueryBundle) -> Response:
         query = traced(query_bundle)
         nodes = await self.aretrieve(query)
         with query.trace.timed("answer"):
             response = await self.asynthesize(query, nodes)
-        return _with_trace(response, query)
+        return with_trace(response, query)
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {"response_synthesizer": self._synthesizer}
 
 
-def _with_trace(response: Response, query: TracedQuery) -> Response:
+def with_trace(response: Response, query: TracedQuery) -> Response:
+    """The response with the warnings and timings of the whole query."""
     trace = trace_of(query)
     metadata = response.metadata or {}
     response.metadata = {

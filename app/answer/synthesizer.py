@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from llama_index.core.base.response.schema import Response
@@ -22,6 +22,7 @@ from llama_index_instrumentation import get_dispatcher
 from app.answer.draft import Draft, listed, silent
 from app.answer.markers import source_marker
 from app.answer.material import Material, material_of
+from app.answer.pieces import sentences_of
 from app.models import Citation, Source
 
 _dispatcher = get_dispatcher(__name__)
@@ -52,6 +53,32 @@ class VaultSynthesizer(BaseSynthesizer):
     async def adraft(self, query: str, material: Material) -> Draft:
         """Do as :meth:`draft`, in a thread; one that waits for a network has a better way."""
         return await asyncio.to_thread(self.draft, query, material)
+
+    def stream_draft(
+        self,
+        query: str,
+        material: Material,
+        cancelled: Callable[[], bool],  # noqa: ARG002 (for those that have something to stop)
+    ) -> Generator[str, None, Draft | None]:
+        """Answer as :meth:`draft`, yielding the text piece by piece.
+
+        :param cancelled: says whether nobody waits for the answer any more.
+        :returns: the draft, whose text is what holds; None if it was cancelled.
+        """
+        draft = self.draft(query, material)
+        yield from sentences_of(draft.text)
+        return draft
+
+    def streamed(
+        self, query: str, material: Material, cancelled: Callable[[], bool]
+    ) -> Generator[str, None, Response | None]:
+        """Do as :meth:`synthesize`, yielding the text piece by piece; None if it was cancelled."""
+        draft = _without_thought(query, material)
+        if draft is None:
+            draft = yield from self.stream_draft(query, material, cancelled)
+        else:
+            yield from sentences_of(draft.text)
+        return None if draft is None else respond(draft, material)
 
     def synthesize(
         self,

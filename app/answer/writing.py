@@ -6,6 +6,8 @@ Touches: the language model that is handed in, which may be across the network.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import replace
 
 from llama_index.core.llms import LLM
@@ -13,10 +15,12 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.utils import get_tokenizer
 
-from app.answer.draft import Draft, written
+from app.answer.draft import Draft, names_of, written
 from app.answer.fitting import CountTokens, Fitted, fit
 from app.answer.material import Material
+from app.answer.pieces import MarkerFilter
 from app.answer.prompts import ANSWER_PROMPT
+from app.answer.pulled import pulled
 from app.answer.synthesizer import VaultSynthesizer
 
 _log = logging.getLogger(__name__)
@@ -71,6 +75,55 @@ class LlmSynthesizer(VaultSynthesizer):
         if not text.strip():
             return _instead(await self._fallback.adraft(query, material), None)
         return self._checked(fitted, text)
+
+    def stream_draft(
+        self, query: str, material: Material, cancelled: Callable[[], bool]
+    ) -> Generator[str, None, Draft | None]:
+        """Ask the model once, and hand on what it says while it says it.
+
+        If it fails in the middle, the draft is that of the fallback, whatever was handed on.
+        """
+        fitted = self._fit(query, material)
+        filtered = MarkerFilter(*names_of(fitted.material))
+        said: list[str] = []
+        try:
+            with closing(pulled(lambda: self._tokens(query, fitted), cancelled)) as tokens:
+                for token in tokens:
+                    said.append(token)
+                    if piece := filtered.feed(token):
+                        yield piece
+        except NotImplementedError:
+            # A model that cannot stream answers at once.
+            return (yield from super().stream_draft(query, material, cancelled))
+        except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
+            return (yield from self._stand_in(query, material, exc, cancelled))
+        if cancelled():
+            return None
+        text = "".join(said)
+        if not text.strip():
+            return (yield from self._stand_in(query, material, None, cancelled))
+        if piece := filtered.close():
+            yield piece
+        return self._checked(fitted, text)
+
+    def _stand_in(
+        self,
+        query: str,
+        material: Material,
+        failure: Exception | None,
+        cancelled: Callable[[], bool],
+    ) -> Generator[str, None, Draft | None]:
+        draft = yield from self._fallback.stream_draft(query, material, cancelled)
+        return None if draft is None else _instead(draft, failure)
+
+    def _tokens(self, query: str, fitted: Fitted) -> Generator[str, None, None]:
+        """What the model says, as it comes; closing it closes the model's connection."""
+        said = self._llm.stream(self._prompt, context_str=fitted.context, query_str=query)
+        try:
+            yield from said
+        finally:
+            if isinstance(said, Generator):
+                said.close()
 
     def _get_prompts(self) -> PromptDictType:
         return {PROMPT: self._prompt}

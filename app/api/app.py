@@ -1,79 +1,69 @@
-"""The HTTP API: what it serves and what each reply looks like.
+"""The HTTP API of a vault, put together: routes, what every request passes, start and end.
 
 Touches: index and models, through the vault handle it is given.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from http import HTTPStatus
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
-from typing import Annotated, Any, Protocol
 
-from fastapi import Body, Depends, FastAPI
-from fastapi import Query as Parameter
+from fastapi import Depends, FastAPI
+from fastapi.security import HTTPBearer
 
-from app.api.examples import QUERIES, SEARCHES
-from app.api.guards import LOOPBACK, BodyLimit, HostGuard, allowed_hosts, json_body
-from app.api.problem_response import install
-from app.models import Answer, Health, IndexStatus, Problem, Query, SearchQuery, SearchResult
+from app.api import middleware, problem_response
+from app.api.desk import Desks
+from app.api.metrics import Metrics
+from app.api.parts import Part
+from app.api.routes import notes, queries, state, writing
+from app.api.service import EVERYWHERE, Prove, Service
+from app.api.vault import Vault
+from config import load_settings
 from config.errors import NotehopError
+from config.settings import ServerSettings
 
 _log = logging.getLogger(__name__)
 
 
-class Vault(Protocol):
-    """What the API asks of a vault; :class:`app.container.VaultHandle` is one."""
-
-    @property
-    def name(self) -> str:
-        """Name of the vault."""
-
-    @property
-    def generation(self) -> int:
-        """Generation of the index that replies come from."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether the next query finds everything loaded."""
-
-    def warm(self) -> None:
-        """Load what queries need."""
-
-    def ask(self, query: Query) -> Answer:
-        """Answer a question."""
-
-    def search(self, query: SearchQuery) -> SearchResult:
-        """List what matches."""
-
-    def status(self) -> IndexStatus:
-        """Describe the index."""
-
-    def close(self) -> None:
-        """Let go of the index."""
-
-
-Prove = Callable[[str], str]
-"""Answers the challenge of a program that has to know which server this is."""
-
-
-def create_app(vault: Vault, *, host: str = "127.0.0.1", prove: Prove | None = None) -> FastAPI:
+def create_app(
+    vault: Vault,
+    settings: ServerSettings | None = None,
+    *,
+    tokens: Sequence[str] = (),
+    prove: Prove | None = None,
+    parts: Sequence[Part] = (),
+    desks: Desks | None = None,
+) -> FastAPI:
     """Make the API of one vault; it warms the vault up when it starts and closes it at its end.
 
-    :param host: the address that the server listens on: requests must name it or a loopback name.
+    :param settings: the defaults if None.
+    :param tokens: clients must send one of them; none: nothing is asked for.
     :param prove: None answers no challenge.
+    :param parts: served beside it, behind the same guards.
+    :param desks: where requests wait, if the parts wait there too; closed at its end.
     """
+    settings = settings or load_settings().server
+    desks = desks or Desks(settings)
+    metrics = Metrics(vault, desks) if settings.metrics else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
         threading.Thread(target=_warm, args=(vault,), name="notehop-warm", daemon=True).start()
         try:
-            yield
+            async with AsyncExitStack() as held:
+                if metrics is not None:
+                    await held.enter_async_context(_running(metrics))
+                for part in parts:
+                    if part.lifespan is not None:
+                        await held.enter_async_context(part.lifespan())
+                yield
         finally:
+            desks.close()
             vault.close()
 
     app = FastAPI(
@@ -84,19 +74,20 @@ def create_app(vault: Vault, *, host: str = "127.0.0.1", prove: Prove | None = N
         # Their pages load scripts from the network; /openapi.json is all that they show.
         docs_url=None,
         redoc_url=None,
-        responses=_problems(
-            HTTPStatus.BAD_REQUEST,
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            HTTPStatus.MISDIRECTED_REQUEST,
-            HTTPStatus.INTERNAL_SERVER_ERROR,
-        ),
+        responses=EVERYWHERE,
+        # A path with a slash too many is none of ours, and not worth a second request.
+        redirect_slashes=False,
+        # The guard has looked already; this tells the schema.
+        dependencies=[Depends(HTTPBearer(auto_error=False))] if tokens else [],
     )
-    app.add_middleware(BodyLimit)
-    names = allowed_hosts(host)
-    app.add_middleware(HostGuard, names=names, any_address=names != frozenset(LOOPBACK))
-    install(app)
-    _routes(app, vault)
-    _health(app, vault, prove)
+    app.state.desks = desks
+    middleware.install(app, settings, tokens, metrics)
+    problem_response.install(app)
+    service = Service(vault, desks, app.version, prove, metrics)
+    for topic in (queries, notes, writing, state):
+        app.include_router(topic.routes(service))
+    for part in parts:
+        app.router.routes.extend(part.routes)
     return app
 
 
@@ -108,64 +99,12 @@ def _warm(vault: Vault) -> None:
         _log.error("%s", exc)
 
 
-def _routes(app: FastAPI, vault: Vault) -> None:
-    refusals = _problems(
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-    )
-    guards = [Depends(json_body)]
-
-    # Plain functions: the framework runs them in threads, and the loop stays free.
-    @app.post(
-        "/query",
-        summary="Answer a question with citations",
-        responses=refusals,
-        dependencies=guards,
-    )
-    def query(body: Annotated[Query, Body(openapi_examples=QUERIES)]) -> Answer:
-        return vault.ask(body)
-
-    @app.post(
-        "/search",
-        summary="List the passages that match",
-        responses=refusals,
-        dependencies=guards,
-    )
-    def search(body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)]) -> SearchResult:
-        return vault.search(body)
-
-    @app.get(
-        "/status",
-        summary="Say what the index holds, how fresh it is, and who works on it",
-        responses=_problems(HTTPStatus.SERVICE_UNAVAILABLE),
-    )
-    def status() -> IndexStatus:
-        return vault.status()
-
-
-def _health(app: FastAPI, vault: Vault, prove: Prove | None) -> None:
-    # Without a thread: it waits for nothing, and answers while all threads answer questions.
-    @app.get(
-        "/health",
-        summary="Say whether the server is up",
-        responses=_problems(HTTPStatus.UNPROCESSABLE_ENTITY),
-        response_model_exclude_none=True,
-    )
-    async def health(
-        challenge: Annotated[str | None, Parameter(pattern="^[0-9a-f]{32}$")] = None,
-    ) -> Health:
-        return Health(
-            live=True,
-            ready=vault.ready,
-            vault=vault.name,
-            generation=vault.generation,
-            version=app.version,
-            proof=prove(challenge) if prove is not None and challenge is not None else None,
-        )
-
-
-def _problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
-    """What the schema says of refusals: they are problem details."""
-    schema = {"application/problem+json": {"schema": Problem.model_json_schema()}}
-    return {int(status): {"description": status.phrase, "content": schema} for status in statuses}
+@asynccontextmanager
+async def _running(metrics: Metrics) -> AsyncIterator[None]:
+    task = asyncio.create_task(metrics.watch_loop())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

@@ -1,4 +1,4 @@
-"""The requests that the OpenAPI schema shows."""
+"""The requests and events that the OpenAPI schema shows."""
 
 from __future__ import annotations
 
@@ -53,4 +53,57 @@ SEARCHES: dict[str, Any] = {
         "value": {"query": "atlas timeline", "results": "notes", "explain": True},
     },
     **FILTERED,
+}
+
+BROWSES: dict[str, Any] = {
+    "around": {
+        "summary": "The notes that link to one, and those it links to",
+        "value": {"seeds": ["Hollin Reach"]},
+    },
+    "far": {
+        "summary": "Two links forward, the newest first, with the passages that they lead to",
+        "value": {
+            "seeds": ["Hollin Reach", "People/Gwen Aldous.md"],
+            "depth": 2,
+            "direction": "forward",
+            "rank": "recency",
+            "results": "chunks",
+            "max": 10,
+        },
+    },
+}
+
+CAPTURES: dict[str, Any] = {
+    "thought": {
+        "summary": "A text; its first line names the note",
+        "value": {"text": "Ask Gwen about the second casting of the tide gate."},
+    },
+    "titled": {
+        "summary": "With a title and tags",
+        "value": {
+            "text": "The eelgrass by the hatchery is back.",
+            "title": "Eelgrass",
+            "tags": ["estuary", "to-check"],
+        },
+    },
+}
+
+TEXTS: dict[str, Any] = {
+    "query": {"summary": "As a query", "value": {"texts": ["When do elvers come?"]}},
+    "passages": {
+        "summary": "As passages of notes",
+        "value": {"texts": ["Elvers come in April.", "The gate opens."], "kind": "passage"},
+    },
+}
+
+EVENTS: dict[str, Any] = {
+    "answer": {
+        "summary": "An answer, shortened",
+        "value": (
+            'event: sources\ndata: {"event":"sources","sources":[]}\n\n'
+            'event: connected\ndata: {"event":"connected","connected_notes":[]}\n\n'
+            'event: token\ndata: {"event":"token","text":"The launch "}\n\n'
+            'event: done\ndata: {"event":"done","answer":{}}\n\n'
+        ),
+    },
 }

@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from app.api.refusal import Refusal
 from app.models import Problem
 from app.problems import http_problem, problem
 from config.errors import NotehopError
@@ -34,6 +35,7 @@ def respond(value: Problem, headers: Mapping[str, str] | None = None) -> Problem
 def install(app: FastAPI) -> None:
     """Make the app answer every error with a problem."""
     app.add_exception_handler(NotehopError, _ours)
+    app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(HTTPException, _frameworks)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(Exception, _unexpected)
@@ -41,6 +43,11 @@ def install(app: FastAPI) -> None:
 
 async def _ours(_: Request, exc: Exception) -> ProblemResponse:
     return respond(problem(exc))
+
+
+async def _refused(_: Request, exc: Exception) -> ProblemResponse:
+    assert isinstance(exc, Refusal)
+    return respond(exc.problem, exc.headers)
 
 
 async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
@@ -68,7 +75,9 @@ async def _validation(_: Request, exc: Exception) -> ProblemResponse:
 
 
 async def _unexpected(request: Request, exc: Exception) -> ProblemResponse:
-    _log.error("%s %s failed", request.method, request.url.path, exc_info=exc)
+    # By its route: the path of a note says what it is about.
+    route = getattr(request.scope.get("route"), "path", "a route")
+    _log.error("%s %s failed", request.method, route, exc_info=exc)
     return respond(problem(exc))
 
 

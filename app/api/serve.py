@@ -1,13 +1,11 @@
-"""Runs the API on a port until it is told to stop.
+"""Runs an app on a socket until it is told to stop.
 
-Touches: network (listens), terminal (standard error).
+Touches: network (listens).
 """
 
 from __future__ import annotations
 
-import errno
 import logging
-import os
 import signal
 import socket
 import sys
@@ -16,39 +14,28 @@ from types import FrameType
 from typing import NoReturn
 
 import uvicorn
+from fastapi import FastAPI
 
-from app.api.app import Prove, Vault, create_app
-from config.errors import NotehopError, UsageError
+from app.api.protocol import HEAD_BYTES, GuardedProtocol
 
 GRACE = 5
 """Seconds that running requests are given to end."""
 
+CONNECTIONS = 1_000
+"""Connections that are held at once; more are refused with 503."""
 
-def serve(
-    vault: Vault,
-    host: str,
-    port: int,
-    started: Callable[[str], None],
-    prove: Prove | None = None,
-) -> None:
-    """Serve the vault until SIGINT or SIGTERM; requests that run then are answered first.
 
-    :param port: 0 takes any free one.
-    :param started: called with the URL once connections are taken.
-    :param prove: answers the challenges of other programs; None answers none.
-    :raises UsageError: if the address is not one of this machine.
-    :raises NotehopError: if the port is taken or not allowed.
+def serve(app: FastAPI, listening: socket.socket, started: Callable[[], None]) -> None:
+    """Serve an app of :func:`app.api.app.create_app` until SIGINT or SIGTERM.
+
+    Requests that run then are answered first; streams end with an ``error`` event that says why.
+
+    :param listening: closed at the end.
+    :param started: called once connections are taken.
     """
-    listening = listen(host, port)
-    app = create_app(vault, host=host, prove=prove)
-    config = uvicorn.Config(
-        app,
-        log_level=logging.WARNING,
-        # Questions are private: they stand in no log.
-        access_log=False,
-        timeout_graceful_shutdown=GRACE,
-    )
-    server = _Server(config, lambda: started(url_of(listening, host)))
+    # What it says at the level "info" is said by the command already.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    server = server_of(app, started)
     # uvicorn raises the signal again once it has shut down; that is no failure.
     before = signal.signal(signal.SIGTERM, _stop)
     try:
@@ -60,58 +47,44 @@ def serve(
         listening.close()
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Take the port before anything slow is loaded, so that a taken one is known at once."""
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except socket.gaierror as exc:
-        raise UsageError(
-            f"{host}: no address of this machine ({exc.strerror}); name one with --host"
-        ) from exc
-    listening = socket.socket(family, kind)
-    if os.name == "posix":
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(address)
-        listening.listen(128)
-    except OSError as exc:
-        listening.close()
-        raise _unbound(host, port, exc) from exc
-    return listening
-
-
-def url_of(listening: socket.socket, host: str) -> str:
-    """The URL of a listening socket, with the port it was given."""
-    name = f"[{host}]" if ":" in host else host
-    return f"http://{name}:{listening.getsockname()[1]}"
+def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvicorn.Server:
+    """The server of an app, not running yet."""
+    config = uvicorn.Config(
+        app,
+        http=GuardedProtocol,
+        ws="none",
+        # The log is set up by who runs this, and requests are logged by the app, without paths.
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Anybody could say where a request comes from.
+        proxy_headers=False,
+        h11_max_incomplete_event_size=HEAD_BYTES,
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=GRACE,
+    )
+    return _Server(config, started, app.state.desks.close)
 
 
 class _Server(uvicorn.Server):
-    """A server that tells when it takes connections."""
+    """A server that tells when it takes connections, and when it goes."""
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], None], stopping: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._started = started
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._started()
 
-
-def _unbound(host: str, port: int, exc: OSError) -> NotehopError:
-    if exc.errno == errno.EADDRINUSE:
-        return NotehopError(
-            f"port {port} of {host} is taken, perhaps by another notehop serve; "
-            "stop that one or name another port with --port"
-        )
-    if exc.errno == errno.EACCES:
-        return NotehopError(f"port {port} is not allowed to you; name one above 1023 with --port")
-    if exc.errno == errno.EADDRNOTAVAIL:
-        return UsageError(f"{host}: no address of this machine; name one with --host")
-    return NotehopError(f"{host}:{port}: cannot be listened on: {exc.strerror}")
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Streams would go on for as long as their answer takes.
+        self._stopping()
+        await super().shutdown(sockets)
 
 
 def _stop(signum: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001

@@ -23,6 +23,7 @@ from app.cli.query_options import (
     ConnectedOption,
     DirectionOption,
     ExplainOption,
+    IntentOption,
     LiteralOption,
     OrderOption,
     PathOption,
@@ -52,6 +53,7 @@ def run(
     connected: ConnectedOption = None,
     order: OrderOption = None,
     direction: DirectionOption = None,
+    intent: IntentOption = None,
     explain: ExplainOption = False,
     tag: TagOption = None,
     path: PathOption = None,
@@ -74,7 +76,16 @@ def run(
 
     filters = narrowed_to(tag, path, after, before, page_type)
     query = asked(
-        Query, words(question), top_k, connected, order, direction, explain, filters, literal
+        Query,
+        words(question),
+        top_k,
+        connected,
+        order,
+        direction,
+        intent,
+        explain,
+        filters,
+        literal,
     )
     place = options.place()
     check(query, place)

@@ -65,7 +65,19 @@ def run(
         int,
         typer.Option(min=1, max=10_000, help="Questions of each kind made out of the vault."),
     ] = 100,
-    seed: Annotated[int, typer.Option(help="Another number makes other questions.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Another number makes other questions, or other unrelated links.")
+    ] = 0,
+    unrelated_links: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=100,
+            help="Write so many links to notes drawn at random into each note of a golden set, in "
+            "a copy: what do poor links cost?",
+        ),
+    ] = 0,
     work: Annotated[
         Path,
         typer.Option(
@@ -98,7 +110,7 @@ def run(
     from app.cli.show_evaluation import show_evaluation
     from app.container.evaluating import Plan
 
-    plan = Plan(ablate, compare, measure, questions, seed)
+    plan = Plan(ablate, compare, measure, questions, seed, unrelated_links)
     found = []
     for result in _evaluated(data, work, plan, options):
         found.append(result)
@@ -123,6 +135,10 @@ def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> It
 
     progress = terminal_progress()
     if data is None or not data.is_dir():
+        if plan.unrelated_links:
+            raise UsageError(
+                "--unrelated-links is for golden sets, of which it makes a copy; name their folder"
+            )
         return evaluate_vault(options.place(), data, plan, progress)
     if options.vault or options.index_dir:
         raise UsageError(

@@ -44,6 +44,10 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="Then follow the vault as it changes, until Ctrl-C.")
     ] = False,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="DEVICE", help="Embed on: auto, cpu, cuda or mps."),
+    ] = None,
     vault: VaultOption = None,
     index_dir: IndexDirOption = None,
     config: ConfigOption = None,
@@ -55,7 +59,7 @@ def run(
     from app.container.update import update_index
     from indexing.terminal import terminal_progress
 
-    place = options.place()
+    place = options.place(embedding__device=device)
     report = update_index(
         place,
         progress=terminal_progress(),
@@ -64,16 +68,20 @@ def run(
     )
     from app.cli.output import print_json
     from app.cli.show_report import show_report
+    from indexing.watch.telling import report_line
 
-    if options.json:
+    if options.json and watch:
+        # A line, as whatever follows is.
+        report_line(sys.stdout, report)
+    elif options.json:
         print_json(report.as_json())
     else:
         show_report(report)
     if watch:
-        _watch(place, options)
+        _watch(place, options, device)
 
 
-def _watch(place: Place, options: Common) -> None:
+def _watch(place: Place, options: Common, device: str | None) -> None:
     from app.container.following import follow_vault
     from indexing.watch.stopping import stopped_by_signals
     from indexing.watch.telling import json_teller, line_teller
@@ -81,4 +89,4 @@ def _watch(place: Place, options: Common) -> None:
     told = json_teller(sys.stdout) if options.json else line_teller(sys.stderr)
     typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
     with stopped_by_signals() as stop:
-        follow_vault(place, told, stop, config_file=options.config)
+        follow_vault(place, told, stop, config_file=options.config, device=device)

@@ -15,7 +15,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from app.cli import ask, doctor, index, links, search, serve, status
+from app.cli import (
+    ask,
+    browse,
+    capture,
+    doctor,
+    index,
+    links,
+    mcp,
+    models,
+    search,
+    serve,
+    status,
+)
 from app.cli import eval as eval_
 from app.cli.options import (
     Common,
@@ -98,7 +110,20 @@ def start(
     )
 
 
-for command in (index, ask, search, links, status, doctor, serve, eval_):
+for command in (
+    index,
+    ask,
+    search,
+    browse,
+    links,
+    capture,
+    status,
+    doctor,
+    models,
+    serve,
+    mcp,
+    eval_,
+):
     app.command(name=command.NAME, cls=getattr(command, "COMMAND", None))(command.run)
 
 

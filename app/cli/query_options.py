@@ -44,10 +44,20 @@ DirectionOption = Annotated[
     Literal["forward", "backward", "both"] | None,
     typer.Option("--direction", help="Which links are followed.", rich_help_panel=PANEL),
 ]
+IntentOption = Annotated[
+    Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] | None,
+    typer.Option(
+        "--intent",
+        help="What you are after, where the query does not say it; auto reads it from the query.",
+        rich_help_panel=PANEL,
+    ),
+]
 ExplainOption = Annotated[
     bool,
     typer.Option(
-        "--explain", help="Show how each signal ranked each source.", rich_help_panel=PANEL
+        "--explain",
+        help="Show how each signal ranked each source, and why.",
+        rich_help_panel=PANEL,
     ),
 ]
 
@@ -150,6 +160,7 @@ def asked(
     connected: int | None,
     order: Literal["context", "rank"] | None,
     direction: Literal["forward", "backward", "both"] | None,
+    intent: str | None,
     explain: bool,
     filters: Mapping[str, Any],
     literal: bool,
@@ -163,6 +174,7 @@ def asked(
     options = {
         "top_k": top_k,
         "connected": {"max": connected, "order": order, "direction": direction},
+        "intent": intent,
         "explain": explain,
         "filters": filters,
         "literal": literal,

@@ -23,6 +23,7 @@ from app.cli.query_options import (
     ConnectedOption,
     DirectionOption,
     ExplainOption,
+    IntentOption,
     LiteralOption,
     OrderOption,
     PathOption,
@@ -53,6 +54,7 @@ def run(
     connected: ConnectedOption = None,
     order: OrderOption = None,
     direction: DirectionOption = None,
+    intent: IntentOption = None,
     explain: ExplainOption = False,
     tag: TagOption = None,
     path: PathOption = None,
@@ -75,7 +77,16 @@ def run(
 
     filters = narrowed_to(tag, path, after, before, page_type)
     wanted = asked(
-        SearchQuery, words(query), top_k, connected, order, direction, explain, filters, literal
+        SearchQuery,
+        words(query),
+        top_k,
+        connected,
+        order,
+        direction,
+        intent,
+        explain,
+        filters,
+        literal,
     )
     if notes:
         wanted = wanted.model_copy(update={"results": "notes"})

@@ -6,7 +6,7 @@ Touches: index, model, network (listens), terminal.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,6 +21,8 @@ from app.cli.options import (
 
 NAME = "serve"
 
+LogLevel = Literal["debug", "info", "warning", "error"]
+
 
 def run(
     ctx: typer.Context,
@@ -34,6 +36,10 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch/--no-watch", help="Keep the index up to the vault.")
     ] = True,
+    log_level: Annotated[
+        LogLevel,
+        typer.Option("--log-level", help="What is logged to standard error; info: every request."),
+    ] = "warning",
     vault: VaultOption = None,
     index_dir: IndexDirOption = None,
     config: ConfigOption = None,
@@ -42,29 +48,40 @@ def run(
 ) -> None:
     """Answer over HTTP on this machine."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.api.serve import serve
+    from app.api.logs import configure
     from app.cli.output import print_json
-    from app.container.following import FollowerProcess, first_index
+    from app.container.first_index import first_index
+    from app.container.following import FollowerProcess
     from app.container.opening import open_place
     from app.container.running import Announcement
+    from app.server import AlreadyServed, Door
     from indexing.shown import on_one_line, printable
     from indexing.terminal import terminal_progress
 
+    configure("debug" if options.debug else log_level)
     place = options.place(server__host=host, server__port=port)
-    server = place.settings.server
-    announced = Announcement(place)
+    name = printable(on_one_line(place.name))
 
     def say(text: str) -> None:
         typer.echo(text, err=True)
 
-    def started(url: str) -> None:
-        announced.tell(url)
-        if options.json:
-            print_json({"url": url, "vault": str(place.vault)})
-        name = printable(on_one_line(place.name))
-        typer.echo(f"notehop answers for {name} at {url} (Ctrl-C stops it)", err=True)
-
     with ExitStack() as held:
+        try:
+            door = held.enter_context(Door(place))
+        except AlreadyServed as told:
+            if options.json:
+                print_json({"url": told.url, "vault": str(place.vault)})
+            say(f"notehop answers for {name} at {told.url} already (process {told.pid})")
+            return
+        announced = Announcement(place)
+
+        def started() -> None:
+            announced.tell(door.url)
+            if options.json:
+                print_json({"url": door.url, "vault": str(place.vault)})
+            token = "; clients need the token" if door.asks_for_token else ""
+            say(f"notehop answers for {name} at {door.url} (Ctrl-C stops it{token})")
+
         if watch:
             first_index(place, terminal_progress())
         opened = held.enter_context(open_place(place))
@@ -73,4 +90,4 @@ def run(
             held.enter_context(
                 FollowerProcess(place, "notehop serve", say, config_file=options.config)
             )
-        serve(opened, server.host, server.port, started, announced.prove)
+        door.open(opened, announced, started)

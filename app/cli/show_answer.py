@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from app.cli.output import headline, show, styled, warn
+from app.cli.show_explanation import show_explanation
 from app.models import Answer, ConnectedNote, Reply, SearchResult, Source
 from indexing.shown import counted, on_one_line
 
@@ -37,7 +38,7 @@ def show_answer(answer: Answer, remedy: Callable[[], str]) -> None:
         headline("Also found" if answer.citations else "Found", "not cited")
         for source in others:
             _place(source)
-    _close(answer, remedy)
+    _close(answer, remedy, answer.sources)
 
 
 def show_hits(result: SearchResult, remedy: Callable[[], str]) -> None:
@@ -52,7 +53,7 @@ def show_hits(result: SearchResult, remedy: Callable[[], str]) -> None:
             show(styled(""))
         _place(hit)
         show(styled((snippet(hit.text), "dim")), indent=4)
-    _close(result, remedy)
+    _close(result, remedy, result.hits)
 
 
 def snippet(text: str, most: int = SNIPPET) -> str:
@@ -69,15 +70,6 @@ def snippet(text: str, most: int = SNIPPET) -> str:
 def _place(source: Source) -> None:
     title = _title(source)
     show(styled((source.marker, "bold cyan"), " ", (title, "bold"), "  ", (_at(source), "dim")))
-    if source.signals:
-        ranks = ", ".join(f"{name} {_rank(values)}" for name, values in source.signals.items())
-        show(styled((f"score {source.score:.4f}; {ranks}", "dim")), indent=4)
-
-
-def _rank(values: dict[str, float | None]) -> str:
-    rank, score = values.get("rank"), values.get("score")
-    told = f"rank {rank:.0f}" if rank is not None else "no rank"
-    return told if score is None else f"{told} ({score:.3f})"
 
 
 def _title(place: Source | ConnectedNote) -> str:
@@ -89,8 +81,9 @@ def _at(place: Source | ConnectedNote) -> str:
     return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
 
 
-def _close(reply: Reply, remedy: Callable[[], str]) -> None:
+def _close(reply: Reply, remedy: Callable[[], str], sources: Sequence[Source]) -> None:
     _connected(reply.connected_notes)
+    show_explanation(reply, sources)
     if reply.filters:
         show(styled((f"filters: {on_one_line(' '.join(reply.filters))}", "dim")))
     warn(reply.warnings)

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from app.container.capturing import capture_cold
     from app.container.handle import VaultHandle
     from app.container.links import list_links
     from app.container.note_status import note_status
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Place",
     "VaultHandle",
+    "capture_cold",
     "index_status",
     "list_links",
     "locate",
@@ -32,6 +34,7 @@ __all__ = [
 
 _HOMES = {
     "Place": "app.container.place",
+    "capture_cold": "app.container.capturing",
     "VaultHandle": "app.container.handle",
     "index_status": "app.container.status",
     "list_links": "app.container.links",

@@ -5,6 +5,7 @@ Touches: nothing by itself; what it makes touches vault-read, index and model.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,20 +15,31 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore
 
 from app.container.narrowing import Narrowed, newest
-from app.models import ConnectedOptions, Filters
+from app.container.reranking import reranked
+from app.container.templates import templates_last
+from app.container.weighing import reading, weigh
+from app.models import ConnectedOptions, Filters, Intent
 from app.retrieval.connected import ConnectedNotesPostprocessor
+from app.retrieval.cross_encoder import Scorer
 from app.retrieval.current import CurrentFiles
 from app.retrieval.current_view import CurrentView
 from app.retrieval.expansion import preset
 from app.retrieval.filters.allowed import Allowed
 from app.retrieval.fusion import FusionRetriever
-from app.retrieval.graph_retriever import GraphEnhancedRetriever
+from app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
 from app.retrieval.index_view import IndexView
 from app.retrieval.nodes import noted
+from app.retrieval.signals.candidates import CandidateSignal
+from app.retrieval.signals.graph import GraphSignal
 from app.retrieval.signals.lexical import LexicalRetriever
+from app.retrieval.signals.recency import RecencySignal
+from app.retrieval.signals.recent import RecentSignal
 from app.retrieval.signals.semantic import SemanticRetriever
+from app.retrieval.signals.subject import SubjectSignal
 from app.retrieval.signals.title import TitleRetriever
-from app.retrieval.trace import TracedQuery
+from app.retrieval.subject import Subject
+from app.retrieval.trace import Plan, TracedQuery
+from app.retrieval.weights import Weights
 from app.retrieval.widening import AliasWidening
 from config import Settings
 from indexing.stores.reader import Snapshot
@@ -47,7 +59,8 @@ class Wanted:
     """What one query asks of retrieval; None means the setting in force.
 
     ``fill`` gives places that no connected note takes to further sources. ``literal`` tells that
-    the query's text holds no filters, whatever it looks like.
+    the query's text holds no filters, whatever it looks like. ``rerank`` is False where the fused
+    scores are what is wanted.
     """
 
     top_k: int | None = None
@@ -56,6 +69,8 @@ class Wanted:
     fill: bool = True
     filters: Filters = field(default_factory=Filters)
     literal: bool = False
+    intent: Intent | None = None
+    rerank: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +78,8 @@ class Parts:
     """What outlives a generation: vault, settings, and the two readers of queries.
 
     ``embed_model`` gives the model, which is loaded when it is first asked for. ``remedy`` tells
-    what is done, or has to be done, about notes that changed since.
+    what is done, or has to be done, about notes that changed since. ``scorer`` reranks; None for no
+    rerank. ``clock`` gives seconds since the epoch.
     """
 
     vault: Path
@@ -71,6 +87,8 @@ class Parts:
     embed_model: Callable[[], BaseEmbedding]
     tokenizer: Tokenizer
     remedy: Callable[[], str]
+    scorer: Scorer | None = None
+    clock: Callable[[], float] = time.time
 
 
 def retrieve(
@@ -89,7 +107,20 @@ def retrieve(
     if narrowed.lists:
         hits = newest(view, narrowed, depth)
     else:
-        hits = ranking(view, parts, depth, narrowed.allowed).expanded(query)
+        taken = reading(query.query_str, view, wanted.intent or parts.settings.retrieval.intent)
+        weights = weigh(query.query_str, parts.settings, taken, parts.tokenizer.language)
+        # Who asks about something in particular may not call it by its whole name.
+        words = None if taken.intent == "none" else parts.tokenizer.query
+        subject = Subject(view, taken.about, words)
+        retriever = ranking(view, parts, depth, narrowed.allowed, weights, subject)
+        hits = retriever.expanded(query)
+        share = parts.settings.retrieval.template_share
+        hits = templates_last(hits, query.query_str, view, parts.vault, share)
+        query.trace.plan = Plan(taken, weights, subject.found)
+        # Chunks are reranked, before those of a note are merged below.
+        if wanted.rerank:
+            hits = reranked(hits, query, view, parts.scorer, parts.settings)
+        count_expanded(hits, query)
     files = parts.settings.vault
     now = CurrentView(
         view,
@@ -119,16 +150,26 @@ def _depth(settings: Settings, wanted: Wanted) -> int:
     if wanted.results == "notes":
         return candidates
     top_k = wanted.top_k if wanted.top_k is not None else settings.retrieval.top_k
-    return min(candidates, SPARE * max(top_k, settings.connected.context_chunks))
+    needed = SPARE * max(top_k, settings.connected.context_chunks)
+    if settings.rerank.model:
+        needed = max(needed, settings.rerank.candidates)
+    return min(candidates, needed)
 
 
 def ranking(
-    view: Snapshot, parts: Parts, depth: int, allowed: Allowed | None
+    view: Snapshot,
+    parts: Parts,
+    depth: int,
+    allowed: Allowed | None,
+    weights: Weights,
+    subject: Subject,
 ) -> GraphEnhancedRetriever:
     """The fused ranking of the signals, widened by the graph as the settings say.
 
     :param depth: how many hits are returned; the signals rank as many as the settings say.
     :param allowed: what filters leave, which is all that any signal ranks; None for no filters.
+    :param weights: those of this query.
+    :param subject: the notes that it is about.
     """
     settings = parts.settings.retrieval
     signals = {
@@ -147,9 +188,16 @@ def ranking(
             with_text=False,
         ),
     }
+    judges: dict[str, CandidateSignal] = {
+        "subject": SubjectSignal(view, subject, allowed=allowed),
+        "recent": RecentSignal(view, subject, clock=parts.clock, allowed=allowed),
+        "graph": GraphSignal(view, k=settings.rrf_k),
+        "recency": RecencySignal(view, clock=parts.clock),
+    }
     fusion = FusionRetriever(
         signals,
-        weights=settings.weights.model_dump(),
+        weights=weights.by_signal,
+        judges=judges,
         k=settings.rrf_k,
         similarity_top_k=depth,
         dispatch=TitleRetriever(view, allowed=allowed, with_text=False)
@@ -158,7 +206,13 @@ def ranking(
         widening=AliasWidening(view) if settings.alias_expansion else None,
     )
     return GraphEnhancedRetriever(
-        fusion, view, expansion=preset(settings.expansion), allowed=allowed, with_text=False
+        fusion,
+        view,
+        expansion=preset(settings.expansion),
+        weight=settings.expansion_weight,
+        allowed=allowed,
+        with_text=False,
+        clock=parts.clock,
     )
 
 

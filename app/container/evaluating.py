@@ -23,6 +23,7 @@ from app.evaluation.held_out import reader_without
 from app.evaluation.measures import check_installed, checked_measure
 from app.evaluation.own import own_questions
 from app.evaluation.question import Question, QuestionSet
+from app.evaluation.unrelated import with_unrelated_links
 from app.evaluation.variants import Variant, ablation, baseline, distinct, pair
 from config import Settings, load_settings
 from config.errors import UsageError
@@ -50,7 +51,8 @@ class Plan:
     Settings in force against a stock assembly; with ``ablate`` each part by itself, too; with
     ``compare`` the two settings of these names instead. ``measure`` is the one by which questions
     count as helped or hurt, None for the one that fits the questions. ``questions`` and ``seed``
-    are for those made out of a vault: how many of each kind, and which.
+    are for those made out of a vault: how many of each kind, and which. ``unrelated_links`` is how
+    many links to notes drawn at random are written into each note of a golden set first.
     """
 
     ablate: bool = False
@@ -58,6 +60,7 @@ class Plan:
     measure: str | None = None
     questions: int = 100
     seed: int = 0
+    unrelated_links: int = 0
 
     def variants(self, settings: Settings) -> list[Variant]:
         """The settings to run.
@@ -82,6 +85,8 @@ def evaluate_sets(
     if not found:
         raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
     for golden in found:
+        if plan.unrelated_links:
+            golden = with_unrelated_links(golden, work, plan.unrelated_links, plan.seed)
         settings = load_settings(vault=golden.vault, config_file=config_file)
         place_for = _indexed(golden.name, golden.vault, work, progress)
         # Settings that do not exist should show before an index is made.

@@ -1,36 +1,57 @@
 """An opened vault: what every edge asks and answers with.
 
-Touches: vault-read (names, sizes, times), index (reads), model.
+Touches: vault-read, vault-write (:meth:`VaultHandle.capture` alone), index (reads), model.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import LLM
 
 from app.answer.material import material_of
 from app.answer.query_engine import NotehopQueryEngine
 from app.container.assembly import Wanted
+from app.container.browsing import browse
+from app.container.capturing import capture
+from app.container.embedding import embed
+from app.container.explaining import explained, told
+from app.container.graph_view import graph_view
 from app.container.machinery import Machinery
+from app.container.note_view import note_view
 from app.container.pending import counter
 from app.container.place import Place
 from app.container.queries import as_query, checked
+from app.container.related import find_related
 from app.container.retriever import VaultRetriever
 from app.container.status import index_status
+from app.container.streaming import events
 from app.models import (
     Answer,
+    BrowseQuery,
+    BrowseResult,
+    Captured,
+    CaptureQuery,
+    Connection,
+    Embedded,
+    EmbedQuery,
+    GraphView,
     IndexStatus,
+    Intent,
+    NoteView,
     Query,
     SearchQuery,
     SearchResult,
+    StreamEvent,
 )
 from app.retrieval.trace import TracedQuery
 from config import Settings
+from indexing.capture.capture import Kept
 from indexing.stores.reader import Reader
 
 
@@ -71,26 +92,39 @@ class VaultHandle:
         """Answer a question.
 
         :param options: fields of :class:`app.models.Query`: ``top_k``, ``filters``,
-            ``literal``, ``connected``, ``explain``.
+            ``literal``, ``intent``, ``connected``, ``explain``.
         :raises QueryError: if the question is empty or too long, or an option is wrong.
         """
         asked = as_query(Query, query, options)
         traced, started = self._begin(asked)
-        wanted = _asked(asked)
-        response = self._engine(wanted).query(traced)
-        told = response.metadata or {}
-        return Answer(
-            answer=str(response),
-            mode=told["mode"],
-            citations=_explained(told["citations"], asked),
-            mentioned=told["mentioned"],
-            sources=_explained(told["sources"], asked),
-            connected_notes=told["connected_notes"],
-            warnings=told["warnings"],
-            filters=traced.trace.filters,
-            generation=_generation(traced),
-            pending=self._pending.value(),
-            timings_ms=_timings(told["timings_ms"], started),
+        response = self._engine(_asked(asked)).query(traced)
+        return self._answer(response, asked, traced, started)  # type: ignore[arg-type]
+
+    def stream(
+        self,
+        query: str | Query,
+        *,
+        cancelled: Callable[[], bool] | None = None,
+        **options: Any,
+    ) -> Iterator[StreamEvent]:
+        """Answer a question as :meth:`ask`, in events: sources first, the text as it is written.
+
+        The last event is ``done``, with the whole answer, or ``error``. Nothing is done before the
+        first event is asked for, nor after the iterator is closed.
+
+        :param cancelled: asked often; once it says yes, a model is stopped and the events end.
+        :raises QueryError: at once, if the question is empty or too long, or an option is wrong.
+        """
+        asked = as_query(Query, query, options)
+        traced, started = self._begin(asked)
+        return events(
+            self._engine(_asked(asked)),
+            lambda: self._machinery.synthesizer,
+            traced,
+            self.name,
+            shown=lambda found: explained([one.model_dump() for one in found], asked),
+            finished=lambda response: self._answer(response, asked, traced, started),
+            cancelled=cancelled or (lambda: False),
         )
 
     def search(self, query: str | Query, **options: Any) -> SearchResult:
@@ -105,14 +139,89 @@ class VaultHandle:
         wanted = replace(_asked(asked), results=asked.results, fill=False)
         found = material_of(self._machinery.retrieve(traced, wanted), self.name)
         return SearchResult(
-            hits=_explained([source.model_dump() for source in found.sources], asked),
+            hits=explained(
+                [{**source.model_dump(), "file": source.path} for source in found.sources], asked
+            ),
             connected_notes=list(found.connected),
             warnings=traced.trace.warnings,
             filters=traced.trace.filters,
+            **told(traced.trace, asked),
             generation=_generation(traced),
             pending=self._pending.value(),
             timings_ms=_timings(traced.trace.timings_ms, started),
         )
+
+    def browse(self, query: BrowseQuery) -> BrowseResult:
+        """List what lies around some notes in the graph of links, best first.
+
+        :raises NoteMissing: if a seed is no note.
+        :raises QueryError: if a filter makes no sense.
+        """
+        self._pending.begin()
+        tokenizer = self._machinery.tokenizer
+        with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
+            found = browse(view, catalog, self.place, tokenizer, query)
+        return found.model_copy(update={"pending": self._pending.value()})
+
+    def note(
+        self, path_or_name: str, *, section: str | None = None, mentions: bool = True
+    ) -> NoteView:
+        """Read a note as it is now, with its outline and the links around it.
+
+        :param path_or_name: path in the vault, title, alias, or name as in a link.
+        :param section: a heading, headings down to one (``A > B``), or ``^block``.
+        :param mentions: whether to look for places that say its name without a link.
+        :raises NoteMissing: if there is no such note or section, or it is kept out of the index.
+        :raises UsageError: if several notes are meant.
+        """
+        self._pending.begin()
+        tokenizer = self._machinery.tokenizer
+        with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
+            found = note_view(
+                view,
+                catalog,
+                self.place,
+                tokenizer,
+                path_or_name,
+                section=section,
+                mentions=mentions,
+            )
+        return found.model_copy(update={"pending": self._pending.value()})
+
+    def graph(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
+        """Lay out the notes around some, or without any the best of the vault by PageRank.
+
+        :param depth: links from them, 1 or 2.
+        :param most: notes at most, 1 to 300.
+        :raises NoteMissing: if one of them is no note.
+        :raises QueryError: if a number is out of range.
+        """
+        with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
+            return graph_view(view, catalog, self.place, around, depth=depth, most=most)
+
+    def capture(self, query: CaptureQuery) -> Captured:
+        """Keep a text as a new note, and name the notes that it has to do with.
+
+        It fails only if the note cannot be written: a look-up that fails or takes too long is
+        logged, and said in the message. The index is not brought up to date by it.
+
+        :raises CaptureFailed: if the note cannot be written.
+        """
+        return capture(self.place, query, lambda: self.related)
+
+    def related(self, kept: Kept) -> list[Connection]:
+        """The notes that a captured one has to do with, best first; none that it links to.
+
+        :raises NotehopError: as :meth:`search`.
+        """
+        return find_related(self._machinery, self.place, kept)
+
+    def embed(self, query: EmbedQuery) -> Embedded:
+        """Return texts as vectors, by the model of the index.
+
+        :raises ModelError: if the model cannot be loaded, or fails.
+        """
+        return embed(self._machinery.embedder, query)
 
     def query_engine(
         self,
@@ -121,15 +230,17 @@ class VaultHandle:
         connected: Mapping[str, Any] | None = None,
         filters: Mapping[str, Any] | None = None,
         literal: bool = False,
+        intent: Intent | None = None,
     ) -> NotehopQueryEngine:
         """A LlamaIndex query engine over this vault, for as long as the handle is open.
 
         :param connected: ``max``, ``order`` and ``direction``; the settings where not given.
         :param filters: fields of :class:`app.models.Filters`, for every query.
         :param literal: whether queries hold no filters, whatever they look like.
+        :param intent: what queries are after; the setting where not given.
         :raises QueryError: if an option is wrong.
         """
-        return self._engine(_wanted(top_k, connected, filters, literal))
+        return self._engine(_wanted(top_k, connected, filters, literal, intent))
 
     def retriever(
         self,
@@ -138,16 +249,17 @@ class VaultHandle:
         connected: Mapping[str, Any] | None = None,
         filters: Mapping[str, Any] | None = None,
         literal: bool = False,
+        intent: Intent | None = None,
     ) -> VaultRetriever:
         """A LlamaIndex retriever over this vault: ``top_k`` sources, then connected notes.
 
         Hand ``connected={"max": 0}`` to have sources only, for a synthesizer of LlamaIndex, which
         does not tell the two apart.
 
-        :param filters: as for :meth:`query_engine`, like ``literal``.
+        :param filters: as for :meth:`query_engine`, like ``literal`` and ``intent``.
         :raises QueryError: if an option is wrong.
         """
-        wanted = replace(_wanted(top_k, connected, filters, literal), fill=False)
+        wanted = replace(_wanted(top_k, connected, filters, literal, intent), fill=False)
         return VaultRetriever(self._machinery.retrieve, wanted)
 
     def warm(self) -> None:
@@ -186,6 +298,29 @@ class VaultHandle:
         self._pending.begin()
         return TracedQuery(text), started
 
+    @property
+    def _reader(self) -> Reader:
+        return self._machinery.reader
+
+    def _answer(
+        self, response: Response, asked: Query, traced: TracedQuery, started: float
+    ) -> Answer:
+        found = response.metadata or {}
+        return Answer(
+            answer=str(response),
+            mode=found["mode"],
+            citations=explained(found["citations"], asked),
+            mentioned=found["mentioned"],
+            sources=explained(found["sources"], asked),
+            connected_notes=found["connected_notes"],
+            warnings=found["warnings"],
+            filters=traced.trace.filters,
+            **told(traced.trace, asked),
+            generation=_generation(traced),
+            pending=self._pending.value(),
+            timings_ms=_timings(found["timings_ms"], started),
+        )
+
     def _engine(self, wanted: Wanted) -> NotehopQueryEngine:
         retriever = VaultRetriever(self._machinery.retrieve, wanted)
         return NotehopQueryEngine(retriever, self._machinery.synthesizer)
@@ -196,23 +331,26 @@ def _wanted(
     connected: Mapping[str, Any] | None,
     filters: Mapping[str, Any] | None,
     literal: bool,
+    intent: Intent | None,
 ) -> Wanted:
     options = {
         "top_k": top_k,
         "connected": dict(connected or {}),
         "filters": dict(filters or {}),
         "literal": literal,
+        "intent": intent,
     }
     return _asked(as_query(Query, "-", options))
 
 
 def _asked(query: Query) -> Wanted:
-    return Wanted(query.top_k, query.connected, filters=query.filters, literal=query.literal)
-
-
-def _explained(sources: list[dict[str, Any]], asked: Query) -> list[Any]:
-    """Sources with the ranks of the signals only where the query asks for them."""
-    return sources if asked.explain else [{**source, "signals": None} for source in sources]
+    return Wanted(
+        query.top_k,
+        query.connected,
+        filters=query.filters,
+        literal=query.literal,
+        intent=query.intent,
+    )
 
 
 def _timings(stages: Mapping[str, float], started: float) -> dict[str, float]:

@@ -6,6 +6,7 @@ Touches: index (reads), model.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore
@@ -19,7 +20,9 @@ from app.container.place import Place
 from app.container.queries import checked
 from app.container.reading import reading_of
 from app.container.remedy import remedy
+from app.container.reranking import scorer_of
 from app.retrieval.trace import TracedQuery
+from config.errors import ModelError
 from indexing.embed.query import QueryEmbedder, load_query
 from indexing.stores.catalog import Catalog
 from indexing.stores.reader import Reader
@@ -45,12 +48,19 @@ class Machinery:
         self._place = place
         self._llm = llm
         self._loading = threading.RLock()
+        self._scorer = scorer_of(place.settings)
         self._embedder: QueryEmbedder | None = None
         self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None
 
     def warm(self) -> None:
-        """Load the model and let it embed once: the first time takes longer."""
+        """Load the models and let them work once: the first time takes longer.
+
+        A broken rerank is no reason to fail: each reply says that it was not reranked.
+        """
         self.embedder.embed_query("warm")
+        if self._scorer is not None:
+            with suppress(ModelError):
+                self._scorer.load()
         self._read_as_indexed()
         self.ready = True
 
@@ -87,6 +97,7 @@ class Machinery:
                 lambda: self.embedder,
                 tokenizer,
                 lambda: remedy(self._place.layout),
+                self._scorer,
             )
             found = retrieve(query, view, parts, wanted, narrowed)
         self.ready = self.ready or not narrowed.lists
@@ -106,6 +117,11 @@ class Machinery:
     def synthesizer(self) -> VaultSynthesizer:
         """What makes the answer: the language model if there is one, else quotes."""
         return self._read_as_indexed()[1]
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What reads words as the index does."""
+        return self._read_as_indexed()[0]
 
     @property
     def embedder(self) -> QueryEmbedder:

@@ -53,6 +53,16 @@ def paths_meant(vault: Path, said: str) -> list[str]:
     )
 
 
+def from_here(vault: Path, said: str) -> str:
+    """A note as a shell completes its path: the path in the vault, if there is a file; else as it
+    was said."""
+    for path in paths_meant(vault, said):
+        for candidate in (path, f"{path}.md"):
+            if is_note(candidate) and (vault / candidate).is_file():
+                return candidate
+    return said
+
+
 def _close(files: VaultFiles, said: str) -> str:
     """What may have been meant: names a slip away, else those that hold what was said."""
     from app.container.near import Name, NearNames

@@ -5,6 +5,7 @@ Touches: vault-read, index (reads).
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from config.errors import NotehopError
 from indexing.changes import Changes, changes_since, scan
 from indexing.stores.catalog import Catalog
 from indexing.stores.reader import Reader
+
+_log = logging.getLogger(__name__)
 
 FRESH = 5.0
 """Seconds for which a count is taken as it is."""
@@ -83,15 +86,17 @@ class PendingCount:
             return self._value
 
     def _run(self) -> None:
+        value: int | None = None
         try:
-            value: int | None = self._count()
-        except (NotehopError, OSError):
+            value = self._count()
+        except (NotehopError, OSError) as exc:
             # An answer does not fail because the vault could not be looked at: it says None.
-            value = None
-        with self._turn:
-            if self._running is threading.current_thread():
-                self._value, self._at = value, self._clock()
-                self._running = None
+            _log.debug("the changes are not counted: %s", exc)
+        finally:
+            with self._turn:
+                if self._running is threading.current_thread():
+                    self._value, self._at = value, self._clock()
+                    self._running = None
 
 
 def counter(place: Place, reader: Reader) -> PendingCount:

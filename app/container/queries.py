@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from app.container.place import Place
-from app.models import Filters, Query
+from app.models import Asked, Filters, Query
 from app.retrieval.filters.plan import EMPTY, of_fields, plan
 from config.errors import QueryError
 
 QueryT = TypeVar("QueryT", bound=Query)
+AskedT = TypeVar("AskedT", bound=Asked)
 
 
 def as_query(model: type[QueryT], query: str | Query, options: dict[str, Any]) -> QueryT:
@@ -21,8 +23,16 @@ def as_query(model: type[QueryT], query: str | Query, options: dict[str, Any]) -
     :raises QueryError: naming the option that does not exist or has a wrong value.
     """
     given = {"query": query} if isinstance(query, str) else query.model_dump()
+    return request(model, {**given, **options})
+
+
+def request(model: type[AskedT], fields: Mapping[str, Any]) -> AskedT:
+    """Make a request of its fields.
+
+    :raises QueryError: naming the field that does not exist or has a wrong value.
+    """
     try:
-        return model(**{**given, **options})
+        return model(**fields)
     except ValidationError as exc:
         told = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in exc.errors()]
         raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc

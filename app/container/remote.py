@@ -12,6 +12,7 @@ import http.client
 import json
 import logging
 import secrets
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -19,10 +20,19 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from app.container.place import Place
-from app.container.running import Running, digest, proof, read_running, version
-from app.models import Answer, Query, SearchQuery, SearchResult
+from app.container.running import Running, digest, proof, read_running, ticket, version
+from app.models import (
+    Answer,
+    BrowseQuery,
+    BrowseResult,
+    Captured,
+    CaptureQuery,
+    Query,
+    SearchQuery,
+    SearchResult,
+)
 from app.problems import error_of
-from config.errors import NotehopError
+from config.errors import CaptureFailed, NotehopError
 
 _log = logging.getLogger(__name__)
 
@@ -55,8 +65,55 @@ def search_server(place: Place, query: SearchQuery) -> SearchResult | None:
     return _asked(place, "/search", query, SearchResult, SEARCHED)
 
 
+def browse_server(place: Place, query: BrowseQuery) -> BrowseResult | None:
+    """Have a running server browse, as :func:`ask_server`."""
+    return _asked(place, "/graph/browse", query, BrowseResult, SEARCHED)
+
+
+def capture_server(place: Place, query: CaptureQuery) -> Captured | None:
+    """Have a running server capture a text; None if there is none, and nothing was written.
+
+    :raises NotehopError: what the server says is wrong.
+    :raises CaptureFailed: if it does not say what became of the text.
+    """
+    running = read_running(place.layout)
+    if running is None:
+        return None
+    try:
+        connection = _known(running, place)
+    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+        _not_asked(running, exc)
+        return None
+    with closing(connection):
+        connection.sock.settimeout(SEARCHED)
+        body = query.model_dump_json().encode()
+        try:
+            return _read(connection, "/capture", body, Captured, ticket(running.token))
+        except _Unusable as exc:
+            _not_asked(running, exc)
+            return None
+        except (OSError, http.client.HTTPException, ValueError) as exc:
+            inbox = place.settings.capture.folder or "the vault"
+            raise CaptureFailed(
+                f"the server at {running.url} did not say whether it kept the text "
+                f"({_reason(exc)}); look into {inbox} before you capture it again"
+            ) from exc
+
+
+def is_serving(place: Place) -> bool:
+    """Whether a server runs that answers for this place, with its settings."""
+    running = read_running(place.layout)
+    if running is None:
+        return False
+    try:
+        _known(running, place).close()
+    except (_Unusable, OSError, http.client.HTTPException, ValueError):
+        return False
+    return True
+
+
 def _asked(
-    place: Place, route: str, query: Query, model: type[ModelT], patience: float
+    place: Place, route: str, query: BaseModel, model: type[ModelT], patience: float
 ) -> ModelT | None:
     running = read_running(place.layout)
     if running is None:
@@ -64,11 +121,19 @@ def _asked(
     try:
         with closing(_known(running, place)) as connection:
             connection.sock.settimeout(patience)
-            return _read(connection, route, query.model_dump_json().encode(), model)
+            body = query.model_dump_json().encode()
+            return _read(connection, route, body, model, ticket(running.token))
     except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
-        reason = (str(exc) or type(exc).__name__).splitlines()[0]
-        _log.debug("the server at %s is not asked: %s", running.url, reason)
+        _not_asked(running, exc)
         return None
+
+
+def _not_asked(running: Running, exc: Exception) -> None:
+    _log.debug("the server at %s is not asked: %s", running.url, _reason(exc))
+
+
+def _reason(exc: Exception) -> str:
+    return (str(exc) or type(exc).__name__).splitlines()[0]
 
 
 def _known(running: Running, place: Place) -> http.client.HTTPConnection:
@@ -106,10 +171,16 @@ def _challenge(connection: http.client.HTTPConnection, running: Running, place: 
 
 
 def _read(
-    connection: http.client.HTTPConnection, route: str, body: bytes, model: type[ModelT]
+    connection: http.client.HTTPConnection,
+    route: str,
+    body: bytes,
+    model: type[ModelT],
+    entry: str,
 ) -> ModelT:
-    status, told = _sent(connection, "POST", route, body)
-    if status == http.client.OK:
+    # Only now does it leave: the server has proved that it wrote the file, and knows it anyway.
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {entry}"}
+    status, told = _sent(connection, "POST", route, body, headers)
+    if status in (http.client.OK, http.client.CREATED):
         return model.model_validate(told)
     error: NotehopError | None = error_of(told)
     if error is None:
@@ -118,9 +189,12 @@ def _read(
 
 
 def _sent(
-    connection: http.client.HTTPConnection, method: str, route: str, body: bytes | None = None
+    connection: http.client.HTTPConnection,
+    method: str,
+    route: str,
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> tuple[int, Any]:
-    headers = {} if body is None else {"Content-Type": "application/json"}
-    connection.request(method, route, body, headers)
+    connection.request(method, route, body, dict(headers or {}))
     response = connection.getresponse()
     return response.status, json.loads(response.read())

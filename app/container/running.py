@@ -91,6 +91,11 @@ class Announcement:
         """Answer a challenge as only the server of this file can."""
         return proof(self._token, self._place, challenge)
 
+    @property
+    def ticket(self) -> str:
+        """What programs of the same user may send in place of the server's token."""
+        return ticket(self._token)
+
     def __enter__(self) -> Self:
         return self
 
@@ -127,6 +132,11 @@ def proof(token: str, place: Place, challenge: str) -> str:
     # JSON, so that no two lists of texts are one text; lone surrogates of odd names are escaped.
     message = json.dumps([*told, version()]).encode()
     return hmac.new(token.encode(), message, hashlib.sha256).hexdigest()
+
+
+def ticket(token: str) -> str:
+    """What lets in who can read the file, and tells nobody the token in it."""
+    return hmac.new(token.encode(), b"ticket", hashlib.sha256).hexdigest()
 
 
 def digest(place: Place) -> str:

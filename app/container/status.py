@@ -5,10 +5,12 @@ Touches: vault-read (names, sizes, times), index (reads; see :mod:`indexing.stor
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from app.container.pending import pending_changes
@@ -43,7 +45,7 @@ def index_status(place: Place) -> IndexStatus:
         counts = view.counts()
         told = view.meta().get("problems", [])
         made_with = view.fingerprint or {}
-        updated = _updated(place.layout)
+        updated = float(view.meta().get("written", place.layout.catalog.stat().st_mtime))
         sizes = _sizes(place.layout)
         return IndexStatus(
             vault=str(place.vault),
@@ -143,25 +145,17 @@ def _server(layout: IndexLayout) -> ServerNow | None:
     return ServerNow(url=running.url, pid=running.pid, started=running.started)
 
 
-def _updated(layout: IndexLayout) -> float:
-    """When the catalog or its journal was written last; readers leave an empty journal behind."""
-    times = [layout.catalog.stat().st_mtime]
-    with suppress(FileNotFoundError):
-        journal = layout.catalog.with_name(layout.catalog.name + "-wal").stat()
-        times += [journal.st_mtime] if journal.st_size else []
-    return max(times)
-
-
 def _sizes(layout: IndexLayout) -> dict[str, int]:
     part_of = dict.fromkeys(layout.catalog_files, "catalog")
     part_of |= {getattr(layout, name): name for name in PARTS[1:-1]}
     sizes = dict.fromkeys(PARTS, 0)
-    for path in layout.root.rglob("*"):
-        top = layout.root / path.relative_to(layout.root).parts[0]
-        try:
-            sizes[part_of.get(top, "other")] += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:
-            continue  # a writer has just taken it away
+    for folder, _, names in os.walk(layout.root):
+        for name in names:
+            path = Path(folder, name)
+            top = layout.root / path.relative_to(layout.root).parts[0]
+            # A writer may just have taken it away.
+            with suppress(OSError):
+                sizes[part_of.get(top, "other")] += path.stat().st_size
     return sizes
 
 

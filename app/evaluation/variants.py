@@ -36,7 +36,10 @@ class Part:
 PARTS = (
     Part("title dispatch", "retrieval.title_dispatch", True, False),
     Part("alias expansion", "retrieval.alias_expansion", True, False),
-    Part("recall expansion", "retrieval.expansion", "balanced", "off"),
+    Part("intents", "retrieval.intent", "auto", "none"),
+    Part("languages", "retrieval.unread_share", 0.05, 1.0),
+    Part("templates", "retrieval.template_share", 0.5, 1.0),
+    Part("recall expansion", "retrieval.expansion", "conservative", "off"),
     Part("connected notes", "connected.max", 3, 0),
     Part("backlinks", "connected.direction", "both", "forward"),
     Part("order context", "connected.order", "context", "rank"),

@@ -21,12 +21,15 @@ from app.models.doctor import (
 from app.models.embed import Embedded, EmbedQuery
 from app.models.filters import FilterFields, Filters
 from app.models.graph import GraphEdge, GraphNode, GraphView
+from app.models.held import HeldModel, ModelList, PulledModel
 from app.models.note import Mention, NoteLink, NoteView, OutlineEntry
-from app.models.query import ConnectedOptions, Query, SearchQuery
+from app.models.query import ConnectedOptions, Intent, Query, SearchQuery
 from app.models.reply import (
     Answer,
     Citation,
     ConnectedNote,
+    Explanation,
+    Hit,
     LinkedFrom,
     Reply,
     SearchResult,
@@ -79,20 +82,25 @@ __all__ = [
     "EmbedQuery",
     "Embedded",
     "ErrorEvent",
+    "Explanation",
     "FilterFields",
     "Filters",
     "GraphEdge",
     "GraphNode",
     "GraphView",
     "Health",
+    "HeldModel",
+    "Hit",
     "IndexCheck",
     "IndexFinding",
     "IndexStatus",
+    "Intent",
     "Kept",
     "LastRun",
     "LinkPlace",
     "LinkedFrom",
     "Mention",
+    "ModelList",
     "NearMiss",
     "NextRun",
     "NoteLink",
@@ -102,6 +110,7 @@ __all__ = [
     "PartState",
     "PendingChanges",
     "Problem",
+    "PulledModel",
     "Query",
     "Reply",
     "SearchQuery",

@@ -12,6 +12,13 @@ MOST = 100
 """Values of one filter."""
 
 
+DAY = (
+    r"^([1-9][0-9]{3}([-/.](0?[1-9]|1[0-2])([-/.](0?[1-9]|[12][0-9]|3[01]))?)?"
+    r"|[0-9]{1,3}[dwmy]|today|yesterday)$"
+)
+"""How days are mostly written, for programs that read the schema; more is taken."""
+
+
 def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, list | tuple) else [value]
 
@@ -51,10 +58,12 @@ class FilterFields(Asked):
         default=None,
         description="The day from which a note is on: 2026-10-07, 2026-10, 2026, today, "
         "yesterday, or a time ago (7d, 2w, 3m, 1y).",
+        json_schema_extra={"pattern": DAY},
     )
     before: Said | None = Field(
         default=None,
         description="The day before which a note is, itself not included; as for after.",
+        json_schema_extra={"pattern": DAY},
     )
     type: Several = Field(
         default_factory=list, description="Page types, one of which a note is of."

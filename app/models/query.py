@@ -18,18 +18,24 @@ class ConnectedOptions(Asked):
     direction: Literal["forward", "backward", "both"] | None = None
 
 
+Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"]
+"""What a query is after; ``auto`` reads it from the query, ``none`` weighs all signals alike."""
+
+
 class Query(Asked):
     """A question or a search.
 
     ``query`` may hold filters itself (``tag:fish after:2026-10 "tide gate"``), which ``filters``
     adds to; ``literal`` takes the text as it stands, with no filters in it. A query without words
-    lists the newest notes that its filters leave.
+    lists the newest notes that its filters leave. ``intent`` sets the weights of the signals; None
+    means the setting in force.
     """
 
     query: str
     filters: Filters = Field(default_factory=Filters)
     literal: bool = False
     top_k: int | None = Field(default=None, ge=1, le=100)
+    intent: Intent | None = None
     connected: ConnectedOptions = Field(default_factory=ConnectedOptions)
     explain: bool = False
 

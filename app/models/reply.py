@@ -12,8 +12,11 @@ from app.models.base import Strict
 class Source(Strict):
     """A chunk that may be cited. ``lines`` count from 1 and include both ends.
 
-    ``score`` is the fused score: comparable within one reply only. ``signals`` is filled when the
-    query asks to explain: signal name -> {rank, score, weight}.
+    ``score`` is the fused score: comparable within one reply only. The last four are filled when
+    the query asks to explain: ``signals`` maps signal name -> {rank, score, weight} (``title`` is
+    the dispatch of a note that the query names exactly); ``rerank`` holds the score of the rerank
+    and the rank before it; ``expanded_from`` tells by which link a hit of the expansion came,
+    ``held_back`` why a hit stands lower than its signals say.
     """
 
     marker: str
@@ -26,6 +29,9 @@ class Source(Strict):
     score: float
     uri: str
     signals: dict[str, dict[str, float | None]] | None = None
+    rerank: dict[str, float | None] | None = None
+    expanded_from: dict[str, float | int | str | None] | None = None
+    held_back: str | None = None
 
 
 class Citation(Source):
@@ -56,10 +62,30 @@ class ConnectedNote(Strict):
     evidence: dict[str, float | int | str | None] | None = None
 
 
+class Explanation(Strict):
+    """How a query was weighed, when it asks to explain.
+
+    ``about`` is what of the query its subject was looked for in, ``rule`` the rule of
+    docs/intents.md that took it (None: the intent was named, or no rule did), ``subject`` the notes
+    that it is about, where a signal asked for them. ``weights`` maps signal name -> weight of this
+    query, ``reasons`` says what changed them beside the intent. ``counts`` maps stage -> what was
+    counted.
+    """
+
+    intent: str
+    rule: str | None = None
+    about: str
+    subject: list[str] = Field(default_factory=list)
+    weights: dict[str, float]
+    reasons: list[str] = Field(default_factory=list)
+    counts: dict[str, dict[str, int | str]] = Field(default_factory=dict)
+
+
 class Reply(Strict):
     """What every reply carries beside its results.
 
-    ``filters`` are those that were applied, as they are written in a query.
+    ``filters`` are those that were applied, as they are written in a query. ``intent`` is what the
+    query was taken to be after; ``explanation`` is there when it asks to explain.
     ``timings_ms`` maps stage -> milliseconds. ``pending`` counts the notes that changed since the
     index was made; None when that could not be told in time.
     """
@@ -67,6 +93,8 @@ class Reply(Strict):
     connected_notes: list[ConnectedNote]
     warnings: list[str] = Field(default_factory=list)
     filters: list[str] = Field(default_factory=list)
+    intent: str = "none"
+    explanation: Explanation | None = None
     timings_ms: dict[str, float] = Field(default_factory=dict)
     generation: int
     pending: int | None = None
@@ -82,7 +110,13 @@ class Answer(Reply):
     sources: list[Source]
 
 
+class Hit(Source):
+    """A hit of a search; ``file`` is its ``path``, under the name that other tools have for it."""
+
+    file: str
+
+
 class SearchResult(Reply):
     """The hits of a search, best first."""
 
-    hits: list[Source]
+    hits: list[Hit]

@@ -13,14 +13,15 @@ class Health(Strict):
     """Whether a server is up: ``live`` answers at all, ``ready`` without loading anything first.
 
     ``proof`` answers a challenge, for programs of the same user that have to know which vault and
-    index the server is for (see :mod:`app.container.running`); None without one.
+    index the server is for (see :mod:`app.container.running`); None without one. ``vault``,
+    ``generation`` and ``version`` are told to those only who may ask the server everything else.
     """
 
     live: bool
     ready: bool
-    vault: str
-    generation: int
-    version: str
+    vault: str | None = None
+    generation: int | None = None
+    version: str | None = None
     proof: str | None = None
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from app.retrieval.connected import ConnectedNotesPostprocessor
+    from app.retrieval.cross_encoder import CrossEncoderScorer
     from app.retrieval.expansion import PRESETS, Expansion, preset
     from app.retrieval.fusion import FusionRetriever
     from app.retrieval.graph_retriever import GraphEnhancedRetriever
     from app.retrieval.index_view import IndexView
     from app.retrieval.reciprocal_rank import Fused, fuse
+    from app.retrieval.rerank import RerankPostprocessor
     from app.retrieval.signals.lexical import LexicalRetriever
     from app.retrieval.signals.semantic import SemanticRetriever
     from app.retrieval.signals.title import TitleRetriever
@@ -25,12 +27,14 @@ __all__ = [
     "PRESETS",
     "AliasWidening",
     "ConnectedNotesPostprocessor",
+    "CrossEncoderScorer",
     "Expansion",
     "Fused",
     "FusionRetriever",
     "GraphEnhancedRetriever",
     "IndexView",
     "LexicalRetriever",
+    "RerankPostprocessor",
     "SemanticRetriever",
     "TitleRetriever",
     "Trace",
@@ -43,12 +47,14 @@ _HOMES = {
     "PRESETS": "app.retrieval.expansion",
     "AliasWidening": "app.retrieval.widening",
     "ConnectedNotesPostprocessor": "app.retrieval.connected",
+    "CrossEncoderScorer": "app.retrieval.cross_encoder",
     "Expansion": "app.retrieval.expansion",
     "Fused": "app.retrieval.reciprocal_rank",
     "FusionRetriever": "app.retrieval.fusion",
     "GraphEnhancedRetriever": "app.retrieval.graph_retriever",
     "IndexView": "app.retrieval.index_view",
     "LexicalRetriever": "app.retrieval.signals.lexical",
+    "RerankPostprocessor": "app.retrieval.rerank",
     "SemanticRetriever": "app.retrieval.signals.semantic",
     "TitleRetriever": "app.retrieval.signals.title",
     "Trace": "app.retrieval.trace",

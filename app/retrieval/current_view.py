@@ -67,6 +67,10 @@ class CurrentView:
         """The notes whose title or alias was ``name`` when they were indexed."""
         return self._view.notes_named(name)
 
+    def named_any(self, names: Iterable[str]) -> Mapping[str, Sequence[str]]:
+        """Name -> the notes whose title or alias it was when they were indexed."""
+        return self._view.named_any(names)
+
     def path_of(self, chunk_id: ChunkId) -> str | None:
         """The note that holds the chunk in the index."""
         return self._view.path_of(chunk_id)

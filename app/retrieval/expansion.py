@@ -1,9 +1,9 @@
-"""Owns recall expansion as a rule: which neighbours of the best notes join the candidates."""
+"""Owns recall expansion as a rule: which neighbours of the best notes join, and in what order."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -15,6 +15,17 @@ DIRECTIONS: tuple[Direction, ...] = ("forward", "backward", "both")
 
 DAY = 86_400.0
 """Seconds."""
+
+DECAY = 0.5
+"""What a second link leaves of a neighbour's weight and of its votes."""
+
+RRF_K = 10
+"""Rank offset of the ranking of neighbours: there are tens of them, as of connected notes."""
+
+VOTE = 0.25
+"""Weight of that ranking among the signals. So little moves no first hit, and brings more of the
+notes sought into the first ten on every set we have; with 0.5 first hits are lost
+(docs/decisions/recall-expansion.md)."""
 
 HALF_LIFE = 30 * DAY
 WINDOW = 120 * DAY
@@ -75,9 +86,53 @@ def recency(modified: float, now: float) -> float:
     return float(0.5 ** (age / HALF_LIFE))
 
 
-def weight(pagerank: float, edges: int, modified: float, now: float) -> float:
-    """Return how much a neighbour matters: PageRank x ln(1 + edges) x recency.
+def weight(pagerank: float, edges: int, modified: float, now: float, depth: int = 1) -> float:
+    """Return how much a neighbour matters: PageRank x ln(1 + edges) x recency, less at depth 2.
 
     :param edges: links between the neighbour and the notes it was found from, at least 1.
+    :param depth: links between it and the best notes, 1 or 2.
     """
-    return pagerank * math.log1p(edges) * recency(modified, now)
+    return pagerank * math.log1p(edges) * recency(modified, now) * DECAY ** (depth - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the order of a neighbour goes by.
+
+    ``hit_rank`` is that of the best note it hangs on, from 1; similarities are cosines to the
+    query, of the sentence that holds the link and of the neighbour's best chunk, None where there
+    is no vector.
+    """
+
+    hit_rank: int
+    depth: int
+    weight: float
+    sentence: float | None = None
+    note: float | None = None
+
+
+def votes(standing: Sequence[Standing], k: int = RRF_K) -> list[float]:
+    """Return the score of each neighbour: four rankings fused by reciprocal rank.
+
+    They are the rank of the hit, the likeness of the sentence, the likeness of the note, and the
+    weight. PageRank and its kin alone bring what everything links to; what the link was about
+    brings what was asked for. A neighbour two links away gets half.
+
+    :returns: in the order of ``standing``, larger is better.
+    """
+    rankings = [
+        _ranks([one.sentence for one in standing]),
+        _ranks([one.note for one in standing]),
+        _ranks([one.weight for one in standing]),
+    ]
+    scores: list[float] = []
+    for at, one in enumerate(standing):
+        ranks = [one.hit_rank, *(ranking[at] for ranking in rankings if at in ranking)]
+        scores.append(math.fsum(1.0 / (k + rank) for rank in ranks) * DECAY ** (one.depth - 1))
+    return scores
+
+
+def _ranks(values: Sequence[float | None]) -> dict[int, int]:
+    """Return position -> rank from 1, the largest first; ties as they stand; None has no rank."""
+    known = [(-value, at) for at, value in enumerate(values) if value is not None]
+    return {at: rank for rank, (_, at) in enumerate(sorted(known), start=1)}

@@ -6,10 +6,10 @@ Touches: index and model, through the retrievers it is given.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TypeAlias
+from functools import cache, cached_property
+from typing import TypeAlias, overload
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
@@ -20,6 +20,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from app.retrieval.index_view import Hits
 from app.retrieval.nodes import light_node, noted
 from app.retrieval.reciprocal_rank import Fused, fuse
+from app.retrieval.signals.candidates import CandidateSignal
 from app.retrieval.signals.signal import SignalRetriever
 from app.retrieval.trace import Trace, trace_of
 from app.retrieval.widening import AliasWidening
@@ -27,6 +28,12 @@ from config.errors import UsageError
 from indexing.stores.model import ChunkId
 
 __all__ = ["DISPATCH", "Fused", "FusionRetriever", "fuse"]
+
+EXPANSION = "expansion"
+"""The name under which the vote of notes that are linked with the best ones stands there."""
+
+Expand = Callable[[Sequence[ChunkId]], Hits]
+"""What signals found, fused, best first -> the chunks linked with it, best first."""
 
 DISPATCH = "title"
 """The name under which the dispatched notes stand in a hit's record."""
@@ -65,6 +72,37 @@ class _Votes:
             self.scores[signal] = dict(found)
             self.rankings[signal] = list(self.scores[signal])
 
+    def append(self, signal: str, found: Hits) -> None:
+        """Add chunks that a signal was asked about, behind those that it found."""
+        self.scores[signal].update(found)
+        self.rankings[signal] += [id_ for id_, _ in found]
+
+
+class _Candidates(Sequence[ChunkId]):
+    """What was found, fused when a judge first looks at it: not every judge does."""
+
+    def __init__(self, fused: Callable[[], list[ChunkId]]) -> None:
+        self._fused = fused
+
+    @cached_property
+    def _ids(self) -> list[ChunkId]:
+        return self._fused()
+
+    @overload
+    def __getitem__(self, at: int) -> ChunkId: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[ChunkId]: ...
+
+    def __getitem__(self, at: int | slice) -> ChunkId | list[ChunkId]:
+        return self._ids[at]
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[ChunkId]:
+        return iter(self._ids)
+
 
 class FusionRetriever(QueryFusionRetriever):
     """Fuses retrievers by weighted reciprocal rank (see :func:`fuse`).
@@ -75,6 +113,8 @@ class FusionRetriever(QueryFusionRetriever):
     hit's ``metadata["signals"]`` maps signal name -> ``{"rank", "score", "weight"}``. Signals of
     notehop are asked for their ranking only; nodes are made, and filled if any of them is to have
     text, for what the fusion returns.
+
+    ``judges`` come second: they are shown what the retrievers found, fused, and vote with them.
     """
 
     def __init__(
@@ -82,6 +122,7 @@ class FusionRetriever(QueryFusionRetriever):
         retrievers: Mapping[str, BaseRetriever],
         *,
         weights: Mapping[str, float] | None = None,
+        judges: Mapping[str, CandidateSignal] | None = None,
         k: int = 60,
         similarity_top_k: int = 100,
         dispatch: BaseRetriever | None = None,
@@ -93,6 +134,7 @@ class FusionRetriever(QueryFusionRetriever):
         :param retrievers: signal name -> retriever.
         :param weights: signal name -> weight, 0 or more; None weighs each 1. A signal of weight 0
             is not run.
+        :param judges: signal name -> what ranks, or adds to, what the retrievers found.
         :param k: rank offset of the fusion, in ranks.
         :param similarity_top_k: how many fused hits at most.
         :param dispatch: finds what the query names exactly; its hits stand before all others.
@@ -100,9 +142,12 @@ class FusionRetriever(QueryFusionRetriever):
         :raises ValueError: if a number is out of range, no signal has a weight, or a weight or the
             widening names a signal that is not there.
         """
-        _check(retrievers, weights, widening, k, similarity_top_k)
-        self._weights = {name: 1.0 if weights is None else weights[name] for name in retrievers}
+        judges = judges or {}
+        _check(retrievers, judges, weights, widening, k, similarity_top_k)
+        names = (*retrievers, *judges)
+        self._weights = {name: 1.0 if weights is None else weights[name] for name in names}
         self._signals = {name: r for name, r in retrievers.items() if self._weights[name] > 0}
+        self._judges = {name: one for name, one in judges.items() if self._weights[name] > 0}
         self._k = k
         self._dispatch = dispatch
         self._widening = widening
@@ -122,9 +167,15 @@ class FusionRetriever(QueryFusionRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self.fused(query_bundle)
 
-    def fused(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+    def fused(
+        self, query_bundle: QueryBundle, expand: Expand | None = None, weight: float = 0.0
+    ) -> list[NodeWithScore]:
         """Do as ``retrieve``, without LlamaIndex's events: for a retriever around this one, which
-        has its own."""
+        has its own.
+
+        :param expand: brings more candidates, which the signals score like their own and the judges
+            are shown; its ranking votes with ``weight``.
+        """
         trace = trace_of(query_bundle)
         votes = _Votes()
         for wave in self._waves():
@@ -137,9 +188,15 @@ class FusionRetriever(QueryFusionRetriever):
                     raise
                 except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
                     votes.failures[name] = exc
-        return self._outcome(votes, query_bundle, trace)
+        return self._outcome(votes, query_bundle, trace, expand, weight)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await self.afused(query_bundle)
+
+    async def afused(
+        self, query_bundle: QueryBundle, expand: Expand | None = None, weight: float = 0.0
+    ) -> list[NodeWithScore]:
+        """Do as :meth:`fused`."""
         trace = trace_of(query_bundle)
         votes = _Votes()
 
@@ -157,7 +214,7 @@ class FusionRetriever(QueryFusionRetriever):
                     raise result
                 if result is not None:
                     votes.failures[name] = result
-        return self._outcome(votes, query_bundle, trace)
+        return self._outcome(votes, query_bundle, trace, expand, weight)
 
     def _waves(self) -> list[dict[str, BaseRetriever]]:
         """Return the retrievers in the order they must run: a widened one after its source."""
@@ -173,17 +230,28 @@ class FusionRetriever(QueryFusionRetriever):
             return query
         return widening.widened(query, votes.rankings.get(widening.source, ()))
 
-    def _outcome(self, votes: _Votes, query: QueryBundle, trace: Trace) -> list[NodeWithScore]:
+    def _outcome(
+        self,
+        votes: _Votes,
+        query: QueryBundle,
+        trace: Trace,
+        expand: Expand | None,
+        weight: float,
+    ) -> list[NodeWithScore]:
         answered = [name for name in self._signals if name in votes.rankings]
         if not answered:
             raise next(iter(votes.failures.values()))
+        if expand is not None:
+            self._expand(votes, query, expand)
+        self._judge(votes, query, trace)
         for name, failure in votes.failures.items():
             trace.warn(
                 f"the {name} signal failed and did not vote ({type(failure).__name__}: {failure}); "
                 f"the ranking is that of: {', '.join(answered)}"
             )
         trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.rankings.items())})
-        weights = self._weights | {DISPATCH: self._dispatch_weight(votes)}
+        own = self._weights if expand is None else {**self._weights, EXPANSION: weight}
+        weights = own | {DISPATCH: self._dispatch_weight(votes, sum(own.values()))}
         # In the order of the signals, whichever answered first.
         rankings = {name: votes.rankings[name] for name in weights if name in votes.rankings}
         fused = fuse(rankings, weights, self._k, self.similarity_top_k)
@@ -192,13 +260,43 @@ class FusionRetriever(QueryFusionRetriever):
         whole = next((one for one in ours if one.with_text), None)
         return hits if whole is None else whole.fill(hits, query)
 
-    def _dispatch_weight(self, votes: _Votes) -> float:
+    def _judge(self, votes: _Votes, query: QueryBundle, trace: Trace) -> None:
+        """Let the judges vote on what the signals found."""
+        if not self._judges:
+            return
+        candidates = _Candidates(lambda: self._candidates(votes))
+        for name, judge in self._judges.items():
+            try:
+                with trace.timed(name):
+                    votes.add(name, judge.rank(query, candidates))
+            except Exception as exc:  # noqa: BLE001 - as any signal; kept, never swallowed
+                votes.failures[name] = exc
+
+    def _expand(self, votes: _Votes, query: QueryBundle, expand: Expand) -> None:
+        """Let what is linked with the best candidates join; the signals score what is new.
+
+        In the ranking of a signal it stands behind all that the signal found, which it may not: the
+        rank of a chunk among all others is not looked for.
+        """
+        found = expand(self._candidates(votes))
+        votes.add(EXPANSION, found)
+        for name, signal in self._signals.items():
+            if name in votes.rankings and isinstance(signal, SignalRetriever):
+                new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
+                votes.append(name, signal.score(query, new) if new else [])
+
+    def _candidates(self, votes: _Votes) -> list[ChunkId]:
+        """What the signals have ranked so far, fused, best first."""
+        found = {name: votes.rankings[name] for name in self._signals if name in votes.rankings}
+        return [one.id for one in fuse(found, self._weights, self._k)]
+
+    def _dispatch_weight(self, votes: _Votes, others: float) -> float:
         """Return a weight that lifts the last of the dispatched above the best of the others.
 
-        All others together give at most sum(weights) / (k + 1).
+        All others together give at most the sum of their weights / (k + 1).
         """
         dispatched = len(votes.rankings.get(DISPATCH, ()))
-        return (sum(self._weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
+        return (others + 1.0) * (self._k + dispatched) / (self._k + 1)
 
 
 def _ask(retriever: BaseRetriever, query: QueryBundle) -> _Found:
@@ -233,21 +331,26 @@ def _hit(fused: Fused, votes: _Votes, weights: Mapping[str, float]) -> NodeWithS
 
 def _check(
     retrievers: Mapping[str, BaseRetriever],
+    judges: Mapping[str, CandidateSignal],
     weights: Mapping[str, float] | None,
     widening: AliasWidening | None,
     k: int,
     similarity_top_k: int,
 ) -> None:
-    names = ", ".join(retrievers) or "none"
-    if DISPATCH in retrievers:
+    names = ", ".join((*retrievers, *judges)) or "none"
+    if DISPATCH in retrievers or DISPATCH in judges:
         raise ValueError(f"the name {DISPATCH!r} is that of the dispatch; give the signal another")
-    if weights is not None and set(weights) != set(retrievers):
+    if EXPANSION in retrievers or EXPANSION in judges:
+        raise ValueError(f"the name {EXPANSION!r} is that of expansion; give the signal another")
+    if not retrievers.keys().isdisjoint(judges):
+        raise ValueError(f"a signal and a judge have one name; the signals are: {names}")
+    if weights is not None and set(weights) != {*retrievers, *judges}:
         raise ValueError(
             f"weights are given for {', '.join(weights) or 'none'}; the signals are: {names}"
         )
     if weights is not None and not all(weight >= 0 for weight in weights.values()):
         raise ValueError(f"the weights are {dict(weights)}; each must be 0 or more")
-    if not retrievers or (weights is not None and not any(weights.values())):
+    if not retrievers or (weights is not None and not any(weights[name] for name in retrievers)):
         raise ValueError(f"no signal has a weight; the signals are: {names}")
     if widening is not None and not {widening.source, widening.target} <= set(retrievers):
         raise ValueError(

@@ -5,46 +5,47 @@ Touches: index.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.retrieval.expansion import PRESETS, Expansion, weight
+from app.retrieval.connected_links import Source
+from app.retrieval.expansion import PRESETS, VOTE, Expansion
 from app.retrieval.filters.allowed import Allowed, among
-from app.retrieval.fusion import FusionRetriever
-from app.retrieval.index_view import IndexView, ViewSource
-from app.retrieval.nodes import below, fill, light_node
+from app.retrieval.fusion import EXPANSION, FusionRetriever
+from app.retrieval.index_view import Hits, IndexView, ViewSource
+from app.retrieval.neighbours import Neighbour, neighbours_of
+from app.retrieval.nodes import below, fill, light_node, noted
+from app.retrieval.query_vector import unit
 from app.retrieval.trace import trace_of, view_for
-from indexing.stores.model import ChunkId, LinkRow
+from indexing.stores.model import ChunkId
 
-SIGNAL = "expansion"
-"""The name under which an expanded hit's rank and weight stand in its record."""
+SIGNAL = EXPANSION
+"""The name of this stage in a query's trace, and of its vote in a hit's record."""
 
+EXPANDED = "expanded_from"
+"""What the metadata of a hit hold that no signal found by itself."""
 
-@dataclass(slots=True)
-class _Neighbour:
-    """A note near the best hits; ``link`` is the first that led to it."""
+TOP = 10
+"""Hits among which expanded ones are counted."""
 
-    path: str
-    chunk_id: ChunkId
-    depth: int
-    way: str
-    link: LinkRow
-    edges: int = 1
-    weight: float = 0.0
+_log = logging.getLogger(__name__)
 
 
 class GraphEnhancedRetriever(BaseRetriever):
-    """Wraps any retriever of chunks and adds neighbours of its best notes below its hits.
+    """Wraps a retriever of chunks and adds neighbours of its best notes to its candidates.
 
-    A link to a heading or block brings the chunk it names, a link without one the note's first
-    chunk, a backlink the chunk that holds it. What is among the hits already stays where it is.
-    Expanded hits carry ``metadata["expanded_from"]`` and a record in ``metadata["signals"]``; the
-    query's trace counts seeds, neighbours, those that were hits already and those added.
+    A link to a heading or block brings the chunk it names, a link without one the target's chunk
+    nearest to the query, a backlink the chunk that holds it. Around a :class:`FusionRetriever` the
+    neighbours are scored by its signals like all candidates, and their own ranking has a vote of
+    ``weight``: they stand where the votes put them. Around any other retriever they stand below its
+    hits. Hits that only a link brought carry ``metadata["expanded_from"]``; the query's trace
+    counts seeds, neighbours, those that were candidates already, those added, and after
+    :func:`count_expanded` those among the first ten.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class GraphEnhancedRetriever(BaseRetriever):
         view: ViewSource,
         *,
         expansion: Expansion = PRESETS["off"],
+        weight: float = VOTE,
         allowed: Allowed | Collection[ChunkId] | None = None,
         with_text: bool = True,
         clock: Callable[[], float] = time.time,
@@ -60,14 +62,20 @@ class GraphEnhancedRetriever(BaseRetriever):
     ) -> None:
         """Wire the retriever to the index.
 
+        :param weight: of the neighbours' ranking among the signals; with 0 they stand where the
+            other signals put them.
         :param allowed: add these chunks only; None for all.
         :param with_text: False leaves the nodes of expanded hits without text and metadata.
         :param clock: seconds since the epoch, for the recency of neighbours.
+        :raises ValueError: if ``weight`` is negative.
         """
         super().__init__(callback_manager=callback_manager)
+        if not weight >= 0:
+            raise ValueError(f"weight is {weight}; it must be 0 or more")
         self._retriever = retriever
         self._view = view
         self._expansion = expansion
+        self._weight = weight
         self._allowed = allowed
         self._with_text = with_text
         self._clock = clock
@@ -79,114 +87,116 @@ class GraphEnhancedRetriever(BaseRetriever):
         """Do as ``retrieve``, without LlamaIndex's events: for what is around this, which has its
         own."""
         inner = self._retriever
-        if isinstance(inner, FusionRetriever):
-            hits = inner.fused(query_bundle)
-        else:
-            hits = inner.retrieve(query_bundle)
-        return self._expanded(hits, query_bundle)
+        if not isinstance(inner, FusionRetriever):
+            return self._below(inner.retrieve(query_bundle), query_bundle)
+        if self._expansion.notes == 0:
+            return inner.fused(query_bundle)
+        joining = _Joining(self, query_bundle)
+        return joining.marked(inner.fused(query_bundle, joining.hits, self._weight))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._expanded(await self._retriever.aretrieve(query_bundle), query_bundle)
+        inner = self._retriever
+        if isinstance(inner, FusionRetriever) and self._expansion.notes:
+            joining = _Joining(self, query_bundle)
+            return joining.marked(await inner.afused(query_bundle, joining.hits, self._weight))
+        return self._below(await inner.aretrieve(query_bundle), query_bundle)
 
-    def _expanded(
-        self, hits: list[NodeWithScore], query_bundle: QueryBundle
-    ) -> list[NodeWithScore]:
-        if self._expansion.notes == 0:
-            return hits
-        view = view_for(query_bundle, self._view)
-        trace = trace_of(query_bundle)
+    def joining(
+        self, query: QueryBundle, candidates: Sequence[ChunkId]
+    ) -> tuple[list[Neighbour], set[ChunkId]]:
+        """Return the neighbours that join, best first, and the chunks of them that are new.
+
+        :param candidates: best first; the seeds are their first notes.
+        """
+        view = view_for(query, self._view)
+        trace = trace_of(query)
         with trace.timed(SIGNAL):
-            there = {hit.node.node_id for hit in hits}
-            seeds = self._seeds(view, hits)
-            neighbours = self._neighbours(view, seeds)
-            new = [one for one in neighbours if one.chunk_id not in there]
-            hits_already = len(neighbours) - len(new)
-            left = set(among([one.chunk_id for one in new], self._allowed))
-            new = [one for one in new if one.chunk_id in left]
-            notes = view.notes_at([one.path for one in new])
-            pagerank = view.pagerank if new else {}
-            now = self._clock()
-            for one in new:
-                modified = notes[one.path].modified if one.path in notes else 0.0
-                rank = pagerank.get(one.path, 0.0)
-                one.weight = weight(rank, one.edges, modified, now)
-            new.sort(key=lambda one: (-one.weight, one.path))
-            added = new[: self._expansion.notes]
+            seeds = _seeds(view, candidates, self._expansion.seeds)
+            vector = None if query.embedding is None else unit(query.embedding)
+            near = neighbours_of(view, seeds, vector, self._expansion, self._clock())
+            left = set(among([one.chunk_id for one in near], self._allowed))
+            fit = [one for one in near if one.chunk_id in left]
+            joining = fit[: self._expansion.notes]
+            new = {one.chunk_id for one in joining} - set(candidates)
             trace.count(
                 SIGNAL,
                 seeds=len(seeds),
-                neighbours=len(neighbours),
-                hits_already=hits_already,
-                filtered_out=len(neighbours) - hits_already - len(new),
-                over_limit=len(new) - len(added),
-                added=len(added),
+                neighbours=len(near),
+                filtered_out=len(near) - len(fit),
+                over_limit=len(fit) - len(joining),
+                hits_already=len(joining) - len(new),
+                added=len(new),
             )
-            return hits + self._hits(
-                view, added, min((hit.score or 0.0 for hit in hits), default=0.0)
-            )
+        return joining, new
 
-    def _seeds(self, view: IndexView, hits: Sequence[NodeWithScore]) -> list[str]:
-        paths = (view.path_of(hit.node.node_id) for hit in hits)
-        found = dict.fromkeys(path for path in paths if path is not None)
-        return list(found)[: self._expansion.seeds]
-
-    def _neighbours(self, view: IndexView, seeds: Sequence[str]) -> list[_Neighbour]:
-        """Return the notes around the seeds, nearest first, then as their links stand."""
-        found: dict[str, _Neighbour] = {}
-        reached = list(seeds)
-        for depth in range(1, self._expansion.depth + 1):
-            fresh: dict[str, _Neighbour] = {}
-            known = {*seeds, *found}
-            for path, chunk_id, way, link in self._around(view, reached):
-                if path in known:
-                    continue
-                if path in fresh:
-                    fresh[path].edges += 1
-                else:
-                    fresh[path] = _Neighbour(path, chunk_id, depth, way, link)
-            found |= fresh
-            reached = list(fresh)
-        return list(found.values())
-
-    def _around(
-        self, view: IndexView, paths: Sequence[str]
-    ) -> Iterator[tuple[str, ChunkId, str, LinkRow]]:
-        """Yield (note, chunk it brings, way, link) along each link of the notes, by their order."""
-        place = {path: at for at, path in enumerate(paths)}
-        if not place:
-            return
-        if self._expansion.direction != "backward":
-            forward = view.links_from(paths)
-            for link in sorted(forward, key=lambda link: (place[link.path], link.ordinal)):
-                if link.target_path is not None and link.target_chunk_id is not None:
-                    yield link.target_path, link.target_chunk_id, "forward", link
-        if self._expansion.direction != "forward":
-            back = [one for one in view.links_to(paths) if one.target_path in place]
-            for link in sorted(
-                back, key=lambda one: (place[str(one.target_path)], one.path, one.ordinal)
-            ):
-                chunk_id = link.chunk_id or next(iter(view.chunk_ids_of(link.path)), None)
-                if chunk_id is not None:
-                    yield link.path, chunk_id, "backward", link
-
-    def _hits(
-        self, view: IndexView, added: Sequence[_Neighbour], lowest: float
-    ) -> list[NodeWithScore]:
-        hits = [
+    def _below(self, hits: list[NodeWithScore], query_bundle: QueryBundle) -> list[NodeWithScore]:
+        if self._expansion.notes == 0:
+            return hits
+        joining, new = self.joining(query_bundle, [hit.node.node_id for hit in hits])
+        added = [one for one in joining if one.chunk_id in new]
+        lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
+        more = [
             NodeWithScore(
                 node=light_node(
                     one.chunk_id,
-                    signals={SIGNAL: {"rank": rank, "score": one.weight, "weight": None}},
-                    expanded_from={
-                        "path": one.link.path,
-                        "line": one.link.line,
-                        "way": one.way,
-                        "depth": one.depth,
-                        "edges": one.edges,
-                    },
+                    signals={SIGNAL: {"rank": rank, "score": one.score, "weight": None}},
+                    **{EXPANDED: one.record()},
                 ),
                 score=below(lowest, 1.0 - rank / (len(added) + 1)),
             )
             for rank, one in enumerate(added, start=1)
         ]
-        return fill(hits, view) if self._with_text else hits
+        view = view_for(query_bundle, self._view)
+        return hits + (fill(more, view) if self._with_text else more)
+
+
+class _Joining:
+    """The neighbours that join the candidates of one query."""
+
+    def __init__(self, retriever: GraphEnhancedRetriever, query: QueryBundle) -> None:
+        self._retriever = retriever
+        self._query = query
+        self._new: dict[ChunkId, Neighbour] = {}
+
+    def hits(self, candidates: Sequence[ChunkId]) -> Hits:
+        """Return the neighbours as a ranking, for the fusion to count."""
+        joining, new = self._retriever.joining(self._query, candidates)
+        self._new = {one.chunk_id: one for one in joining if one.chunk_id in new}
+        return [(one.chunk_id, one.score) for one in joining]
+
+    def marked(self, hits: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+        """Return the hits; those that only a link brought say which."""
+        return [
+            NodeWithScore(
+                node=noted(hit.node, **{EXPANDED: self._new[hit.node.node_id].record()}),
+                score=hit.score,
+            )
+            if hit.node.node_id in self._new
+            else hit
+            for hit in hits
+        ]
+
+
+def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
+    """Count in the query's trace, and log, how many of the first ten hits only a link brought.
+
+    :param hits: best first, after every stage that may still move them.
+    """
+    trace = trace_of(query)
+    if SIGNAL not in trace.counts:
+        return
+    reached = sum(EXPANDED in hit.node.metadata for hit in hits[:TOP])
+    trace.count(SIGNAL, **{f"in_top_{TOP}": reached})
+    _log.debug("%s: %s", SIGNAL, trace.counts[SIGNAL])
+
+
+def _seeds(view: IndexView, candidates: Sequence[ChunkId], most: int) -> list[Source]:
+    """Return the first notes of a ranking, each by its best chunk."""
+    best: dict[str, ChunkId] = {}
+    for chunk_id in candidates:
+        path = view.path_of(chunk_id)
+        if path is not None and path not in best:
+            best[path] = chunk_id
+            if len(best) == most:
+                break
+    return [Source(rank, path, id_) for rank, (path, id_) in enumerate(best.items(), start=1)]

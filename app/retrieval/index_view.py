@@ -73,6 +73,9 @@ class IndexView(Protocol):
         Compared without case, Unicode form and the width of white space; none for no name.
         """
 
+    def named_any(self, names: Iterable[str]) -> Mapping[str, Sequence[str]]:
+        """Return name -> its notes as :meth:`notes_named`, for the names that some note has."""
+
     def path_of(self, chunk_id: ChunkId) -> str | None:
         """Return the note that holds the chunk, None for an unknown id."""
 

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from llama_index.core.schema import QueryBundle
 
 from app.retrieval.index_view import IndexView, ViewSource
+from app.retrieval.intents import Reading
+from app.retrieval.weights import Weights
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a query was weighed: what it is after, and the notes it is about, if any signal asked."""
+
+    reading: Reading
+    weights: Weights
+    subject: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -21,7 +32,8 @@ class Trace:
 
     ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms``
     maps stage -> milliseconds, added up when a stage runs twice. ``filters`` are those that were
-    applied, as they are written in a query. A trace that nobody kept logs its
+    applied, as they are written in a query. ``plan`` is None where nothing was ranked. A trace that
+    nobody kept logs its
     warnings, so that they are never lost.
     """
 
@@ -30,6 +42,7 @@ class Trace:
     counts: dict[str, dict[str, int | str]] = field(default_factory=dict)
     timings_ms: dict[str, float] = field(default_factory=dict)
     filters: list[str] = field(default_factory=list)
+    plan: Plan | None = None
 
     def warn(self, message: str) -> None:
         """Keep a warning for the reply."""

@@ -33,7 +33,9 @@ class Found:
 
     def notes(self, query: str) -> list[str]:
         """Paths of the notes that hold a word of the query, best first."""
-        ranked = self._reader.lexical.top(self._tokenizer.query(query), 20)
+        lexical = self._reader.lexical
+        weights = self._tokenizer.weights(self._tokenizer.query(query), lexical)
+        ranked = lexical.top(weights, 20)
         chunks = self._reader.catalog.chunks([id_ for id_, _ in ranked])
         return list(dict.fromkeys(chunks[id_].path for id_, _ in ranked))
 
@@ -86,6 +88,22 @@ def test_one_form_finds_the_notes_of_all(german: Found) -> None:
     """One has `Zug`, the other `Züge`."""
     assert "Zügen" not in german.words()
     assert set(german.notes("Zügen")) == {"Holzofen.md", "Leute/Jördis.md"}
+
+
+@pytest.mark.parametrize(
+    ("word", "note"),
+    [
+        pytest.param("Melder", "Holzofen.md", id="last part"),
+        pytest.param("Rauch", "Holzofen.md", id="first part"),
+        pytest.param("Schornstein", "Holzofen.md", id="a part that is a compound"),
+        pytest.param("Markt", "Dienstplan.md", id="after a link"),
+        pytest.param("Roggen", "Rezepte/Roggenbrot.md", id="of several compounds"),
+        pytest.param("Brotmehl", "Rezepte/Weißbrot für Anfänger.md", id="of two parts asked"),
+    ],
+)
+def test_a_german_word_is_found_in_its_compounds(german: Found, word: str, note: str) -> None:
+    assert word not in german.words()
+    assert german.notes(word)[0] == note
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from app.models import Answer, Query, SearchQuery, SearchResult
+from app.models import Answer, Hit, Query, SearchQuery, SearchResult
 from tests.app.answer.samples import connected, source
 
 
@@ -32,7 +32,11 @@ def test_unknown_and_wrong_values_are_refused(extra: dict[str, object]) -> None:
             connected_notes=[connected(1, "text")],
             generation=3,
         ),
-        SearchResult(hits=[source(1, "text")], connected_notes=[], generation=3),
+        SearchResult(
+            hits=[Hit(**source(1, "text").model_dump(), file="a.md")],
+            connected_notes=[],
+            generation=3,
+        ),
     ],
 )
 def test_replies_survive_json(reply: BaseModel) -> None:

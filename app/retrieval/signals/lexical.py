@@ -23,15 +23,23 @@ from indexing.tokens import Tokenizer
 class _OneGeneration:
     """The lexical index as one generation knows it: chunks that came later are left out."""
 
-    def __init__(self, view: IndexView, allowed: Allowed | Collection[ChunkId] | None) -> None:
+    def __init__(
+        self,
+        view: IndexView,
+        tokenizer: Tokenizer,
+        allowed: Allowed | Collection[ChunkId] | None,
+    ) -> None:
         self._view = view
+        self._tokenizer = tokenizer
         self._allowed = allowed
 
     def top(
         self, tokens: Sequence[str], k: int, allowed: Collection[ChunkId] | None = None
     ) -> list[tuple[ChunkId, float]]:
         left = self._allowed if allowed is None else allowed
-        hits = ranked(partial(self._view.lexical.top, tokens), k, left)
+        lexical = self._view.lexical
+        weights = self._tokenizer.weights(tokens, lexical)
+        hits = ranked(partial(lexical.top, weights), k, left)
         return [hit for hit in hits if self._view.path_of(hit[0]) is not None]
 
 
@@ -65,10 +73,15 @@ class LexicalRetriever(SignalRetriever):
 
     def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
         tokens = self._tokenizer.query(query.query_str)
-        return _OneGeneration(view, self._allowed).top(tokens, self._top_k)
+        return _OneGeneration(view, self._tokenizer, self._allowed).top(tokens, self._top_k)
+
+    def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
+        return view.lexical.top(self._tokenizer.query(query.query_str), len(ids), ids)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        ranking = _OneGeneration(view_for(query_bundle, self._source), self._allowed)
+        ranking = _OneGeneration(
+            view_for(query_bundle, self._source), self._tokenizer, self._allowed
+        )
         bm25 = bm25_retriever(ranking, self._tokenizer, _light, self._top_k)
         return self._nodes(bm25.retrieve(query_bundle), query_bundle)
 

@@ -50,6 +50,9 @@ class SemanticRetriever(SignalRetriever):
     def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
         return self._near(view, query_vector(query, self._embed_model))
 
+    def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
+        return view.chunk_vectors.top(query_vector(query, self._embed_model), len(ids), ids)
+
     async def _arank(self, view: IndexView, query: QueryBundle) -> Hits:
         return self._near(view, await aquery_vector(query, self._embed_model))
 

@@ -5,7 +5,7 @@ Touches: index.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
@@ -14,6 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from app.retrieval.index_view import Hits, IndexView, ViewSource
 from app.retrieval.nodes import fill, light_hits
 from app.retrieval.trace import view_for
+from indexing.stores.model import ChunkId
 
 
 class SignalRetriever(BaseRetriever):
@@ -48,6 +49,15 @@ class SignalRetriever(BaseRetriever):
     async def _arank(self, view: IndexView, query: QueryBundle) -> Hits:
         """Do as :meth:`_rank`; for signals that have something to wait for."""
         return self._rank(view, query)
+
+    def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
+        """Return these chunks with their score, best first."""
+        raise NotImplementedError
+
+    def score(self, query: QueryBundle, ids: Iterable[ChunkId]) -> Hits:
+        """Return those of these chunks that match with their score, above 0; best first, ties by
+        id. Filters were applied to them before."""
+        return _matching(self._score(view_for(query, self._source), query, frozenset(ids)))
 
     def rank(self, query: QueryBundle) -> Hits:
         """Return the chunks that match with their score, above 0; best first, ties by id."""

@@ -38,3 +38,6 @@ class TitleRetriever(SignalRetriever):
         paths = view.notes_named(query.query_str)
         found = (among(view.chunk_ids_of(path), self._allowed) for path in paths)
         return [(ids[0], 1.0) for ids in found if ids]
+
+    def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
+        return [hit for hit in self._rank(view, query) if hit[0] in ids]

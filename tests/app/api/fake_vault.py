@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator, Sequence
 
 from app.models import (
     Answer,
+    BrowseQuery,
+    BrowseResult,
+    Captured,
+    CaptureQuery,
+    ConnectedEvent,
+    DoneEvent,
+    Embedded,
+    EmbedQuery,
+    GraphView,
     IndexStatus,
     Kept,
+    NoteView,
     PendingChanges,
     Query,
     SearchQuery,
     SearchResult,
+    SourcesEvent,
+    StreamEvent,
+    TokenEvent,
     WriterNow,
 )
-from config.errors import QueryError
+from config.errors import NoteMissing, QueryError
 
 STATUS = IndexStatus(
     vault="/notes/My vault",
@@ -42,6 +56,8 @@ STATUS = IndexStatus(
     settings={},
 )
 
+NOTES = ("Atlas.md", "people/Priya 1-1.md")
+
 
 class FakeVault:
     """Repeats the question; raises ``fails`` instead when there is one."""
@@ -56,6 +72,10 @@ class FakeVault:
         self.closed = False
         self.warmed = threading.Event()
         self.threads: set[str] = set()
+        self.browsed: list[BrowseQuery] = []
+        self.captured: list[CaptureQuery] = []
+        self.drawn: list[tuple[list[str], int, int]] = []
+        self.read: list[tuple[str, str | None, bool]] = []
 
     def warm(self) -> None:
         self.ready = True
@@ -76,6 +96,63 @@ class FakeVault:
         self._take(query)
         return SearchResult(hits=[], connected_notes=[], generation=self.generation)
 
+    def stream(
+        self, query: Query, *, cancelled: Callable[[], bool] | None = None
+    ) -> Iterator[StreamEvent]:
+        self._take(query)
+        yield SourcesEvent(sources=[])
+        yield ConnectedEvent(connected_notes=[])
+        for word in query.query.split():
+            if cancelled is not None and cancelled():
+                return
+            yield TokenEvent(text=word)
+        yield DoneEvent(answer=self.ask(query))
+
+    def browse(self, query: BrowseQuery) -> BrowseResult:
+        self._fail()
+        self.browsed.append(query)
+        return BrowseResult(seeds=[], notes=[], total=0, generation=self.generation)
+
+    def note(
+        self, path_or_name: str, *, section: str | None = None, mentions: bool = True
+    ) -> NoteView:
+        self._fail()
+        if path_or_name not in NOTES:
+            raise NoteMissing(f"{path_or_name}: no such note")
+        self.read.append((path_or_name, section, mentions))
+        return NoteView(
+            path=path_or_name,
+            title="Atlas",
+            folder="",
+            aliases=[],
+            tags=[],
+            page_type=None,
+            created=None,
+            modified=0.0,
+            section=section,
+            lines=(1, 1),
+            text="Atlas is the map project.",
+            outline=[],
+            links=[],
+            backlinks=[],
+            uri="obsidian://open?vault=My%20vault&file=Atlas",
+            generation=self.generation,
+        )
+
+    def graph(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
+        self._fail()
+        self.drawn.append((list(around), depth, most))
+        return GraphView(nodes=[], edges=[], total=0, generation=self.generation)
+
+    def capture(self, query: CaptureQuery) -> Captured:
+        self._fail()
+        self.captured.append(query)
+        return Captured(filename="Inbox/note.md", message="kept")
+
+    def embed(self, query: EmbedQuery) -> Embedded:
+        self._fail()
+        return Embedded(model="readable", dimensions=1, vectors=[[1.0] for _ in query.texts])
+
     def status(self) -> IndexStatus:
         if self.fails is not None:
             raise self.fails
@@ -84,10 +161,13 @@ class FakeVault:
     def close(self) -> None:
         self.closed = True
 
-    def _take(self, query: Query) -> None:
-        self.threads.add(threading.current_thread().name)
+    def _fail(self) -> None:
         if self.fails is not None:
             raise self.fails
+
+    def _take(self, query: Query) -> None:
+        self.threads.add(threading.current_thread().name)
+        self._fail()
         if not query.query:
             raise QueryError("the query is empty; write what you look for")
         self.asked.append(query)

@@ -11,12 +11,21 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.api.app import create_app
-from app.api.guards import MAX_BODY
-from app.models import IndexStatus
+from app.api.middleware.body import MAX_BODY
+from app.models import IndexStatus, SearchResult
+from config import load_settings
 from config.errors import IndexMissing, ModelError, NotehopError
 from tests.app.api.fake_vault import STATUS, FakeVault
 
 HOME = "http://127.0.0.1:8765"
+
+HERE = ("127.0.0.1", 50_000)
+"""A client on this machine."""
+
+
+def client_of(vault: FakeVault, **options: Any) -> TestClient:
+    app = create_app(vault, **options)
+    return TestClient(app, HOME, raise_server_exceptions=False, client=HERE)
 
 
 @pytest.fixture
@@ -26,7 +35,7 @@ def vault() -> FakeVault:
 
 @pytest.fixture
 def client(vault: FakeVault) -> Iterator[TestClient]:
-    with TestClient(create_app(vault), HOME, raise_server_exceptions=False) as client:
+    with client_of(vault) as client:
         yield client
 
 
@@ -61,18 +70,29 @@ def test_search(client: TestClient) -> None:
 def test_queries_run_in_threads(client: TestClient, vault: FakeVault) -> None:
     client.post("/query", json={"query": "When?"})
     assert vault.threads.isdisjoint({"MainThread"})
-    assert all("AnyIO worker thread" in name for name in vault.threads)
+    assert all(name.startswith("notehop-answer") for name in vault.threads)
 
 
 def test_status(client: TestClient) -> None:
     response = client.get("/status")
     assert response.status_code == 200
-    assert IndexStatus.model_validate_json(response.content) == STATUS
+    told = IndexStatus.model_validate_json(response.content)
+    assert told == STATUS.model_copy(update={"skipped": []})
+
+
+def test_the_status_tells_others_no_path_of_this_machine(vault: FakeVault) -> None:
+    app = create_app(vault)
+    with TestClient(app, HOME, client=("192.168.1.9", 50_000)) as client:
+        told = client.get("/status")
+    assert told.json()["generation"] == 7
+    assert told.json()["notes"] == {"indexed": 1}
+    for secret in ("/notes", "/index", "notehop.toml", "Secret", "pid"):
+        assert secret not in told.text
 
 
 def test_the_status_of_an_index_that_is_gone() -> None:
     fails = IndexMissing("/index: no index yet; run: notehop index")
-    with TestClient(create_app(FakeVault(fails)), HOME) as client:
+    with client_of(FakeVault(fails)) as client:
         told = problem(client.get("/status"), 503)
     assert told["type"] == "urn:notehop:problem:index-missing"
     assert "notehop index" in told["detail"]
@@ -87,12 +107,12 @@ def test_health(client: TestClient, vault: FakeVault) -> None:
 
 def test_health_proves_which_server_it_is_to_who_asks(vault: FakeVault) -> None:
     challenge = "0" * 32
-    with TestClient(create_app(vault, prove=lambda text: text[::-1] + "!"), HOME) as client:
+    with client_of(vault, prove=lambda text: text[::-1] + "!") as client:
         told = client.get("/health", params={"challenge": challenge}).json()
         assert told["proof"] == challenge + "!"
         assert "proof" not in client.get("/health").json()
         problem(client.get("/health", params={"challenge": "x" * 1_000}), 422)
-    with TestClient(create_app(FakeVault()), HOME) as client:
+    with client_of(FakeVault()) as client:
         assert "proof" not in client.get("/health", params={"challenge": challenge}).json()
 
 
@@ -105,14 +125,14 @@ def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(
             raise ModelError("the model is gone")
 
     vault = Cold()
-    with TestClient(create_app(vault), HOME) as client:
+    with client_of(vault) as client:
         vault.warmed.wait(10)
         assert client.get("/health").json()["ready"] is False
     assert "the model is gone" in caplog.text
 
 
 def test_the_vault_is_closed_at_the_end(vault: FakeVault) -> None:
-    with TestClient(create_app(vault), HOME):
+    with client_of(vault):
         assert not vault.closed
     assert vault.closed
 
@@ -182,12 +202,12 @@ def test_a_body_that_says_it_is_json(client: TestClient, vault: FakeVault, kind:
 
 def test_a_large_body_is_refused(client: TestClient, vault: FakeVault) -> None:
     told = problem(client.post("/query", json={"query": "x" * MAX_BODY}), 413)
-    assert "1,000,000 bytes" in told["detail"]
+    assert "4,000,000 bytes" in told["detail"]
     assert vault.asked == []
 
 
 def test_a_large_body_in_pieces_is_refused(client: TestClient) -> None:
-    pieces = (b"x" * 100_000 for _ in range(50))
+    pieces = (b"x" * 100_000 for _ in range(60))
     headers = {"content-type": "application/json"}
     problem(client.post("/query", content=pieces, headers=headers), 413)
 
@@ -213,7 +233,7 @@ def test_a_wrong_method(client: TestClient) -> None:
     ],
 )
 def test_our_errors(error: Exception, status: int, kind: str | None) -> None:
-    with TestClient(create_app(FakeVault(error)), HOME) as client:
+    with client_of(FakeVault(error)) as client:
         told = problem(client.post("/query", json={"query": "q"}), status)
     assert told["type"] == (f"urn:notehop:problem:{kind}" if kind else "about:blank")
     assert told["detail"] == str(error)
@@ -226,7 +246,7 @@ def test_an_empty_query(client: TestClient) -> None:
 
 def test_an_unforeseen_error_is_not_quoted() -> None:
     vault = FakeVault(RuntimeError("the password is swordfish"))
-    with TestClient(create_app(vault), HOME, raise_server_exceptions=False) as client:
+    with client_of(vault) as client:
         told = problem(client.post("/query", json={"query": "q"}), 500)
     assert "swordfish" not in json.dumps(told)
 
@@ -264,13 +284,27 @@ def test_only_our_own_names_are_answered(client: TestClient, host: str, status: 
 def test_a_server_for_others_answers_to_addresses_too(
     vault: FakeVault, host: str, status: int
 ) -> None:
-    with TestClient(create_app(vault, host="nas.local"), HOME) as client:
+    settings = load_settings(overrides={"server.host": "nas.local"}).server
+    with client_of(vault, settings=settings) as client:
         assert client.get("/health", headers={"host": host}).status_code == status
 
 
 def test_the_schema_shows_examples_and_problems(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()
-    assert set(schema["paths"]) == {"/query", "/search", "/status", "/health"}
+    assert set(schema["paths"]) == {
+        "/query",
+        "/query/stream",
+        "/search",
+        "/graph",
+        "/graph/browse",
+        "/capture",
+        "/embed",
+        "/notes/{path}",
+        "/status",
+        "/health",
+        "/health/live",
+        "/health/ready",
+    }
     query = schema["paths"]["/query"]["post"]
     assert query["requestBody"]["content"]["application/json"]["examples"]
     assert list(query["responses"]["422"]["content"]) == ["application/problem+json"]
@@ -280,3 +314,64 @@ def test_the_schema_shows_examples_and_problems(client: TestClient) -> None:
 def test_no_page_loads_scripts_from_elsewhere(client: TestClient) -> None:
     problem(client.get("/docs"), 404)
     problem(client.get("/redoc"), 404)
+
+
+def test_hits_have_their_path_under_two_names() -> None:
+    hit = SearchResult.model_json_schema()["$defs"]["Hit"]
+    assert {"file", "path", "heading", "text", "score", "lines"} <= set(hit["required"])
+
+
+def test_browse(client: TestClient, vault: FakeVault) -> None:
+    body = {"seeds": ["Atlas"], "depth": 2, "rank": "edges"}
+    assert client.post("/graph/browse", json=body).json()["total"] == 0
+    [asked] = vault.browsed
+    assert (asked.seeds, asked.depth, asked.rank) == (["Atlas"], 2, "edges")
+
+
+def test_a_note(client: TestClient, vault: FakeVault) -> None:
+    told = client.get("/notes/people/Priya%201-1.md", params={"section": "Plan", "mentions": "no"})
+    assert told.json()["path"] == "people/Priya 1-1.md"
+    assert vault.read == [("people/Priya 1-1.md", "Plan", False)]
+
+
+def test_a_note_that_is_not_there(client: TestClient) -> None:
+    told = problem(client.get("/notes/Nowhere.md"), 404)
+    assert told["type"] == "urn:notehop:problem:note-missing"
+
+
+def test_graph(client: TestClient, vault: FakeVault) -> None:
+    assert client.get("/graph").json()["nodes"] == []
+    client.get("/graph", params={"around": ["a", "b/c.md"], "depth": 2, "most": 5})
+    assert vault.drawn == [([], 1, 60), (["a", "b/c.md"], 2, 5)]
+
+
+def test_capture(client: TestClient, vault: FakeVault) -> None:
+    told = client.post("/capture", json={"text": "A thought.", "tags": ["x"]})
+    assert (told.status_code, told.json()["filename"]) == (201, "Inbox/note.md")
+    assert [(one.text, one.tags) for one in vault.captured] == [("A thought.", ["x"])]
+
+
+def test_embed(client: TestClient) -> None:
+    assert client.post("/embed", json={"texts": ["a", "b"]}).json()["vectors"] == [[1.0], [1.0]]
+
+
+def test_every_operation_has_a_name_and_every_body_examples(client: TestClient) -> None:
+    schema = client.get("/openapi.json").json()
+    operations = [one for path in schema["paths"].values() for one in path.values()]
+    names = [one["operationId"] for one in operations]
+    assert len(set(names)) == len(names)
+    assert all(name.replace("_", "").isalpha() for name in names)
+    for one in operations:
+        for body in one.get("requestBody", {}).get("content", {}).values():
+            assert body["examples"], one["operationId"]
+
+
+def test_the_examples_are_answered(client: TestClient) -> None:
+    schema = client.get("/openapi.json").json()
+    for path, operations in schema["paths"].items():
+        body = operations.get("post", {}).get("requestBody", {}).get("content", {})
+        for example in body.get("application/json", {}).get("examples", {}).values():
+            response = client.post(path, json=example["value"])
+            # The vault of these tests knows no query of filters alone.
+            alone = example["value"].get("query") == ""
+            assert response.status_code in ((422,) if alone else (200, 201)), example

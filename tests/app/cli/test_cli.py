@@ -33,11 +33,24 @@ def test_version() -> None:
 
 
 def test_no_command_shows_the_commands() -> None:
-    for name in ("index", "ask", "search", "links", "status", "doctor", "serve"):
+    for name in (
+        "index",
+        "ask",
+        "search",
+        "browse",
+        "links",
+        "capture",
+        "status",
+        "doctor",
+        "serve",
+    ):
         assert name in call("--help").stdout
 
 
-@pytest.mark.parametrize("name", ["index", "ask", "search", "links", "status", "doctor", "serve"])
+@pytest.mark.parametrize(
+    "name",
+    ["index", "ask", "search", "browse", "links", "capture", "status", "doctor", "serve"],
+)
 def test_every_command_takes_the_common_options(name: str) -> None:
     shown = call(name, "--help").stdout
     for option in ("--vault", "--index-dir", "--config", "--json", "--debug"):

@@ -87,8 +87,15 @@ def test_notes_that_may_have_changed(indexed: tuple[Path, Path], where: list[str
 
 def test_search_explains_itself(where: list[str]) -> None:
     shown = call("search", "sourdough", "--explain", *where).stdout
-    assert "semantic rank 1" in shown
-    assert "lexical rank 1" in shown
+    assert "weights: semantic 1, lexical 1, subject 0.5" in shown
+    assert any(line.split()[:2] == ["[1]", "Bread.md"] for line in shown.splitlines())
+
+
+def test_an_intent_may_be_named(where: list[str]) -> None:
+    told = json.loads(call("search", "atlas", "--intent", "status", "--json", *where).stdout)
+    assert told["intent"] == "status"
+    told = json.loads(call("search", "status", "of", "atlas", "--json", *where).stdout)
+    assert told["intent"] == "status"
 
 
 def test_search_for_notes_as_json(where: list[str]) -> None:

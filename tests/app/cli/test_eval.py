@@ -19,6 +19,8 @@ def test_refusals(tmp_path: Path, vault: Path) -> None:
     assert "cannot be written" in told(call("eval", tmp_path, "--out", tmp_path), 2)
     assert "holds no golden sets" in told(call("eval", tmp_path), 2)
     assert "no vault" in told(call("eval"), 2)
+    linked = call("eval", "--unrelated-links", "20", "--vault", vault)
+    assert "--unrelated-links is for golden sets" in told(linked, 2)
     unread = call("eval", tmp_path / "none.jsonl", "--vault", vault)
     assert "none.jsonl: cannot be read" in told(unread, 2)
 

@@ -64,7 +64,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
 
 
 def test_starting_loads_nothing_heavy() -> None:
-    heavy = ("torch", "transformers", "chromadb", "llama_index", "numpy", "fastapi")
+    heavy = ("torch", "transformers", "chromadb", "llama_index", "numpy", "fastapi", "mcp")
     code = (
         "import sys; from app.cli.program import run; run(['--help'])\n"
         f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"

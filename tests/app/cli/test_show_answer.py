@@ -6,7 +6,7 @@ import pytest
 
 from app.answer.draft import silent
 from app.cli.show_answer import show_hits
-from app.models import SearchResult
+from app.models import Hit, SearchResult
 from app.retrieval.connected_reason import reason
 from tests.app.answer.samples import connected, source
 from tests.app.retrieval.test_connected_order import candidate
@@ -15,7 +15,8 @@ FORGED = "a\n[9] Forged"
 
 
 def test_names_stay_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    hit = source(1, "text\nmore", title=FORGED, heading=FORGED, path=f"{FORGED}.md")
+    found = source(1, "text\nmore", title=FORGED, heading=FORGED, path=f"{FORGED}.md")
+    hit = Hit(**found.model_dump(), file=found.path)
     note = connected(1, "text", title=FORGED, path=f"{FORGED}.md")
     told = SearchResult(hits=[hit], connected_notes=[note], generation=1, warnings=[FORGED])
     show_hits(told, lambda: "")

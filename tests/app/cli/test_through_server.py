@@ -71,6 +71,9 @@ def not_here(*_: object) -> None:
         pytest.param(["search", "--", "-path:people launch"], id="filtered-in-words"),
         pytest.param(["ask", "boiling point of ethanol"], id="not-in-the-vault"),
         pytest.param(["search", "?!"], id="with-a-warning"),
+        pytest.param(["browse", "Atlas", "--depth", "2", "--json"], id="browse"),
+        pytest.param(["browse", "Atlas", "--chunks", "--path", "people"], id="browse-shown"),
+        pytest.param(["browse", "Nobody"], id="browse-nothing"),
         pytest.param(["search", "x" * 20_000], id="too-long"),
     ],
 )
@@ -82,6 +85,27 @@ def test_the_same_is_printed(
         asked = call(*arguments, *where)
     monkeypatch.setattr("app.container.remote.read_running", lambda _: None)
     assert call(*arguments, *where) == asked
+
+
+def test_a_text_is_captured_by_the_server(
+    where: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox = Path(where[1]) / "Inbox"
+    monkeypatch.setattr("app.container.capturing.capture_cold", not_here)
+    try:
+        code, told, _ = call("capture", "The launch waits for the tiles.", "--json", *where)
+        found = json.loads(told)
+        assert code == 0
+        assert (Path(where[1]) / found["filename"]).is_file()
+        assert found["connections"]
+        code, _, said = call("capture", "Tea", "--tag", "2026", *where)
+        assert code == 2
+        assert "can be no tag" in said
+        assert len(list(inbox.iterdir())) == 1
+    finally:
+        for path in inbox.glob("*"):
+            path.unlink()
+        inbox.rmdir()
 
 
 def test_other_settings_are_answered_here(

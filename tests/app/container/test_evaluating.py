@@ -192,3 +192,18 @@ def test_two_settings_are_compared_on_a_golden_set(
 def test_a_folder_without_sets_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no golden sets"):
         next(evaluate_sets(tmp_path, tmp_path / "work", Plan(), Silent()))
+
+
+def test_unrelated_links_are_written_into_a_copy(
+    indexed: tuple[Path, Path], tmp_path: Path
+) -> None:
+    data = tmp_path / "small"
+    data.mkdir()
+    questions(data, LAUNCH).rename(data / "queries.jsonl")
+    with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
+        archive.add(indexed[0], "vault")
+    plan = Plan(compare=("connected.max=0", "current"), unrelated_links=2)
+    (found,) = evaluate_sets(data, tmp_path / "work", plan, Silent())
+    assert found.name == "small+2-links"
+    assert "(see [[" in (tmp_path / "work" / "small+2-links" / "vault" / "Plan.md").read_text()
+    assert "(see [[" not in (tmp_path / "work" / "small" / "vault" / "Plan.md").read_text()

@@ -82,10 +82,42 @@ def test_an_alias_brings_its_note_first(opened: VaultHandle) -> None:
 
 
 def test_explain(opened: VaultHandle) -> None:
-    hit = opened.search("atlas launch", explain=True).hits[0]
+    found = opened.search("atlas launch", explain=True)
+    hit = found.hits[0]
     assert hit.signals is not None
-    assert set(hit.signals) == {"semantic", "lexical"}
-    assert {values["weight"] for values in hit.signals.values()} == {1.0}
+    weights = {name: values["weight"] for name, values in hit.signals.items()}
+    assert weights == {"semantic": 1.0, "lexical": 1.0, "subject": 0.5}
+    assert found.explanation is not None
+    assert found.explanation.subject == ["Atlas.md"]
+    assert found.explanation.weights["recency"] == 0.0
+    assert found.explanation.counts["fusion"]["subject"] == 1
+
+
+def test_an_answer_is_explained_as_a_search_is(opened: VaultHandle) -> None:
+    answer = opened.ask("What is the status of Atlas?", explain=True)
+    assert answer.explanation is not None
+    assert answer.explanation.about == "Atlas"
+    assert answer.explanation.rule is not None
+    assert all(source.signals for source in (*answer.sources, *answer.citations))
+
+
+def test_the_intent_is_told_and_the_rest_only_on_request(opened: VaultHandle) -> None:
+    answer = opened.ask("What is the status of Atlas?")
+    assert answer.intent == "status"
+    assert answer.explanation is None
+    assert not any(source.signals for source in answer.sources)
+    assert opened.search("atlas launch").intent == "none"
+
+
+def test_an_intent_is_named_or_refused(opened: VaultHandle) -> None:
+    question = "What is the status of Atlas?"
+    assert opened.search(question, intent="none").intent == "none"
+    assert opened.search("atlas", intent="discovery").intent == "discovery"
+    named = opened.retriever(intent="status", connected={"max": 0}).retrieve("atlas")
+    weights = [hit.node.metadata["signals"].get("subject", {}).get("weight") for hit in named]
+    assert 50.0 in weights
+    with pytest.raises(QueryError, match=r"intent: .*'timeline'"):
+        opened.search(question, intent="mood")
 
 
 def test_a_language_model_writes(indexed: tuple[Path, Path]) -> None:

@@ -87,3 +87,20 @@ def test_a_vault_that_cannot_be_listed_is_no_failure() -> None:
     count = PendingCount(fail)
     count.begin()
     assert count.value() is None
+
+
+def test_a_count_that_breaks_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    told = iter([ValueError("broken"), 3])
+
+    def count() -> int:
+        one = next(told)
+        if isinstance(one, Exception):
+            raise one
+        return one
+
+    clock = Clock()
+    counted = PendingCount(count, clock)
+    assert counted.value() is None
+    clock.now += FRESH + 0.1
+    assert counted.value() == 3

@@ -19,6 +19,7 @@ from app.container.update import update_index
 from config.errors import IndexMissing, ModelError
 from indexing.stores.catalog import Catalog
 from indexing.stores.lock import WriterLock
+from indexing.stores.model import Batch
 from indexing.stores.run_record import RunRecord, write_run_record
 from indexing.watch.state import Watching
 from tests.app.container.built import built
@@ -139,17 +140,24 @@ def test_sizes_are_told_by_part(place: Place) -> None:
 def test_age_and_the_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = built(tmp_path, {"A.md": "Text.\n"})
     write_run_record(place.layout, RUN)
-    hour_ago = time.time() - 3_700
-    for path in place.layout.root.glob("catalog.sqlite*"):
-        os.utime(path, (hour_ago, hour_ago))
+    with Catalog.open(place.layout.catalog) as catalog:
+        catalog.commit(Batch(meta={"written": time.time() - 3_700}))
     told = index_status(place)
     assert 3_600 < told.age < 4_000
     assert told.last_run is not None
     assert (told.last_run.embedded, told.last_run.seconds["embed"]) == (3, 1.25)
     show_status(told)
     shown = capsys.readouterr().out
-    assert ", 1 hour ago, generation 1\n" in shown
+    assert ", 1 hour ago, generation 2\n" in shown
     assert ", notehop index, 1 changed, 2.5 s (embed 1.2 s, read 0.5 s)\n" in shown
+
+
+def test_a_run_that_wrote_nothing_makes_an_index_no_younger(tmp_path: Path) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    with Catalog.open(place.layout.catalog) as catalog:
+        catalog.commit(Batch(meta={"written": 1.6e9}))
+    place.layout.catalog.touch()
+    assert index_status(place).updated == 1.6e9
 
 
 def test_a_run_that_failed_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,10 +60,16 @@ def test_the_baseline_is_a_stock_assembly(settings: Settings) -> None:
 def test_the_ladder_leads_from_bare_signals_to_the_settings_in_force(settings: Settings) -> None:
     found = by_name(ablation(settings))
     semantic, lexical = (of(settings, found[f"bare {name}"]) for name in ("semantic", "lexical"))
-    assert semantic.retrieval.weights.model_dump() == {"semantic": 1.0, "lexical": 0.0}
-    assert lexical.retrieval.weights.model_dump() == {"semantic": 0.0, "lexical": 1.0}
+    for bare, name in ((semantic, "semantic"), (lexical, "lexical")):
+        weights = bare.retrieval.weights.model_dump()
+        assert {signal for signal, weight in weights.items() if weight} == {name}
+        assert bare.retrieval.intent == "none"
     rungs = [variant for variant in found.values() if variant.name.startswith("...")]
-    names = ["... + title dispatch", "... + connected notes", "... + order context", "... + gate"]
+    parts = (
+        *("subject", "title dispatch", "intents", "languages", "templates"),
+        *("connected notes", "order context", "gate"),
+    )
+    names = [f"... + {part}" for part in parts]
     assert [rung.name for rung in rungs] == names
     assert [rung.against for rung in rungs] == ["fused", *names[:-1]]
     assert of(settings, rungs[-1]) == settings
@@ -76,12 +82,17 @@ def test_each_part_is_taken_away_or_added_by_itself(settings: Settings) -> None:
     assert without == {
         "without semantic",
         "without lexical",
+        "without subject",
         "without title dispatch",
+        "without intents",
+        "without languages",
+        "without templates",
         "without connected notes",
         "without order context",
         "without gate",
     }
-    assert added == {"with alias expansion", "with recall expansion", "with backlinks"}
+    signals = {"with recent", "with graph", "with recency"}
+    assert added == {"with alias expansion", "with recall expansion", "with backlinks", *signals}
     assert {found[name].against for name in without | added} == {CURRENT}
     assert all(len(found[name].overrides) == 1 for name in without | added)
 

@@ -232,6 +232,9 @@ class FakeIndex:
             if name_key(name) in {name_key(one) for one in (note.title, *note.aliases)}
         )
 
+    def named_any(self, names: Iterable[str]) -> dict[str, Sequence[str]]:
+        return {name: found for name in names if (found := self.notes_named(name))}
+
     def path_of(self, chunk_id: str) -> str | None:
         row = self.rows.get(chunk_id)
         return None if row is None else row.path

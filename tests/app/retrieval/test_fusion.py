@@ -245,3 +245,86 @@ def test_nodes_may_be_of_any_retriever():
     hit = FusionRetriever({"s": signal}).retrieve("?")[0]
     assert hit.node.get_content() == "Words."
     assert set(hit.node.metadata) == {"url", "signals"}
+
+
+class Judge:
+    """A judge that gives the same hits, and keeps what it was shown."""
+
+    def __init__(self, *hits: tuple[str, float], error: Exception | None = None) -> None:
+        self.hits = hits
+        self.error = error
+        self.shown: list[list[str]] = []
+
+    def rank(self, query, candidates):
+        assert query.query_str
+        self.shown.append(list(candidates))
+        if self.error is not None:
+            raise self.error
+        return list(self.hits)
+
+
+def test_judges_see_what_was_found_and_vote_with_the_signals(ask):
+    judge = Judge(("b", 0.5), ("new", 0.4))
+    fusion = FusionRetriever(
+        {"semantic": Listed(("a", 0.9), ("b", 0.8))},
+        weights={"semantic": 1.0, "graph": 2.0},
+        judges={"graph": judge},
+        dispatch=None,
+    )
+    hits = ask(fusion, "?")
+    assert judge.shown == [["a", "b"]]
+    assert ids(hits) == ["b", "new", "a"]
+    assert hits[0].node.metadata["signals"] == {
+        "semantic": {"rank": 2, "score": 0.8, "weight": 1.0},
+        "graph": {"rank": 1, "score": 0.5, "weight": 2.0},
+    }
+
+
+def test_a_judge_without_weight_is_not_asked(ask):
+    judge = Judge(("b", 0.5))
+    fusion = FusionRetriever(
+        {"semantic": Listed(("a", 0.9))},
+        weights={"semantic": 1.0, "graph": 0.0},
+        judges={"graph": judge},
+    )
+    assert ids(ask(fusion, "?")) == ["a"]
+    assert judge.shown == []
+
+
+def test_a_judge_that_fails_does_not_vote(ask):
+    query = TracedQuery("?")
+    fusion = FusionRetriever(
+        {"semantic": Listed(("a", 0.9))}, judges={"graph": Judge(error=ModelError("broken"))}
+    )
+    assert ids(ask(fusion, query)) == ["a"]
+    [warning] = query.trace.warnings
+    assert "the graph signal failed and did not vote" in warning
+
+
+def test_what_the_query_names_stands_above_judges_too(ask):
+    index = FakeIndex().add("a.md", 1).add("b.md", 2)
+    fusion = FusionRetriever(
+        {"semantic": Listed(("b.md:0", 0.9), ("a.md:0", 0.8))},
+        judges={"subject": Judge(("b.md:0", 1.0))},
+        dispatch=TitleRetriever(index, with_text=False),
+    )
+    assert ids(ask(fusion, "a")) == ["a.md:0", "b.md:0"]
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        pytest.param({"semantic": 1.0}, "the signals are: semantic, graph", id="no weight"),
+        pytest.param({"semantic": 0.0, "graph": 1.0}, "no signal has a weight", id="judges alone"),
+    ],
+)
+def test_weights_of_judges_are_checked(weights, said):
+    with pytest.raises(ValueError, match=said):
+        FusionRetriever(
+            {"semantic": Listed(("a", 0.9))}, weights=weights, judges={"graph": Judge()}
+        )
+
+
+def test_a_judge_takes_no_name_of_a_signal():
+    with pytest.raises(ValueError, match="a signal and a judge have one name"):
+        FusionRetriever({"semantic": Listed(("a", 0.9))}, judges={"semantic": Judge()})

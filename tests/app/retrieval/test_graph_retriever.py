@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 
 import pytest
 
-from app.retrieval.expansion import DAY, PRESETS, Expansion, preset, recency, weight
-from app.retrieval.graph_retriever import GraphEnhancedRetriever
+from app.retrieval.expansion import (
+    DAY,
+    PRESETS,
+    Expansion,
+    Standing,
+    preset,
+    recency,
+    votes,
+    weight,
+)
+from app.retrieval.fusion import FusionRetriever
+from app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
+from app.retrieval.signals.lexical import LexicalRetriever
+from app.retrieval.signals.semantic import SemanticRetriever
 from app.retrieval.trace import TracedQuery
-from tests.app.retrieval.fake_index import FakeIndex, Listed, ids
+from indexing.tokens import Tokenizer
+from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, Listed, ids
 
 NOW = 1_000 * DAY
 
@@ -156,10 +170,11 @@ def test_more_links_weigh_more():
         "way": "forward",
         "depth": 1,
         "edges": 2,
+        "weight": pytest.approx(0.1 * math.log(3)),
     }
     assert found[2].node.metadata["signals"]["expansion"] == {
         "rank": 1,
-        "score": pytest.approx(0.1 * math.log(3)),
+        "score": pytest.approx(1 / 11 + 1 / 11),
         "weight": None,
     }
 
@@ -198,6 +213,7 @@ def test_recency_halves_in_30_days_for_120(days, expected):
 
 def test_weight_is_the_product():
     assert weight(0.2, 3, NOW - 30 * DAY, NOW) == pytest.approx(0.2 * math.log(4) * 0.5)
+    assert weight(0.2, 3, NOW, NOW, depth=2) == pytest.approx(0.2 * math.log(4) * 0.5)
 
 
 @pytest.mark.parametrize(
@@ -226,3 +242,164 @@ def test_an_unknown_preset_lists_those_there_are():
 def test_mistakes_are_named(options, words):
     with pytest.raises(ValueError, match=words):
         Expansion(**options)
+
+
+def fused(index, *, weight=0.25, top_k=10, candidates=2, allowed=None, judges=None, **options):
+    """Notes by angle and by words, fused, with neighbours of the two best notes of each."""
+    fusion = FusionRetriever(
+        {
+            "semantic": SemanticRetriever(
+                index, AngleEmbedding(), similarity_top_k=candidates, with_text=False
+            ),
+            "lexical": LexicalRetriever(
+                index, Tokenizer("en"), similarity_top_k=candidates, with_text=False
+            ),
+        },
+        judges=judges,
+        weights=None if judges is None else {"semantic": 1.0, "lexical": 1.0, "judge": 1.0},
+        k=20,
+        similarity_top_k=top_k,
+    )
+    return GraphEnhancedRetriever(
+        fusion,
+        index,
+        expansion=Expansion(**({"notes": 10} | options)),
+        weight=weight,
+        allowed=allowed,
+        with_text=False,
+        clock=lambda: NOW,
+    )
+
+
+def around(query="0", **options):
+    """What is found for a query near A and B, where A links to D and C."""
+    index = vault().link("A.md", "D.md", 20).link("A.md", "C.md", 70)
+    query = TracedQuery(query)
+    return fused(index, **options).retrieve(query), query
+
+
+def test_a_neighbour_is_scored_by_every_signal_and_by_its_own_vote():
+    index = vault().link("A.md", "D.md", 20).words("D.md:0", "0 zero")
+    found = fused(index, seeds=1).retrieve("0")
+    hit = next(one for one in found if one.node.node_id == "D.md:0")
+    signals = hit.node.metadata["signals"]
+    assert signals["semantic"]["score"] == pytest.approx(math.cos(math.radians(70)))
+    assert signals["semantic"]["rank"] == 3
+    assert signals["lexical"]["rank"] == 1
+    assert (signals["expansion"]["rank"], signals["expansion"]["weight"]) == (1, 0.25)
+    assert hit.score == pytest.approx(1 / 23 + 1 / 21 + 0.25 / 21)
+
+
+def test_a_neighbour_may_rise_above_a_direct_hit():
+    found, _ = around(weight=0.0)
+    assert ids(found) == ["A.md:0", "B.md:0", "C.md:0", "D.md:0"]
+    assert added(found) == ["C.md:0", "D.md:0"]
+    found, _ = around(weight=3.0)
+    assert ids(found)[0] == "D.md:0"
+    scores = [hit.score for hit in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_neighbours_stand_by_what_the_link_was_about_not_by_weight_alone():
+    index = vault().link("A.md", "D.md", 5).link("A.md", "C.md", 90)
+    index.pagerank |= {"C.md": 0.5, "D.md": 0.1}
+    index.chunk_vectors.angles["D.md:0"] = 20
+    hits = {hit.node.node_id: hit.node.metadata["signals"] for hit in fused(index).retrieve("0")}
+    assert hits["D.md:0"]["expansion"]["rank"] == 1
+    assert hits["C.md:0"]["expansion"]["rank"] == 2
+
+
+def test_a_link_without_a_place_brings_the_chunk_nearest_to_the_query():
+    index = vault().link("A.md", "E.md")
+    assert added(fused(index).retrieve("0")) == ["E.md:0"]
+    index.chunk_vectors.angles["E.md:1"] = 30
+    assert added(fused(index).retrieve("0")) == ["E.md:1"]
+    named = vault().link("A.md", "E.md", to=0, fragment="Part 0")
+    named.chunk_vectors.angles["E.md:1"] = 30
+    assert added(fused(named).retrieve("0")) == ["E.md:0"]
+
+
+def test_a_neighbour_that_was_found_already_gets_the_vote_and_no_mark():
+    index = vault().link("A.md", "B.md", 5).link("A.md", "D.md", 80)
+    query = TracedQuery("0")
+    found = fused(index, candidates=2, seeds=1).retrieve(query)
+    hit = next(one for one in found if one.node.node_id == "B.md:0")
+    assert "expansion" in hit.node.metadata["signals"]
+    assert "expanded_from" not in hit.node.metadata
+    assert query.trace.counts["expansion"]["hits_already"] == 1
+    assert added(found) == ["D.md:0"]
+
+
+def test_filters_keep_neighbours_out_of_a_fusion_too():
+    found, query = around(allowed={"C.md:0"})
+    assert added(found) == ["C.md:0"]
+    assert query.trace.counts["expansion"]["filtered_out"] == 1
+
+
+def test_judges_are_shown_the_neighbours():
+    class Judge:
+        seen: tuple[str, ...] = ()
+
+        def rank(self, query, candidates):  # noqa: ARG002
+            self.seen = tuple(candidates)
+            return [(candidates[-1], 1.0)]
+
+    judge = Judge()
+    around(judges={"judge": judge})
+    assert {"C.md:0", "D.md:0"} <= set(judge.seen)
+
+
+def test_the_second_link_counts_half():
+    index = vault().link("A.md", "C.md", 10).link("C.md", "D.md", 10)
+    query = TracedQuery("0")
+    found = fused(index, depth=2, candidates=1).retrieve(query)
+    marks = {
+        one.node.node_id: one.node.metadata["expanded_from"]
+        for one in found
+        if "expanded_from" in one.node.metadata
+    }
+    assert {id_: mark["depth"] for id_, mark in marks.items()} == {"C.md:0": 1, "D.md:0": 2}
+    assert marks["D.md:0"]["path"] == "C.md"
+    assert marks["D.md:0"]["weight"] == pytest.approx(marks["C.md:0"]["weight"] / 2)
+
+
+def test_those_that_reached_the_top_are_counted_and_logged(caplog):
+    found, query = around()
+    with caplog.at_level("DEBUG", logger="app.retrieval.graph_retriever"):
+        count_expanded(found, query)
+    assert query.trace.counts["expansion"]["in_top_10"] == 2
+    assert "'in_top_10': 2" in caplog.text
+    off = TracedQuery("0")
+    count_expanded(found, off)
+    assert off.trace.counts == {}
+
+
+def test_fused_async_gives_the_same():
+    index = vault().link("A.md", "D.md", 20).link("A.md", "C.md", 70)
+    outer = fused(index)
+    assert ids(asyncio.run(outer.aretrieve("0"))) == ids(outer.retrieve("0"))
+
+
+def test_a_negative_weight_is_refused():
+    with pytest.raises(ValueError, match=r"weight is -0\.1"):
+        fused(vault(), weight=-0.1)
+
+
+STANDING = Standing(hit_rank=1, depth=1, weight=0.1, sentence=0.5, note=0.5)
+
+
+@pytest.mark.parametrize(
+    ("other", "gains"),
+    [
+        pytest.param({"hit_rank": 2}, False, id="a worse hit"),
+        pytest.param({"sentence": 0.6}, True, id="a nearer sentence"),
+        pytest.param({"note": 0.6}, True, id="a nearer note"),
+        pytest.param({"weight": 0.2}, True, id="more weight"),
+        pytest.param({"sentence": None}, False, id="no sentence"),
+        pytest.param({"depth": 2}, False, id="two links away"),
+    ],
+)
+def test_what_a_neighbour_stands_by(other, gains):
+    equal = votes([STANDING, STANDING])
+    changed = votes([STANDING, replace(STANDING, **other)])
+    assert (changed[1] - changed[0] > equal[1] - equal[0]) is gains

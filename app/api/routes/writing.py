@@ -1,0 +1,44 @@
+"""What is given to a vault: texts to keep as notes, and texts to embed as it embeds its own."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends, Response
+
+from app.api.examples import CAPTURES, TEXTS
+from app.api.json_body import json_body
+from app.api.service import BODY_REFUSED, Service
+from app.models import Captured, CaptureQuery, Embedded, EmbedQuery
+
+
+def routes(service: Service) -> APIRouter:
+    """``/capture`` and ``/embed``."""
+    router = APIRouter(tags=["writing"], dependencies=[Depends(json_body)])
+    vault, lookups = service.vault, service.desks.lookups
+
+    @router.post(
+        "/capture",
+        operation_id="capture",
+        summary="Keep a text as a new note, and say which notes it has to do with",
+        status_code=HTTPStatus.CREATED,
+        response_model=Captured,
+        responses=BODY_REFUSED,
+    )
+    async def capture(
+        body: Annotated[CaptureQuery, Body(openapi_examples=CAPTURES)],
+    ) -> Response:
+        return await service.reply(lookups, lambda: vault.capture(body), HTTPStatus.CREATED)
+
+    @router.post(
+        "/embed",
+        operation_id="embed",
+        summary="Turn texts into vectors with the model of the index",
+        response_model=Embedded,
+        responses=BODY_REFUSED,
+    )
+    async def embed(body: Annotated[EmbedQuery, Body(openapi_examples=TEXTS)]) -> Response:
+        return await service.reply(lookups, lambda: vault.embed(body))
+
+    return router

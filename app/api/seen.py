@@ -1,0 +1,36 @@
+"""How much of a status is told over HTTP.
+
+The names of notes that are kept out may be as private as their texts, so nobody is told them here:
+``notehop status`` tells them to the owner. Paths of this machine are for this machine only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.models import IndexStatus
+
+
+def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
+    """A status as a client may see it; the counts stay.
+
+    :param from_here: whether the client is on this machine.
+    """
+    told: dict[str, Any] = {"skipped": []}
+    if not from_here:
+        told |= {
+            "vault": status.name,
+            "index_dir": "",
+            "settings_file": "",
+            "settings": {},
+            "problem": status.problem and "the settings in force cannot use the index",
+            "passed_over": [],
+            "writer": None,
+            "server": None,
+        }
+        if status.watcher is not None:
+            blank: dict[str, Any] = {"pid": 0, "host": "", "command": "", "detail": None}
+            told["watcher"] = status.watcher.model_copy(update=blank)
+        if status.last_run is not None and status.last_run.error is not None:
+            told["last_run"] = status.last_run.model_copy(update={"error": "it failed"})
+    return status.model_copy(update=told)

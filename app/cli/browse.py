@@ -1,0 +1,95 @@
+"""``notehop browse``: what lies around notes in the graph of links.
+
+Touches: index, vault-read (names, sizes, times), network (a server on this machine), terminal.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from app.cli.options import (
+    ConfigOption,
+    DebugOption,
+    IndexDirOption,
+    JsonOption,
+    VaultOption,
+    common,
+)
+from app.cli.query_options import (
+    AfterOption,
+    BeforeOption,
+    PathOption,
+    TagOption,
+    TypeOption,
+    narrowed_to,
+)
+
+NAME = "browse"
+
+
+def run(
+    ctx: typer.Context,
+    notes: Annotated[
+        list[str],
+        typer.Argument(metavar="NOTE", help="Notes to start from: paths, titles or aliases."),
+    ],
+    depth: Annotated[int, typer.Option("--depth", min=1, max=2, help="Links away.")] = 1,
+    direction: Annotated[
+        Literal["forward", "backward", "both"],
+        typer.Option("--direction", help="Links that notes hold, links to them, or both."),
+    ] = "both",
+    rank: Annotated[
+        Literal["pagerank", "recency", "edges"],
+        typer.Option("--rank", help="By PageRank, by last change, or by number of links."),
+    ] = "pagerank",
+    chunks: Annotated[
+        bool, typer.Option("--chunks", help="The passages that the links lead to or stand in.")
+    ] = False,
+    most: Annotated[int, typer.Option("--max", min=1, max=100, help="Notes at most.")] = 20,
+    tag: TagOption = None,
+    path: PathOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
+    page_type: TypeOption = None,
+    vault: VaultOption = None,
+    index_dir: IndexDirOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """List the notes that are linked with a note, best first."""
+    options = common(ctx, vault, index_dir, config, as_json, debug)
+    from app.container.notes import from_here
+    from app.container.queries import request
+    from app.container.remedy import remedy
+    from app.container.remote import browse_server
+    from app.models import BrowseQuery
+
+    place = options.place()
+    wanted = request(
+        BrowseQuery,
+        {
+            "seeds": [from_here(place.vault, note) for note in notes],
+            "depth": depth,
+            "direction": direction,
+            "rank": rank,
+            "results": "chunks" if chunks else "notes",
+            "max": most,
+            "filters": narrowed_to(tag, path, after, before, page_type),
+        },
+    )
+    found = browse_server(place, wanted)
+    if found is None:
+        from app.container.opening import open_place
+
+        with open_place(place) as opened:
+            found = opened.browse(wanted)
+    from app.cli.output import print_json
+    from app.cli.show_browse import show_browse
+
+    if options.json:
+        print_json(found)
+    else:
+        show_browse(found, wanted, lambda: remedy(place.layout))

@@ -1,0 +1,47 @@
+"""What a reply tells of how it came about: the intent, and the rest when the query asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.models import Explanation, Query
+from app.retrieval.trace import Trace
+
+OF_A_SOURCE = ("signals", "rerank", "expanded_from", "held_back")
+"""The fields of a source that explain it."""
+
+
+def explained(sources: Sequence[Mapping[str, Any]], asked: Query) -> list[Any]:
+    """Sources with the record of their ranking only where the query asks for it."""
+    if asked.explain:
+        return list(sources)
+    hidden = dict.fromkeys(OF_A_SOURCE)
+    return [{**source, **hidden} for source in sources]
+
+
+def told(trace: Trace, asked: Query) -> dict[str, Any]:
+    """The fields of a reply that tell how the query was weighed."""
+    plan = trace.plan
+    if plan is None:
+        return {}
+    return {
+        "intent": plan.reading.intent,
+        "explanation": _explanation(trace) if asked.explain else None,
+    }
+
+
+def _explanation(trace: Trace) -> Explanation | None:
+    plan = trace.plan
+    if plan is None:
+        return None
+    rule = plan.reading.rule
+    return Explanation(
+        intent=plan.reading.intent,
+        rule=None if rule is None else rule.phrase,
+        about=plan.reading.about,
+        subject=list(plan.subject),
+        weights=dict(plan.weights.by_signal),
+        reasons=list(plan.weights.reasons),
+        counts={stage: dict(counts) for stage, counts in trace.counts.items()},
+    )

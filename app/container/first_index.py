@@ -1,0 +1,96 @@
+"""Makes the index of a vault that has none: in this process, or in one of its own.
+
+Touches: vault-read, index, model, processes.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.container.following import index_arguments
+from app.container.place import Place
+from app.container.update import update_index
+from config.errors import IndexMissing
+from indexing.program import PROGRAM
+from indexing.stores.catalog import Catalog
+from indexing.stores.replacement import settle
+
+if TYPE_CHECKING:
+    from indexing.report import Progress
+
+
+def first_index(place: Place, progress: Progress) -> None:
+    """Make the index of a vault that has none; one that is there is left to the follower.
+
+    :raises NotehopError: as :meth:`indexing.pipeline.Indexer.run`.
+    """
+    if not has_index(place):
+        update_index(place, progress=progress)
+
+
+def has_index(place: Place) -> bool:
+    """Whether the vault was ever indexed; one that cannot be read counts, and is damaged."""
+    settle(place.layout)
+    try:
+        with Catalog.open(place.layout.catalog, read_only=True) as catalog:
+            return "fingerprint" in catalog.meta()
+    except IndexMissing:
+        return False
+
+
+class FirstIndex:
+    """Makes the index of a vault in a process of its own, and knows how far it is."""
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        command: str = "notehop index",
+        config_file: Path | None = None,
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
+        """Start nothing yet.
+
+        :param command: what people know the one by that it is made for.
+        """
+        self._command = [*program, *index_arguments(place, config_file), "--part-of", command]
+        self._stop = threading.Event()
+        self._process: subprocess.Popen[str] | None = None
+        self.running = True
+        self.said = "just begun"
+        self.failure: str | None = None
+
+    def run(self) -> None:
+        """Make it; ``said`` is what the process said last, ``failure`` that if it failed."""
+        try:
+            with subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+            ) as process:
+                self._process = process
+                if self._stop.is_set():
+                    process.terminate()
+                assert process.stderr is not None
+                for line in process.stderr:
+                    self.said = line.strip() or self.said
+            if process.returncode:
+                self.failure = self.said.removeprefix("error: ")
+        except OSError as exc:
+            self.failure = f"no process could be started ({exc.strerror or exc})"
+        finally:
+            self.running = False
+
+    def stop(self) -> None:
+        """End the process; the next run goes on where it was."""
+        self._stop.set()
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()

@@ -1,0 +1,93 @@
+"""Finds the notes of the index that a person or a program means by a path or a name.
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from config.errors import NoteMissing
+from indexing.graph.files import VaultFiles
+from indexing.graph.model import Status
+from indexing.graph.names import NOTE_SUFFIX, fold, link_name
+from indexing.graph.resolve import resolve_path
+from indexing.shown import on_one_line, printable
+from indexing.stores.catalog_read import CatalogReads
+from indexing.stores.reader import Snapshot
+from indexing.vault.link_text import read_wikilink
+
+LONGEST = 1_000
+"""Characters of a name: no disk has a longer path that people write notes at."""
+
+_SHOWN = 200
+"""Characters of a name that are repeated to whoever asked by it."""
+
+
+def notes_meant(view: Snapshot, catalog: CatalogReads, said: str) -> tuple[str, ...]:
+    """Return the notes that are meant, several where a name is that of several.
+
+    Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
+    link would give it (the end of a path, or a path from the vault's root after a ``/``). Brackets
+    of a link do no harm.
+
+    :raises NoteMissing: if there is none, naming those that are called nearly so.
+    """
+    asked = _without_brackets(said.strip())
+    if not asked or len(asked) > LONGEST or "\0" in asked or not _is_text(asked):
+        raise NoteMissing(f"{shown(said)}: no note of this vault")
+    for path in (asked, f"{asked}{NOTE_SUFFIX}"):
+        if view.chunk_ids_of(path):
+            return (path,)
+    if named := view.notes_named(asked):
+        return tuple(named)
+    paths = [path for path in catalog.indexed_paths() if view.chunk_ids_of(path)]
+    found = resolve_path(_files(paths, asked), "", asked)
+    if found.path is None:
+        raise NoteMissing(f"{shown(said)}: no note of this vault{_close(catalog, paths, asked)}")
+    return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
+
+
+def shown(said: str) -> str:
+    """A name as it was asked for, fit to be repeated."""
+    text = printable(on_one_line(said.encode("utf-8", "replace").decode()))
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def listed(paths: Sequence[str], most: int = 5) -> str:
+    """Paths in a message."""
+    more = len(paths) - most
+    told = on_one_line(", ".join(paths[:most]))
+    return f"{told} and {more} more" if more > 0 else told
+
+
+def _is_text(said: str) -> bool:
+    """Whether it can be encoded: lone halves of surrogate pairs cannot."""
+    return said.encode("utf-8", "replace").decode() == said
+
+
+def _without_brackets(said: str) -> str:
+    if said.startswith("[[") and said.endswith("]]"):
+        link = read_wikilink(said[2:-2])
+        return link.target if link is not None else said
+    return said
+
+
+def _files(paths: Iterable[str], asked: str) -> VaultFiles:
+    """The files that a link of this name could lead to."""
+    name = link_name(asked)
+    return VaultFiles(path for path in paths if link_name(path) == name)
+
+
+def _close(catalog: CatalogReads, paths: Sequence[str], asked: str) -> str:
+    from app.container.near import Name, NearNames
+
+    aliases = catalog.aliases()
+    names = [Name(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
+    names += [Name(link_name(path), path, "name") for path in paths]
+    names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]
+    wanted = asked.removesuffix(NOTE_SUFFIX)
+    close = [near.name.path for near in NearNames(names).near([wanted])[wanted]]
+    if not close and len(wanted) > 2:
+        close = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)[:3]
+    return f"; did you mean {listed(close)}?" if close else ""

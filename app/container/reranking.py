@@ -1,0 +1,36 @@
+"""Wires the rerank: the cross-encoder that the settings name, and the stage that asks it.
+
+Touches: nothing by itself; what it makes touches index and model.
+"""
+
+from __future__ import annotations
+
+from llama_index.core.schema import NodeWithScore
+
+from app.retrieval.cross_encoder import CrossEncoderScorer, Scorer
+from app.retrieval.index_view import IndexView
+from app.retrieval.rerank import RerankPostprocessor
+from app.retrieval.trace import TracedQuery
+from config import Settings
+
+
+def scorer_of(settings: Settings) -> Scorer | None:
+    """The cross-encoder that the settings name, not loaded yet; None if they name none."""
+    return CrossEncoderScorer(settings.rerank) if settings.rerank.model else None
+
+
+def reranked(
+    hits: list[NodeWithScore],
+    query: TracedQuery,
+    view: IndexView,
+    scorer: Scorer | None,
+    settings: Settings,
+) -> list[NodeWithScore]:
+    """The hits in the order of the cross-encoder; as they are without one, or if it is too slow."""
+    if scorer is None:
+        return hits
+    wanted = settings.rerank
+    stage = RerankPostprocessor(
+        view=view, scorer=scorer, candidates=wanted.candidates, budget_ms=wanted.budget_ms
+    )
+    return stage.reranked(hits, query)

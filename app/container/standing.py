@@ -1,0 +1,54 @@
+"""One generation of the index held against the files, for replies that list notes and links.
+
+Touches: index (reads), vault-read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.container.place import Place
+from app.container.remedy import remedy
+from app.retrieval.current import CurrentFiles
+from app.retrieval.current_view import CurrentView
+from app.retrieval.index_view import IndexView
+from indexing.stores.model import LinkRow
+
+
+class Standing(CurrentView):
+    """What still stands in the vault; make one for each reply."""
+
+    def __init__(self, view: IndexView, place: Place) -> None:
+        files = CurrentFiles(
+            place.vault,
+            max_note_bytes=place.settings.vault.max_note_bytes,
+            comment_links=place.settings.vault.comment_links,
+        )
+        super().__init__(view, files)
+        self._indexed = view
+        self._now = files
+        self._place = place
+
+    def still(self, links: Sequence[LinkRow]) -> list[LinkRow]:
+        """Those of the links that stand in their notes, with the lines they have there."""
+        rows = self._indexed.notes_at(dict.fromkeys(link.path for link in links))
+        found: list[LinkRow] = []
+        for link in links:
+            if link.path not in rows:
+                continue
+            look = self._now.look(rows[link.path])
+            now = link if look.changed is None else look.changed.link(link)
+            if look.there and now is not None:
+                found.append(now)
+        return found
+
+    def changed(self, paths: Iterable[str]) -> set[str]:
+        """Those of the notes whose files are other than they were when they were indexed."""
+        rows = self._indexed.notes_at(paths)
+        looks = {path: self._now.look(row) for path, row in rows.items()}
+        return {path for path, look in looks.items() if not look.there or look.changed}
+
+    def told(self) -> list[str]:
+        """What a reply has to say of what was left out; usually nothing."""
+        said = self.warning(lambda: remedy(self._place.layout))
+        return [*self._indexed.warnings, *([said] if said else [])]

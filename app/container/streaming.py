@@ -1,0 +1,81 @@
+"""Answers a question as a row of events: what may be cited at once, the text as it is written.
+
+Touches: index and models, through what it is given.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator, Iterator
+
+from llama_index.core.base.response.schema import Response
+
+from app.answer.material import material_of
+from app.answer.query_engine import NotehopQueryEngine, with_trace
+from app.answer.synthesizer import VaultSynthesizer
+from app.models import (
+    Answer,
+    ConnectedEvent,
+    DoneEvent,
+    ErrorEvent,
+    Source,
+    SourcesEvent,
+    StreamEvent,
+    TokenEvent,
+)
+from app.problems import problem
+from app.retrieval.trace import TracedQuery
+from config.errors import NotehopError
+
+_log = logging.getLogger(__name__)
+
+
+def events(
+    engine: NotehopQueryEngine,
+    synthesizer: Callable[[], VaultSynthesizer],
+    query: TracedQuery,
+    vault: str,
+    *,
+    shown: Callable[[list[Source]], list[Source]],
+    finished: Callable[[Response], Answer],
+    cancelled: Callable[[], bool],
+) -> Iterator[StreamEvent]:
+    """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
+
+    Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
+
+    :param shown: the sources as the query wants to see them.
+    :param finished: makes the answer of a response.
+    """
+    try:
+        if cancelled():
+            return
+        material = material_of(engine.retrieve(query), vault)
+        yield SourcesEvent(sources=shown(list(material.sources)))
+        yield ConnectedEvent(connected_notes=list(material.connected))
+        if cancelled():
+            return
+        with query.trace.timed("answer"):
+            pieces = synthesizer().streamed(query.query_str, material, cancelled)
+            response = yield from _tokens(pieces)
+        if response is not None and not cancelled():
+            yield DoneEvent(answer=finished(with_trace(response, query)))
+    except Exception as exc:  # noqa: BLE001 (an event says so, and the log)
+        if not isinstance(exc, NotehopError):
+            _log.exception("the answer failed")
+        yield ErrorEvent(problem=problem(exc))
+
+
+def _tokens(
+    pieces: Generator[str, None, Response | None],
+) -> Generator[StreamEvent, None, Response | None]:
+    try:
+        while True:
+            try:
+                piece = next(pieces)
+            except StopIteration as end:
+                found: Response | None = end.value
+                return found
+            yield TokenEvent(text=piece)
+    finally:
+        pieces.close()

@@ -1,0 +1,50 @@
+"""What a note says in a line: its own summary, else how a passage of it begins. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from indexing.vault.sentences import sentence_spans
+
+LENGTH = 150
+"""Characters: two lines of a card."""
+
+KEYS = ("summary", "description", "abstract", "excerpt")
+"""Properties in which people sum a note up, the first of them that says something."""
+
+_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|[-*_=]{3,}[ \t]*|\|?[ \t:|-]*-[ \t:|-]*\|?)$", re.M)
+_BULLETS = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|^[ \t]*>[ \t]?", re.M)
+_EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
+
+
+def summary(front_matter: Mapping[str, Any], text: str) -> str:
+    """Sum a note up in at most 150 characters.
+
+    :param front_matter: of the note; empty where it may have changed.
+    :param text: a passage of the note, for want of a summary.
+    """
+    said = {str(key).lower(): value for key, value in front_matter.items()}
+    for key in KEYS:
+        value = said.get(key)
+        if isinstance(value, str) and value.strip():
+            return shortened(" ".join(value.split()))
+    return shortened(flat(text))
+
+
+def flat(text: str) -> str:
+    """A passage on one line, without headings, rules and bullets; with them if there is no more."""
+    bare = _BULLETS.sub("", _MARKS.sub("", text))
+    return " ".join(_EMPHASIS.sub(r"\2", bare).split()) or " ".join(text.split()).lstrip("# ")
+
+
+def shortened(text: str, most: int = LENGTH) -> str:
+    """The beginning of a line, cut after a sentence that leaves half of it, or a word."""
+    if len(text) <= most:
+        return text
+    ends = [end for _, end in sentence_spans(text[: most + 1])[:-1]]
+    if ends and ends[-1] >= most // 2:
+        return text[: ends[-1]].rstrip()
+    cut = text[: most - 2]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut).rstrip(" ,;:") + " …"

@@ -1,0 +1,162 @@
+"""What an agent hands to a tool. The descriptions are read by the agent: they are all it knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
+
+from app.mcp.schemas import filter_schema, takes_text
+from app.models import Asked, CaptureQuery, Filters, Intent
+from app.models.browse import Seed
+from config.errors import QueryError
+
+LEAST, MOST = 200, 50_000
+"""Tokens that a budget may be: fewer hold no passage, more no model wants."""
+
+Budget = Annotated[
+    int,
+    Field(
+        ge=LEAST,
+        le=MOST,
+        description="Tokens that the result may take, about. What does not fit is named, not cut "
+        "in the middle.",
+    ),
+]
+
+Name = Annotated[str, Field(min_length=1, max_length=1_000, pattern=r"\S")]
+
+
+Narrowing = Annotated[
+    Filters,
+    WithJsonSchema(filter_schema()),
+    Field(default_factory=Filters, description="What notes must have, beside what the words say."),
+]
+
+
+class Narrowed(Asked):
+    """What a question and a search have in common."""
+
+    filters: Narrowing
+    intent: Intent | None = Field(
+        default=None,
+        description="What you are after, where the words do not say it: status (how something "
+        "stands now), timeline, person, concept, discovery; auto reads it from the words.",
+    )
+    top_k: int | None = Field(
+        default=None, ge=1, le=100, description="Passages at most; more for a broad question."
+    )
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class SearchArguments(Narrowed):
+    """Arguments of ``smart_search``."""
+
+    query: str = Field(
+        description="What to look for: a question or key words, in the words of the notes. Filters "
+        'may stand in it: tag:fish path:Projects after:2w type:meeting "exact words" -tag:old.'
+    )
+    results: Literal["chunks", "notes"] = Field(
+        default="chunks", description="Passages, or the best passage of each note."
+    )
+    budget: Budget = 2_000
+
+
+class AskArguments(Narrowed):
+    """Arguments of ``ask``."""
+
+    question: str = Field(
+        description="A question in plain words, one at a time. Filters may stand in it, as in "
+        "smart_search."
+    )
+    connected: int | None = Field(
+        default=None, ge=0, le=20, description="Connected notes at most; 0: none."
+    )
+    budget: Budget = 3_000
+
+
+class BrowseArguments(Asked):
+    """Arguments of ``graph_browse``."""
+
+    notes: Annotated[list[Seed], BeforeValidator(_listed)] = Field(
+        min_length=1, max_length=20, description="Notes to start from: paths, titles or aliases."
+    )
+    depth: int = Field(default=1, ge=1, le=2, description="Links to follow.")
+    direction: Literal["forward", "backward", "both"] = Field(
+        default="both",
+        description="forward: what they link to; backward: what links to them.",
+    )
+    rank: Literal["pagerank", "recency", "edges"] = Field(
+        default="pagerank",
+        description="Best first by how well linked, how new, or how often linked with these.",
+    )
+    max: int = Field(default=20, ge=1, le=100, description="Notes at most.")
+    filters: Narrowing
+    budget: Budget = 2_000
+
+
+class ReadArguments(Asked):
+    """Arguments of ``read_note``."""
+
+    note: Name = Field(description="Path in the vault, title or alias.")
+    section: Name | None = Field(
+        default=None,
+        description="A heading (Plans, or Plans > Spring), or ^block; only that part is read.",
+    )
+    from_line: int = Field(
+        default=1, ge=1, description="Line to go on from: next_line of the reading before."
+    )
+    outline_only: bool = Field(
+        default=False, description="The headings and links alone, to choose a section by."
+    )
+    budget: Budget = 4_000
+
+
+class CaptureArguments(CaptureQuery):
+    """Arguments of ``capture``."""
+
+    text: str = Field(
+        min_length=1,
+        max_length=200_000,
+        pattern=r"\S",
+        description="What to keep, in Markdown; [[links]] to notes are welcome.",
+    )
+    title: Annotated[str, Field(max_length=200)] | None = Field(
+        default=None, description="Its title; else the first line of the text."
+    )
+
+
+ArgumentsT = TypeVar("ArgumentsT", bound=Asked)
+
+
+def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> ArgumentsT:
+    """The arguments of a call.
+
+    Agents are forgiven what they are known for: null for what is left out, and lists, objects and
+    numbers written as text.
+
+    :raises QueryError: naming the argument that is missing, unknown or wrong; without its value.
+    """
+    said = {name: value for name, value in given.items() if value is not None}
+    plain = takes_text(kind)
+    for name, value in said.items():
+        if isinstance(value, str) and name in kind.model_fields and name not in plain:
+            said[name] = _unpacked(value)
+    try:
+        return kind(**said)
+    except ValidationError as exc:
+        told = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors()[:5]]
+        raise QueryError(f"wrong arguments: {'; '.join(told)}") from exc
+
+
+def _unpacked(text: str) -> Any:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return text if isinstance(found, str) else found

@@ -1,0 +1,196 @@
+"""The protocol's server over a vault: the same for every transport.
+
+Errors of ours become results that say what to do; others are logged, and not quoted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+from mcp import MCPError, types
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from pydantic import BaseModel
+
+from app.mcp import resources
+from app.mcp.access import Access, Call, Vault
+from app.mcp.arguments import read_arguments
+from app.mcp.schemas import input_schema, output_schema
+from app.mcp.tools import INSTRUCTIONS, TOOLS, Tool, capture
+from app.problems import UNEXPECTED, agent_text
+from config.errors import IndexFailure, NotehopError
+from indexing.shown import on_one_line
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+Context = ServerRequestContext[Any, Any]
+
+
+def make_server(access: Access, name: str) -> Server[Any]:
+    """The server of one vault.
+
+    :param name: of the vault.
+    """
+    desk = _Desk(access)
+    return Server(
+        "notehop",
+        version=version("notehop"),
+        title="notehop",
+        description="Ask an Obsidian vault: cited answers that follow the links between notes.",
+        instructions=INSTRUCTIONS.format(name=on_one_line(name)),
+        on_list_tools=desk.list_tools,
+        on_call_tool=desk.call_tool,
+        on_list_resources=desk.list_resources,
+        on_list_resource_templates=desk.list_templates,
+        on_read_resource=desk.read_resource,
+    )
+
+
+class _Desk:
+    """Handles the requests of all clients."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def list_tools(
+        self,
+        _: Context,
+        params: types.PaginatedRequestParams | None,  # noqa: ARG002 (they fit one page)
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
+
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        tool = TOOLS.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"there is no such tool; use {', '.join(TOOLS)}")
+        gone = threading.Event()
+        steps = _Steps(ctx.session)
+        try:
+            given = read_arguments(tool.arguments, params.arguments or {})
+            reply = await self._done(tool, given, Call(steps.say, gone.is_set), steps)
+        except NotehopError as exc:
+            return _failed(agent_text(exc))
+        except Exception as exc:  # noqa: BLE001 (the client is told, and the log)
+            _log.error("the tool %s failed", tool.name, exc_info=exc)
+            return _failed(agent_text(exc))
+        finally:
+            gone.set()
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=tool.text(reply))],
+            structured_content=reply.model_dump(mode="json", exclude_defaults=True),
+        )
+
+    async def list_resources(
+        self, _: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        cursor = None if params is None else params.cursor
+
+        def work() -> types.ListResourcesResult:
+            try:
+                nodes = resources.best_linked(self._access.open())
+            except IndexFailure as exc:
+                # Clients ask for the list by themselves: the tools will say what is wrong.
+                _log.info("no resources are listed: %s", exc)
+                nodes = []
+            return resources.page(nodes, cursor)
+
+        return await self._answered(work)
+
+    async def list_templates(
+        self,
+        _: Context,
+        params: types.PaginatedRequestParams | None,  # noqa: ARG002 (there is one)
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[resources.TEMPLATE])
+
+    async def read_resource(
+        self, _: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        return await self._answered(lambda: resources.read(self._access.open, str(params.uri)))
+
+    async def _done(self, tool: Tool, given: Any, call: Call, steps: _Steps) -> BaseModel:
+        """Have a tool do its work, and say before it what takes longer the first time."""
+        access = self._access
+        vault: Vault | None = None
+        if access.opened:
+            vault = access.open()
+        else:
+            await steps.report("opening the index")
+            with suppress(IndexFailure) if tool.writes else nullcontext():
+                vault = await access.run(access.open)
+        if tool.models and vault is not None and not vault.ready:
+            await steps.report("loading the model")
+            with suppress(NotehopError) if tool.writes else nullcontext():
+                await access.run(vault.warm)
+        if tool.work is None:
+            return await access.run(lambda: capture(access, given, call))
+        work = tool.work
+        assert vault is not None
+        opened = vault
+        return await access.run(lambda: work(opened, given, call), slow=tool.slow)
+
+    async def _answered(self, work: Callable[[], T]) -> T:
+        """Have a thread work for a request that has no way to say what went wrong but an error.
+
+        :raises MCPError: what went wrong.
+        """
+        try:
+            return await self._access.run(work)
+        except MCPError:
+            raise
+        except NotehopError as exc:
+            raise MCPError(types.INTERNAL_ERROR, agent_text(exc)) from exc
+        except Exception as exc:
+            _log.error("a resource failed", exc_info=exc)
+            raise MCPError(types.INTERNAL_ERROR, UNEXPECTED) from exc
+
+
+class _Steps:
+    """Tells a client what is being done, if it gave a token to be told by."""
+
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+        self._loop = asyncio.get_running_loop()
+        self._count = 0
+
+    async def report(self, message: str) -> None:
+        """Tell of the next step."""
+        self._count += 1
+        await self._session.report_progress(self._count, message=message)
+
+    def say(self, message: str) -> None:
+        """Tell of it from a thread, and do not wait until it is told."""
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            asyncio.run_coroutine_threadsafe(self.report(message), self._loop)
+
+
+def _described(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=input_schema(tool.arguments),
+        output_schema=output_schema(tool.reply),
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=not tool.writes,
+            destructive_hint=False,
+            idempotent_hint=not tool.writes,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _failed(told: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=told)], is_error=True)

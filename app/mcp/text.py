@@ -1,0 +1,121 @@
+"""The replies of the tools as text, for clients that show or hand on nothing else. Pure.
+
+Whatever comes from notes stands behind ``>``: no note can pass for a line of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.mcp.replies import (
+    CONTEXT,
+    AskReply,
+    BrowseReply,
+    CaptureReply,
+    Nearby,
+    NoteReply,
+    Place,
+    SearchReply,
+    Told,
+)
+from indexing.shown import counted, on_one_line, printable
+
+
+def search_text(reply: SearchReply) -> str:
+    """Hits with their text, then what connects."""
+    parts = [
+        f"{hit.marker} {_at(hit)} (score {hit.score})\n{_quoted(hit.text)}" for hit in reply.hits
+    ]
+    return _joined([*(parts or ["Nothing fits." if reply.left_out else "No hits."]), *_told(reply)])
+
+
+def ask_text(reply: AskReply) -> str:
+    """The answer, what it cites, what else there is."""
+    parts = [f"Answer ({reply.mode}):\n{_quoted(reply.answer)}"]
+    parts += [f"{one.marker} {_at(one)}\n{_quoted(one.text)}" for one in reply.citations]
+    if reply.also_found:
+        found = "\n".join(f"{one.marker} {_at(one)}" for one in reply.also_found)
+        parts.append(f"Also found, not cited:\n{found}")
+    return _joined([*parts, *_told(reply)])
+
+
+def browse_text(reply: BrowseReply) -> str:
+    """The notes and the sentences that link them."""
+    count = counted(reply.total, "note")
+    parts = [f"{count} around {', '.join(on_one_line(path) for path in reply.start)}"]
+    for note in reply.notes:
+        links = "\n".join(_quoted(sentence) for sentence in note.sentences)
+        about = _quoted(note.text)
+        parts.append(f"{on_one_line(note.file)} (depth {note.depth}, {note.way})")
+        parts[-1] += "".join(f"\n{part}" for part in (links, about) if part)
+    if reply.left_out:
+        parts.append(f"{counted(reply.left_out, 'note')} more did not fit the budget.")
+    return _joined([*parts, *_warned(reply.warnings, reply.pending)])
+
+
+def note_text(reply: NoteReply) -> str:
+    """The note, where to go on, and where its links lead."""
+    first, last = reply.lines
+    parts = [f"{on_one_line(reply.file)}:{first}-{last}"]
+    if reply.text:
+        parts.append(_quoted(reply.text))
+    if reply.next_line is not None:
+        parts.append(f"More from line {reply.next_line} on (from_line={reply.next_line}).")
+    if reply.outline:
+        lines = [
+            f"{'#' * one.level} {on_one_line(one.heading)} :{one.line}" for one in reply.outline
+        ]
+        parts.append("Outline:\n" + "\n".join(f"> {line}" for line in lines))
+    for label, paths, count in (
+        ("Links to", reply.links_to, reply.links_to_count),
+        ("Linked from", reply.linked_from, reply.linked_from_count),
+    ):
+        if paths:
+            more = f" and {count - len(paths)} more" if count > len(paths) else ""
+            parts.append(f"{label}: {'; '.join(on_one_line(path) for path in paths)}{more}")
+    return _joined([*parts, *_warned(reply.warnings, None)])
+
+
+def capture_text(reply: CaptureReply) -> str:
+    """What was written, and what to link it with."""
+    links = [f"{on_one_line(one.link)}\n{_quoted(one.snippet)}" for one in reply.connections]
+    return _joined([on_one_line(reply.message), *links])
+
+
+def _told(reply: Told) -> Iterable[str]:
+    if reply.connected_notes:
+        yield f"Connected notes ({CONTEXT}):"
+        yield from (_near(note) for note in reply.connected_notes)
+    if reply.left_out_count:
+        places = "; ".join(_at(one) for one in reply.left_out)
+        more = reply.left_out_count - len(reply.left_out)
+        rest = f" and {more} more" if more else ""
+        yield f"Did not fit the budget: {places}{rest}. Raise budget, or use read_note."
+    if reply.filters:
+        yield f"Filters: {on_one_line(' '.join(reply.filters))}"
+    yield from _warned(reply.warnings, reply.pending)
+
+
+def _near(note: Nearby) -> str:
+    told = f"{note.label} {_at(note)}\n{_quoted(note.reason)}"
+    return f"{told}\n{_quoted(note.text)}" if note.text else told
+
+
+def _warned(warnings: Sequence[str], pending: int | None) -> Iterable[str]:
+    yield from (f"Note: {on_one_line(warning)}" for warning in warnings)
+    if pending:
+        yield f"Note: {counted(pending, 'note')} changed since they were indexed."
+
+
+def _at(place: Place) -> str:
+    first, last = place.lines
+    heading = f" > {on_one_line(place.heading)}" if place.heading else ""
+    return f"{on_one_line(place.file)}:{first}-{last}{heading}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in printable(text).splitlines())
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(parts)

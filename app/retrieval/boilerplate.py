@@ -1,0 +1,62 @@
+"""Owns what is held back: templates, and chunks that say no more than a template does. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from llama_index.core.schema import NodeWithScore
+
+from app.retrieval.fusion import DISPATCH
+from app.retrieval.nodes import noted
+from indexing.stores.model import ChunkId
+from indexing.templates import line_keys
+
+TEMPLATE = "it is a template"
+SKELETON = "it says no more than a template"
+
+_ASKED = re.compile(
+    r"templat|vorlage|plantilla|gabarit|mod[èe]l[eo]|sjablo|шаблон|模[板版]|テンプレ|템플릿",
+    re.IGNORECASE,
+)
+
+
+def asks_for_templates(query: str) -> bool:
+    """Whether a query is about templates themselves."""
+    return _ASKED.search(query) is not None
+
+
+def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
+    """Whether all that a chunk says stands in a template: headings and prompts, not filled in.
+
+    :param title: of its note, which often stands above it once more.
+    :param lines: of the vault's templates, as :func:`indexing.templates.line_keys` gives them.
+    """
+    said = line_keys(text)
+    known = {*lines, *line_keys(title)}
+    return bool(said) and all(line in known for line in said)
+
+
+def held_back(
+    hits: Sequence[NodeWithScore], why: Mapping[ChunkId, str], share: float
+) -> list[NodeWithScore]:
+    """Return the hits anew: those held back keep a share of their score, and say why.
+
+    A note that the query names exactly keeps its place.
+
+    :param hits: best first.
+    :param why: chunk -> the reason to hold it back.
+    :param share: above 0, to 1.
+    :returns: best first; hits of equal score in the order given.
+    """
+    weighed = [_weighed(hit, why.get(hit.node.node_id), share) for hit in hits]
+    return sorted(weighed, key=lambda hit: -(hit.score or 0.0))
+
+
+def _weighed(hit: NodeWithScore, reason: str | None, share: float) -> NodeWithScore:
+    if reason is None or DISPATCH in hit.node.metadata.get("signals", {}):
+        return hit
+    score = hit.score or 0.0
+    # That of a neighbour may be below nothing, and goes down all the same.
+    lower = score * share if score > 0 else score / share
+    return NodeWithScore(node=noted(hit.node, held_back=reason), score=lower)

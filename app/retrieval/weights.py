@@ -1,0 +1,36 @@
+"""Owns the weights of one query: those of the settings, and what changed them for it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Signal name -> weight, 0 or more; ``reasons`` tells in words what changed them."""
+
+    by_signal: Mapping[str, float]
+    reasons: tuple[str, ...] = ()
+
+    def with_changes(self, weights: Mapping[str, float]) -> Weights:
+        """Return these weights with some of them set, as an intent does."""
+        return replace(self, by_signal={**self.by_signal, **weights})
+
+    def scaled(self, signal: str, factor: float, reason: str) -> Weights:
+        """Return these weights with that of one signal multiplied; as they are for a factor of 1.
+
+        The last signal that finds hits is left as it is: something has to rank.
+
+        :param factor: 0 or more.
+        :raises ValueError: if it is negative, or there is no such signal.
+        """
+        if not factor >= 0:
+            raise ValueError(f"the factor of {signal!r} is {factor}; it must be 0 or more")
+        if signal not in self.by_signal:
+            known = ", ".join(self.by_signal) or "none"
+            raise ValueError(f"no signal {signal!r}; the signals are: {known}")
+        changed = {**self.by_signal, signal: self.by_signal[signal] * factor}
+        if factor == 1 or not any(changed.values()):
+            return self
+        return replace(self, by_signal=changed, reasons=(*self.reasons, reason))

@@ -1,0 +1,127 @@
+"""The server as a whole: the API of a vault, the page, the protocol for agents, and who may ask.
+
+Touches: index and models, through the vault handle; network (listens).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from app.api.app import create_app
+from app.api.desk import Desks
+from app.api.middleware.hosts import is_loopback
+from app.api.parts import Part
+from app.api.port import PortTaken, listen, url_of
+from app.api.refusal import Refusal
+from app.api.serve import serve
+from app.container.place import Place
+from app.container.remote import is_serving
+from app.container.running import Announcement, read_running
+from app.mcp.http import HttpTransport
+from app.web import routes
+from config.errors import NotehopError, UsageError
+from config.secrets import server_token
+
+if TYPE_CHECKING:
+    from app.container.handle import VaultHandle
+
+T = TypeVar("T")
+
+
+class AlreadyServed(Exception):
+    """A server answers for this place already, at ``url``."""
+
+    def __init__(self, url: str, pid: int) -> None:
+        super().__init__(url)
+        self.url = url
+        self.pid = pid
+
+
+class AtDesks:
+    """The vault for agents, who wait for their turn where all others do."""
+
+    opened = True
+
+    def __init__(self, vault: VaultHandle, desks: Desks) -> None:
+        self._vault = vault
+        self._desks = desks
+        self.capture = vault.capture
+
+    def open(self) -> VaultHandle:
+        """The vault, which is open."""
+        return self._vault
+
+    async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
+        """Have a thread do what blocks.
+
+        :param slow: whether it is an answer.
+        :raises NotehopError: what the work raises, or that there is no room for it.
+        """
+        desk = self._desks.answers if slow else self._desks.lookups
+        try:
+            return await desk.run(work)
+        except Refusal as exc:
+            raise NotehopError(exc.problem.detail) from exc
+
+
+class Door:
+    """The port and the token of a server, taken before anything slow is loaded.
+
+    :raises UsageError: if others could reach it without a token, or the address is none of ours.
+    :raises AlreadyServed: if what has the port is a server of this place, with these settings.
+    :raises NotehopError: if the port is taken or not allowed.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._settings = place.settings.server
+        self._token = server_token(self._settings)
+        host, port = self._settings.host, self._settings.port
+        if self._token is None and not is_loopback(host):
+            raise UsageError(
+                f"{host} can be reached from other machines, so clients must show a token: set "
+                'NOTEHOP_SERVER__TOKEN="$(openssl rand -hex 32)", or name a file that holds one '
+                "and only you can read with server.token_file; or leave --host out, to serve this "
+                "machine only"
+            )
+        try:
+            self._listening = listen(host, port)
+        except PortTaken:
+            running = read_running(place.layout)
+            if running is not None and running.url.endswith(f":{port}") and is_serving(place):
+                raise AlreadyServed(running.url, running.pid) from None
+            raise
+
+    @property
+    def url(self) -> str:
+        """Where the server will be found."""
+        return url_of(self._listening, self._settings.host)
+
+    @property
+    def asks_for_token(self) -> bool:
+        """Whether clients need one."""
+        return self._token is not None
+
+    def open(
+        self, vault: VaultHandle, announced: Announcement, started: Callable[[], None]
+    ) -> None:
+        """Serve a vault until SIGINT or SIGTERM.
+
+        :param announced: says where the server is, and lets the programs of its user in.
+        :param started: called once connections are taken.
+        """
+        tokens = () if self._token is None else (self._token, announced.ticket)
+        desks = Desks(self._settings)
+        agents = HttpTransport(AtDesks(vault, desks), vault.name, desks.closing)
+        parts = (Part(routes(vault).routes), Part(agents.routes, agents.lifespan))
+        app = create_app(
+            vault, self._settings, tokens=tokens, prove=announced.prove, parts=parts, desks=desks
+        )
+        serve(app, self._listening, started)
+
+    def __enter__(self) -> Door:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let the port go."""
+        self._listening.close()

@@ -1,0 +1,40 @@
+"""What the page asks of the server beside the API, and gets: text as HTML that is safe to show."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from app.models.base import Asked, Strict
+from app.models.note import NoteView
+
+MOST_TEXTS = 120
+"""Texts of one request: all that a reply can hold."""
+
+
+class RenderQuery(Asked):
+    """Texts of a reply to show: ``snippets`` of chunks with words of ``query`` marked, and an
+    ``answer`` with its markers."""
+
+    answer: Annotated[str, StringConstraints(max_length=200_000)] = ""
+    snippets: list[Annotated[str, StringConstraints(max_length=100_000)]] = Field(
+        default_factory=list, max_length=MOST_TEXTS
+    )
+    query: Annotated[str, StringConstraints(max_length=10_000)] = ""
+
+
+class Rendered(Strict):
+    """The same as HTML, in the same order."""
+
+    answer: str
+    snippets: list[str]
+
+
+class NotePage(Strict):
+    """A note to read. ``cut`` tells that it is too long, and its end was left out."""
+
+    vault: str
+    note: NoteView
+    html: str
+    cut: bool

@@ -1,0 +1,97 @@
+"""Notes, snippets and answers as HTML that is safe to show. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from app.answer.uri import open_uri
+from app.models import NoteLink, NoteView
+from app.web.grammar import render
+from app.web.marking import marker
+from app.web.sanitise import sanitise
+from app.web.surroundings import Surroundings
+from indexing.vault.link_text import LinkText, read_destination, read_wikilink
+
+MOST = 200_000
+"""Characters of a note that are rendered: a book; it takes a second or two."""
+
+_ANSWER = Surroundings(markers=True)
+_SNIPPET = Surroundings()
+_FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
+_DESTINATION = re.compile(r"\]\(\s*<?([^<>]*?)>?(?:\s+[\"'(][^\n]*)?\s*\)\Z")
+
+
+def note_html(view: NoteView, vault: str) -> tuple[str, bool]:
+    """A note as HTML, and whether its end was left out for its length.
+
+    Its links lead to the page's own addresses of notes (``#/note/…``), or open in the application
+    what is no note.
+
+    :param vault: name of the vault.
+    """
+    destinations = _Destinations(view, vault)
+    surroundings = Surroundings(destinations.href, first_line=view.lines[0])
+    return sanitise(render(view.text[:MOST], surroundings)), len(view.text) > MOST
+
+
+def snippets_html(texts: Sequence[str], query: str) -> list[str]:
+    """Texts of chunks as HTML with the words of a query marked.
+
+    The heading that a chunk begins with is left out: who shows it shows its heading.
+    """
+    mark = marker(query, list(texts))
+    return [
+        sanitise(mark(sanitise(render(_FIRST_HEADING.sub("", text) or text, _SNIPPET))))
+        for text in texts
+    ]
+
+
+def answer_html(text: str) -> str:
+    """An answer as HTML; its markers are links to ``#cite-1`` and ``#cite-C1``."""
+    return sanitise(render(text, _ANSWER))
+
+
+def note_href(path: str, fragment: str | None = None) -> str:
+    """The page's address of a note, at a heading or block where one is named."""
+    at = f"?at={quote(fragment, safe='')}" if fragment else ""
+    return f"#/note/{quote(path)}{at}"
+
+
+class _Destinations:
+    """Where the links of a note lead, as the index has resolved them."""
+
+    def __init__(self, view: NoteView, vault: str) -> None:
+        self._vault = vault
+        self._path = view.path
+        self._named = {
+            target: link.target for link in view.links if (target := _name(link)) is not None
+        }
+        self._known = {link.target for link in view.links if link.target}
+
+    def href(self, link: LinkText) -> str | None:
+        """The address of what a link names; None for what there is not."""
+        path = self._path if not link.target else self._named.get(link.target)
+        if path is None:
+            # Of a destination that stands apart from its link, only the path is known.
+            joined = posixpath.normpath(posixpath.join(posixpath.dirname(self._path), link.target))
+            path = next(
+                (one for one in (joined, f"{joined}.md", link.target) if one in self._known), None
+            )
+        if path is None:
+            return None
+        if not path.lower().endswith(".md"):
+            return open_uri(self._vault, path)
+        return note_href(path, link.fragment)
+
+
+def _name(link: NoteLink) -> str | None:
+    raw = link.raw.removeprefix("!")
+    if raw.startswith("[["):
+        parts = read_wikilink(raw[2:].removesuffix("]]"))
+    else:
+        found = _DESTINATION.search(raw)
+        parts = read_destination(found[1], None) if found else None
+    return parts.target if parts else None

@@ -1,0 +1,73 @@
+"""The routes of the page: its files, a note to read, and the texts of replies as HTML.
+
+Touches: index and vault, through the handle it is given.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Protocol
+
+from fastapi import APIRouter, Request, Response
+from fastapi import Query as Parameter
+from starlette.exceptions import HTTPException
+
+from app.models import NoteView
+from app.web.assets import assets
+from app.web.models import NotePage, Rendered, RenderQuery
+from app.web.render import answer_html, note_html, snippets_html
+
+
+class Notes(Protocol):
+    """What the page asks of a vault; :class:`app.container.VaultHandle` is one."""
+
+    @property
+    def name(self) -> str:
+        """Name of the vault."""
+
+    def note(
+        self, path_or_name: str, *, section: str | None = None, mentions: bool = True
+    ) -> NoteView:
+        """Read a note."""
+
+
+def routes(vault: Notes) -> APIRouter:
+    """The routes of the page of one vault. ``/`` and ``/static`` hold nothing of the vault."""
+    router = APIRouter(tags=["page"], include_in_schema=False)
+
+    # Plain functions: the framework runs them in threads, and the loop stays free.
+    @router.get("/web/notes/{path:path}")
+    def note(
+        path: str, section: Annotated[str | None, Parameter(max_length=1_000)] = None
+    ) -> NotePage:
+        view = vault.note(path, section=section)
+        html, cut = note_html(view, vault.name)
+        return NotePage(vault=vault.name, note=view, html=html, cut=cut)
+
+    @router.post("/web/render")
+    def render(body: RenderQuery) -> Rendered:
+        return Rendered(
+            answer=answer_html(body.answer) if body.answer else "",
+            snippets=snippets_html(body.snippets, body.query),
+        )
+
+    @router.get("/")
+    async def page(request: Request) -> Response:
+        return _file(request, "index.html")
+
+    @router.get("/static/{name}")
+    async def static(request: Request, name: str) -> Response:
+        return _file(request, name)
+
+    return router
+
+
+def _file(request: Request, name: str) -> Response:
+    asset = assets().get(name)
+    if asset is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    # Kept, and asked for each time: a new version shows at once.
+    headers = {"Cache-Control": "no-cache", "ETag": asset.etag}
+    if request.headers.get("if-none-match") == asset.etag:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(asset.content, media_type=asset.media_type, headers=headers)

@@ -1,0 +1,180 @@
+// The page: addresses, keys, theme. Each view draws itself.
+
+import { get, Problem } from "./api.js";
+import * as ask from "./ask.js";
+import * as capture from "./capture.js";
+import { h } from "./dom.js";
+import * as graph from "./graph.js";
+import * as reader from "./reader.js";
+import * as search from "./search.js";
+import * as status from "./status.js";
+
+const views = { ask, search, capture, graph, status };
+const root = document.getElementById("view");
+const vault = { name: "" };
+const first = location.hash || "#/ask";
+let current = { key: null, hash: "#/ask" };
+
+const context = {
+  vault,
+  go: (view, params) => { location.hash = address(view, params); },
+  keep: (view, params) => {
+    const hash = address(view, params);
+    if (hash === current.hash) return;
+    history.replaceState(null, "", hash);
+    Object.assign(current, { key: hash, hash });
+  },
+  heard,
+};
+
+function address(view, params) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) for (const one of [value].flat()) if (one) query.append(name, one);
+  const text = query.toString();
+  return `#/${view}${text ? `?${text}` : ""}`;
+}
+
+function route() {
+  const [path, query] = (location.hash || "#/ask").slice(2).split(/\?(.*)/s);
+  const params = new URLSearchParams(query);
+  if (path.startsWith("note/")) {
+    if (current.key === null) draw("ask", new URLSearchParams(), "#/ask");
+    // A note's address may come from anywhere: what is no address of one is shown as such.
+    reader.open(decoded(path.slice("note/".length)), params, { close });
+    return;
+  }
+  reader.shut();
+  const view = views[path] ? path : "ask";
+  const hash = location.hash || "#/ask";
+  if (current.key !== hash) draw(view, params, hash);
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function draw(view, params, hash) {
+  current.shown?.dispose?.();
+  root.replaceChildren();
+  root.className = `view-${view}`;
+  window.scrollTo(0, 0);
+  current = { key: hash, hash };
+  current.shown = views[view].show(root, params, context);
+  // Focus would be lost with the link or field that led here, unless the view has a use for it.
+  if (!root.contains(document.activeElement) && hash !== first) root.focus({ preventScroll: true });
+  document.title = `${params.get("q") || views[view].title} · ${vault.name || "notehop"}`;
+  for (const link of document.querySelectorAll(".tabs a")) {
+    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+function close() {
+  location.hash = current.hash;
+}
+
+/** What the index says of itself, for the corner of the page. */
+function heard(told) {
+  const known = vault.name;
+  vault.name = told.name;
+  if (!known) document.title = document.title.replace("notehop", told.name);
+  const corner = document.getElementById("fresh");
+  const [kind, short, long] = status.freshness(told);
+  corner.className = `fresh ${kind}`;
+  corner.replaceChildren(h("span", { class: "whose" }, `${told.name}: `), short);
+  corner.title = long;
+  corner.hidden = false;
+}
+
+async function refresh() {
+  try {
+    heard(await get("/status"));
+    const place = root.querySelector(".hero em");
+    if (place) place.textContent = vault.name;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    // The view that needs the index says what is wrong with it.
+  }
+}
+
+// Keys
+
+function typing(element) {
+  return element.closest("input, textarea, select, [contenteditable]") !== null;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+  const inField = typing(event.target);
+  if (event.key === "Escape") escape(event);
+  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && !keepsArrows(event.target)) move(event);
+  else if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
+  else if (event.key === "/") {
+    event.preventDefault();
+    const field = root.querySelector("[data-main]") || root;
+    field.focus();
+    field.select?.();
+  } else if (event.key === "?") document.getElementById("keys").showModal();
+  else if (/^[1-5]$/.test(event.key)) context.go(Object.keys(views)[event.key - 1], {});
+});
+
+function keepsArrows(element) {
+  if (element.closest("select, svg, #reader, [type=radio]")) return true;
+  return element.tagName === "TEXTAREA" && (!element.matches(".main-field") || element.value.includes("\n"));
+}
+
+function escape(event) {
+  if (current.shown?.escape?.()) return;
+  if (reader.isOpen()) close();
+  // A field for searches empties itself first.
+  else if (typing(event.target) && !(event.target.type === "search" && event.target.value)) event.target.blur();
+}
+
+function move(event) {
+  const stops = [...root.querySelectorAll("[data-nav]")].filter((one) => one.offsetParent !== null);
+  if (!stops.length) return;
+  const at = stops.indexOf(event.target);
+  const next = event.key === "ArrowDown" ? at + 1 : at - 1;
+  event.preventDefault();
+  if (next < 0) root.querySelector("[data-main]")?.focus();
+  else stops[Math.min(next, stops.length - 1)].focus();
+}
+
+// Theme
+
+const themeButton = document.getElementById("theme-button");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : dark.matches;
+}
+
+function tellTheme() {
+  themeButton.setAttribute("aria-pressed", String(isDark()));
+}
+
+themeButton.addEventListener("click", () => {
+  const next = isDark() ? "light" : "dark";
+  document.documentElement.dataset.theme = next;
+  localStorage.setItem("notehop.theme", next);
+  tellTheme();
+});
+dark.addEventListener("change", tellTheme);
+tellTheme();
+
+document.getElementById("keys-button").addEventListener("click", () => document.getElementById("keys").showModal());
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  root.focus();
+});
+window.addEventListener("hashchange", route);
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") refresh();
+});
+route();
+refresh();

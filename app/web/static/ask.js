@@ -1,0 +1,286 @@
+// The view that asks: a question, an answer as it comes, its sources, and the notes around them.
+
+import { events, get, isAbort, Problem, render } from "./api.js";
+import { connectedCard, dress, sourceCard } from "./cards.js";
+import { h, hovers, noteHref, plural, rendered, say } from "./dom.js";
+import { picture } from "./picture.js";
+import { behind, failure, filtered, waiting, warned } from "./states.js";
+
+const KEPT = 20;
+const answers = new Map();
+
+export const title = "Ask";
+
+export function show(root, params, { vault, go }) {
+  const question = params.get("q")?.trim() || "";
+  let stop = null;
+
+  const field = h("textarea", {
+    id: "ask-field", class: "main-field", rows: "1", name: "q", autocomplete: "off", enterkeyhint: "send",
+    placeholder: "What do you want to know?", "aria-label": "Question", "data-main": true,
+    oninput: () => fit(field), onkeydown: enter,
+  });
+  field.value = question;
+  const button = h("button", { class: "button primary", type: "submit" }, "Ask");
+  const form = h("form", { class: "field", role: "search", "aria-label": "Ask your notes", onsubmit: submit }, field, button);
+  const result = h("div", { class: "result" });
+
+  function enter(event) {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
+  }
+
+  function submit(event) {
+    event.preventDefault();
+    if (stop) return halt();
+    const text = field.value.trim();
+    if (!text) return field.focus();
+    if (text === question) {
+      answers.delete(question);
+      begin();
+    } else go("ask", { q: text });
+  }
+
+  function halt() {
+    stop?.abort();
+  }
+
+  function busy(on) {
+    button.textContent = on ? "Stop" : "Ask";
+    button.classList.toggle("primary", !on);
+  }
+
+  if (question) {
+    root.append(h("h1", { class: "unseen" }, question), form, result);
+    begin();
+  } else {
+    root.append(h("div", { class: "hero" },
+      h("h1", {}, "Ask ", h("em", {}, vault.name || "your notes")),
+      h("p", { class: "dim" }, "Answers are quoted or written from your notes, with the lines they stand in. Links are followed one hop further, as context."),
+      form, result));
+    starts(result);
+    if (hovers()) field.focus();
+  }
+  fit(field);
+
+  function begin() {
+    const kept = answers.get(question);
+    result.replaceChildren();
+    if (kept) finish(draft(result, question), kept);
+    else ask();
+  }
+
+  async function ask() {
+    const own = new AbortController();
+    stop = own;
+    busy(true);
+    const page = draft(result, question);
+    let text = "";
+    let finished = false;
+    try {
+      for await (const [name, data] of events("/query/stream", { query: question }, own.signal)) {
+        if (name === "sources") sources(page, data.sources, question, own.signal);
+        else if (name === "connected") connected(page, data.connected_notes, question, own.signal);
+        else if (name === "token") {
+          text += data.text;
+          write(page, text);
+        } else if (name === "error") throw new Problem(data.problem);
+        else if (name === "done") {
+          answers.set(question, data.answer);
+          if (answers.size > KEPT) answers.delete(answers.keys().next().value);
+          finished = true;
+          finish(page, data.answer);
+        }
+      }
+      if (!finished) throw new Problem({ title: "The answer broke off", detail: "The server ended before the answer did. Ask once more." });
+    } catch (error) {
+      if (!isAbort(error)) fail(page, error);
+      else if (root.isConnected) stopped(page, text);
+    } finally {
+      if (stop === own) {
+        stop = null;
+        busy(false);
+      }
+    }
+  }
+
+  function fail(page, error) {
+    if (!(error instanceof Problem)) throw error;
+    page.answer.setAttribute("aria-busy", "false");
+    page.progress.replaceChildren(failure(error, begin));
+  }
+
+  return { dispose: halt, escape: () => stop !== null && (halt(), true), arrive: () => field.focus() };
+}
+
+function fit(field) {
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight + 2}px`;
+}
+
+/** Before the first question: where the links of the vault meet. */
+async function starts(root) {
+  try {
+    const view = await get("/graph", { most: 9 });
+    if (!root.isConnected || !view.nodes.length) return;
+    root.append(h("section", { class: "starts", "aria-labelledby": "starts" },
+      h("h2", { id: "starts", class: "label" }, "Where your links meet"),
+      h("ul", { class: "row" }, view.nodes.map((node) => h("li", {},
+        h("a", { class: "chip big", href: noteHref(node.path), "data-nav": true }, node.title,
+          h("span", { class: "count", title: plural(node.degree, "link") }, String(node.degree))))))));
+  } catch (error) {
+    if (root.isConnected && error instanceof Problem) root.append(failure(error));
+  }
+}
+
+/** The places that an answer fills while it comes. */
+function draft(root, question) {
+  const page = {
+    question,
+    progress: h("div", { class: "progress" }, waiting("Looking through your notes…")),
+    answer: h("div", { class: "answer", "aria-live": "polite", "aria-busy": "true" }),
+    meta: h("div", { class: "meta" }),
+    sources: h("section", { class: "sources", "aria-labelledby": "sources-title", hidden: true }),
+    connected: h("section", { class: "connected-notes", "aria-labelledby": "connected-title", hidden: true }),
+    map: h("section", { class: "map", "aria-labelledby": "map-title", hidden: true }),
+    cards: [],
+    far: [],
+  };
+  root.append(h("div", { class: "columns" },
+    h("div", { class: "first" },
+      h("article", { class: "reply", "aria-label": "Answer" }, page.answer, page.progress, page.meta), page.sources),
+    h("div", { class: "second" }, page.connected, page.map)));
+  page.answer.addEventListener("click", follow);
+  say("Looking through your notes");
+  return page;
+}
+
+function follow(event) {
+  const link = event.target.closest("a.cite");
+  if (!link) return;
+  event.preventDefault();
+  const card = document.getElementById(link.getAttribute("href").slice(1));
+  card?.scrollIntoView({ block: "center", behavior: "smooth" });
+  card?.querySelector(".card-title")?.focus({ preventScroll: true });
+}
+
+function sources(page, found, question, signal) {
+  if (page.cards.length || !found.length) return;
+  page.progress.replaceChildren(waiting(`Reading ${plural(found.length, "source")}…`));
+  page.cards = found.map((source) => sourceCard(source));
+  page.sources.hidden = false;
+  page.sources.replaceChildren(
+    h("h2", { class: "label", id: "sources-title" }, "Sources"),
+    h("ol", { class: "cards", "aria-label": "Sources" }, page.cards));
+  snippets(page.cards, found, question, signal);
+}
+
+function connected(page, found, question, signal) {
+  if (page.far.length || !found.length) return;
+  page.far = found.map(connectedCard);
+  page.connected.hidden = false;
+  page.connected.replaceChildren(
+    h("h2", { class: "label", id: "connected-title" }, "Connected notes"),
+    h("p", { class: "aside" }, h("strong", {}, "Context, not evidence."), " One link away from a source, through the sentence shown. The answer never cites them."),
+    h("ol", { class: "cards", "aria-label": "Connected notes" }, page.far));
+  snippets(page.far, found, question, signal);
+}
+
+async function snippets(cards, found, question, signal) {
+  try {
+    const { snippets: html } = await render(found.map((one) => one.text), question, { signal });
+    dress(cards, html);
+  } catch (error) {
+    // The plain text stands there already.
+    if (!isAbort(error) && !(error instanceof Problem)) throw error;
+  }
+}
+
+/** The answer so far, as plain text with its markers. */
+function write(page, text) {
+  const parts = text.split(/\[(C?\d{1,3})\]/);
+  page.answer.replaceChildren(h("div", { class: "prose raw" }, parts.map((part, at) => at % 2 ? cite(part) : part)));
+  page.progress.replaceChildren(waiting("Writing…"));
+}
+
+function cite(name) {
+  return h("a", { class: name.startsWith("C") ? "cite far" : "cite", href: `#cite-${name}` }, name);
+}
+
+function stopped(page, text) {
+  page.answer.setAttribute("aria-busy", "false");
+  page.progress.replaceChildren(h("p", { class: "notice" }, text ? "Stopped. What was written stands above; its citations were not checked." : "Stopped before anything was written."));
+  say("Stopped");
+}
+
+async function finish(page, answer) {
+  sources(page, answer.sources, page.question);
+  connected(page, answer.connected_notes, page.question);
+  const names = new Set(answer.citations.map((one) => one.marker.replace(/[[\]]/g, "")));
+  for (const card of page.cards) {
+    const isCited = names.has(card.id.slice("cite-".length));
+    card.classList.toggle("used", isCited);
+    card.querySelector(".cited-mark").hidden = !isCited;
+  }
+  page.meta.replaceChildren(...[warned(answer.warnings), filtered(answer.filters), made(answer)].filter(Boolean));
+  try {
+    const { answer: html } = await render([], "", { answer: answer.answer });
+    const prose = rendered(html);
+    for (const link of prose.querySelectorAll("a.cite")) name(link, page);
+    for (const line of prose.querySelectorAll("br")) attribute(line);
+    page.answer.replaceChildren(answer.sources.length ? prose : h("div", {}, prose, nothing()));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    write(page, answer.answer);
+  }
+  page.progress.replaceChildren();
+  page.answer.setAttribute("aria-busy", "false");
+  say(`Answer complete: ${plural(answer.sources.length, "source")}, ${plural(answer.connected_notes.length, "connected note")}`);
+  if (answer.sources.length) map(page, answer);
+}
+
+function name(link, page) {
+  const label = link.textContent;
+  const far = label.startsWith("C");
+  const card = (far ? page.far : page.cards).find((one) => one.id === `cite-${label}`);
+  const title = card?.querySelector(".card-title").textContent || "not shown";
+  link.classList.toggle("far", far);
+  link.setAttribute("aria-label", `${far ? "Connected note" : "Source"} ${label}: ${title}`);
+  link.title = title;
+}
+
+/** The line below a quote that says where it is from. */
+function attribute(line) {
+  const text = line.nextSibling;
+  if (text?.nodeType === Node.TEXT_NODE && /^\s*— /.test(text.data)) line.replaceWith(h("span", { class: "from" }, text));
+}
+
+function nothing() {
+  return h("p", { class: "dim hint" }, "Other words may find it; so may fewer filters. Names of notes, people and projects work best.");
+}
+
+const MODES = {
+  llm: "Written by a language model from the sources below",
+  extractive: "Your notes in their own words: no language model is set",
+  none: "",
+};
+
+function made(answer) {
+  const seconds = answer.timings_ms.total ? `${(answer.timings_ms.total / 1000).toFixed(2)} s` : "";
+  const parts = [MODES[answer.mode], seconds, behind(answer.pending)].filter(Boolean);
+  return h("p", { class: "made" }, parts.join(" · "));
+}
+
+async function map(page, answer) {
+  const around = [...new Set([...answer.sources, ...answer.connected_notes].map((one) => one.path))].slice(0, 8);
+  try {
+    const view = await get("/graph", { around, depth: 1, most: 24 });
+    if (!page.map.isConnected || view.nodes.length < 2) return;
+    const href = `#/graph?${new URLSearchParams(around.map((path) => ["around", path]))}`;
+    page.map.hidden = false;
+    page.map.replaceChildren(
+      h("div", { class: "row spread" }, h("h2", { class: "label", id: "map-title" }, "Around these notes"), h("a", { class: "small", href }, "Open larger")),
+      picture(view, { small: true }));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+  }
+}

@@ -1,0 +1,96 @@
+// Cards of sources, connected notes and captured connections.
+
+import { copy, folderOf, h, linesSaid, noteHref, rendered } from "./dom.js";
+
+/** A passage that may be cited. */
+export function sourceCard(source, { marker = true } = {}) {
+  const name = source.marker.replace(/[[\]]/g, "");
+  const href = noteHref(source.path, { lines: source.lines.join("-") });
+  return h("li", { class: "card source", id: marker ? `cite-${name}` : null, "data-path": source.path },
+    h("div", { class: "card-head" },
+      marker && h("span", { class: "number", title: `Source ${name}` }, name),
+      h("div", { class: "card-name" },
+        h("h3", {}, h("a", { class: "card-title", href, "data-nav": true }, source.title, within(source))),
+        h("p", { class: "where" }, place(source))),
+      h("span", { class: "cited-mark", hidden: true }, "cited")),
+    h("div", { class: "snippet" }, h("p", { class: "prose" }, source.text)),
+    foot(source),
+    source.signals && signals(source.signals, source.score));
+}
+
+/** A note one link away: context, not evidence. */
+export function connectedCard(note) {
+  const from = note.linked_from;
+  return h("li", { class: "card connected", id: `cite-${note.label}`, "data-path": note.path },
+    h("figure", { class: "via" },
+      h("figcaption", {},
+        h("a", { href: noteHref(from.path, { lines: `${from.line}-${from.line}` }) }, from.title),
+        h("span", { class: "dim" }, `, line ${from.line}, ${from.sentence ? "says:" : "links to it"}`)),
+      from.sentence && h("blockquote", {}, `“${from.sentence}”`)),
+    h("div", { class: "card-head" },
+      h("span", { class: "number far", title: `Connected note ${note.label}` }, note.label),
+      h("div", { class: "card-name" },
+        h("h3", {}, h("a", { class: "card-title", href: noteHref(note.path, { lines: note.lines.join("-") }), "data-nav": true }, note.title, within(note))),
+        h("p", { class: "where" }, place(note)))),
+    h("div", { class: "snippet short" }, h("p", { class: "prose" }, note.text)),
+    foot(note),
+    h("details", { class: "explain" }, h("summary", {}, "Why this note"), h("p", { class: "dim" }, `${note.reason[0].toUpperCase()}${note.reason.slice(1)}.`)));
+}
+
+function within({ heading }) {
+  return heading && h("span", { class: "within" }, ` › ${heading.replaceAll(" > ", " › ")}`);
+}
+
+function place({ path, lines }) {
+  const folder = folderOf(path);
+  return [folder && h("span", {}, folder), h("span", {}, linesSaid(lines))];
+}
+
+function foot(one) {
+  return h("p", { class: "card-foot" },
+    h("button", { class: "plain more", type: "button", hidden: true, "aria-expanded": "false", onclick: unfold }, "Show all"),
+    h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian"));
+}
+
+function unfold(event) {
+  const button = event.currentTarget;
+  const open = button.closest(".card").querySelector(".snippet").classList.toggle("open");
+  button.setAttribute("aria-expanded", String(open));
+  button.textContent = open ? "Show less" : "Show all";
+}
+
+/** Put rendered texts into cards; what does not fit gets a button. */
+export function dress(cards, html) {
+  cards.forEach((card, at) => {
+    const snippet = card.querySelector(".snippet");
+    snippet.replaceChildren(rendered(html[at]));
+    card.querySelector(".more").hidden = snippet.scrollHeight <= snippet.clientHeight + 4;
+  });
+}
+
+function signals(ranks, score) {
+  return h("div", { class: "explain signals" },
+    h("p", { class: "dim" }, `Fused score ${score.toFixed(4)}`),
+    h("dl", {}, Object.entries(ranks).map(([name, told]) => h("div", { class: told.rank === null ? "silent" : null },
+      h("dt", {}, name.replaceAll("_", " ")),
+      h("dd", {}, told.rank === null || told.rank === undefined ? "not found" : h("b", {}, `rank ${told.rank}`),
+        h("span", {}, `score ${number(told.score, 3)}`), h("span", {}, `weight ${number(told.weight, 2)}`))))));
+}
+
+function number(value, digits) {
+  return value === null || value === undefined ? "–" : value.toFixed(digits);
+}
+
+/** A note that a captured text has to do with. */
+export function relatedCard(one) {
+  return h("li", { class: "card related", "data-path": one.path },
+    h("div", { class: "card-head" },
+      h("div", { class: "card-name" },
+        h("h3", {},
+          h("span", { class: "badge" }, one.folder || "vault"),
+          h("a", { class: "card-title", href: noteHref(one.path), "data-nav": true }, one.title))),
+      h("button", { class: "button small", type: "button", onclick: () => copy(one.link), "aria-label": `Copy ${one.link}` },
+        "Copy ", h("code", {}, "[[link]]"))),
+    h("p", { class: "dim snippet-line" }, one.snippet),
+    h("p", { class: "card-foot" }, h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian")));
+}

@@ -1,0 +1,108 @@
+// Builds elements. Text always goes in as text; HTML only through rendered(), which takes what the
+// server has rendered and sanitised.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function h(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function s(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Children that are nothing (null, undefined, false) are left out. */
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  return element;
+}
+
+/** HTML of /web/render and /web/notes, and of nothing else. */
+export function rendered(html, name = "prose") {
+  const element = h("div", { class: name });
+  element.innerHTML = html;
+  return element;
+}
+
+export function plural(count, one, many = `${one}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
+const said = document.getElementById("said");
+
+/** Tell users of screen readers what changed. */
+export function say(text) {
+  said.textContent = text;
+}
+
+let lowering = 0;
+
+/** Tell everyone, shortly. */
+export function toast(text) {
+  const element = document.getElementById("toast");
+  element.textContent = text;
+  element.classList.add("up");
+  clearTimeout(lowering);
+  lowering = setTimeout(() => element.classList.remove("up"), 2400);
+  say(text);
+}
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Not allowed, or not a secure page: the old way.
+    const field = h("textarea", { class: "unseen" });
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
+  toast(`Copied ${text}`);
+}
+
+/** Whether there is a mouse, and so most likely a keyboard. */
+export function hovers() {
+  return matchMedia("(hover: hover)").matches;
+}
+
+export function hops() {
+  return h("span", { class: "hops", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
+}
+
+export function folderOf(path) {
+  return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
+}
+
+export function noteHref(path, options = {}) {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(options)) if (value) params.set(name, value);
+  const query = params.toString();
+  return `#/note/${path.split("/").map(encodeURIComponent).join("/")}${query ? `?${query}` : ""}`;
+}
+
+export function linesSaid([first, last]) {
+  return first === last ? `line ${first}` : `lines ${first}–${last}`;
+}
+
+const UNITS = [["year", 31557600], ["month", 2629800], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+
+/** How long ago a time was, in seconds since the epoch. */
+export function ago(seconds) {
+  const passed = Date.now() / 1000 - seconds;
+  for (const [unit, length] of UNITS) {
+    const count = Math.floor(passed / length);
+    if (count >= 1) return `${plural(count, unit)} ago`;
+  }
+  return "just now";
+}
+
+export function day(seconds) {
+  return new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "long", year: "numeric" });
+}

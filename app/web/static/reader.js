@@ -1,0 +1,163 @@
+// The reading view: a note beside what led to it, with its outline, links, backlinks and mentions.
+
+import { get, isAbort, Problem } from "./api.js";
+import { copy, day, folderOf, h, noteHref, plural, rendered, say } from "./dom.js";
+import { failure, waiting } from "./states.js";
+
+const aside = document.getElementById("reader");
+let running = null;
+let shown = null;
+let opener = null;
+
+// Where the note covers the page, nothing behind it can be reached.
+const narrow = matchMedia("(max-width: 44rem)");
+const behind = [document.getElementById("view"), document.querySelector(".top")];
+
+function cover() {
+  for (const one of behind) one.inert = !aside.hidden && narrow.matches;
+}
+
+narrow.addEventListener("change", cover);
+
+export function isOpen() {
+  return !aside.hidden;
+}
+
+/** Show a note, at lines or at a heading or block where the parameters name one. */
+export async function open(path, params, { close }) {
+  const spot = { at: params.get("at"), lines: params.get("lines") };
+  if (aside.hidden) opener = document.activeElement;
+  aside.hidden = false;
+  document.body.classList.add("reading");
+  cover();
+  if (shown === path) return goTo(spot);
+  running?.abort();
+  const own = new AbortController();
+  running = own;
+  shown = path;
+  const button = h("button", { class: "icon close", type: "button", "aria-label": "Close the note", title: "Close (Esc)", onclick: close }, "×");
+  aside.replaceChildren(h("div", { class: "reader-bar" }, button), waiting("Opening…"));
+  aside.scrollTop = 0;
+  button.focus({ preventScroll: true });
+  try {
+    const page = await get(`/web/notes/${path.split("/").map(encodeURIComponent).join("/")}`, {}, own.signal);
+    aside.replaceChildren(...draw(page, button));
+    document.getElementById("reader-title").focus({ preventScroll: true });
+    goTo(spot);
+    say(`${page.note.title} is open`);
+  } catch (error) {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    shown = null;
+    aside.replaceChildren(h("div", { class: "reader-bar" }, button), failure(error));
+  }
+}
+
+export function shut() {
+  if (aside.hidden) return;
+  running?.abort();
+  shown = null;
+  aside.hidden = true;
+  aside.replaceChildren();
+  document.body.classList.remove("reading");
+  cover();
+  if (opener?.isConnected) opener.focus({ preventScroll: true });
+  opener = null;
+}
+
+function draw({ note, html, cut, vault }, button) {
+  const text = rendered(html, "prose note-text");
+  text.addEventListener("click", jump);
+  const name = note.path.split("/").pop().replace(/\.md$/, "");
+  return [
+    h("div", { class: "reader-bar" },
+      h("a", { class: "button small", href: note.uri }, "Open in Obsidian"),
+      h("button", { class: "button small", type: "button", onclick: () => copy(`[[${name}]]`) }, "Copy [[link]]"),
+      h("a", { class: "button small", href: `#/graph?around=${encodeURIComponent(note.path)}` }, "Graph"), button),
+    h("article", { class: "note" },
+      h("header", {},
+        h("p", { class: "small dim" }, [vault, ...folderOf(note.path).split("/")].filter(Boolean).join(" › ")),
+        h("h2", { id: "reader-title", tabindex: "-1" }, note.title),
+        h("p", { class: "row small dim" }, h("span", {}, `Changed ${day(note.modified)}`),
+          note.page_type && h("span", {}, note.page_type),
+          note.aliases.length ? h("span", {}, `also ${note.aliases.join(", ")}`) : null),
+        note.tags.length ? h("p", { class: "row" }, note.tags.map((tag) => h("a", { class: "chip", href: `#/search?q=${encodeURIComponent(`tag:${tag}`)}` }, `#${tag}`))) : null),
+      note.changed && h("p", { class: "notice" }, "This note changed after the index was made: the text is new, its links are those of then."),
+      outline(note),
+      text,
+      cut && h("p", { class: "notice" }, "The end of this note is left out: it is too long to show here. Open it in Obsidian."),
+      ...relations(note)),
+  ];
+}
+
+function outline(note) {
+  if (note.outline.length < 3) return null;
+  return h("details", { class: "outline" }, h("summary", {}, "Outline"),
+    h("ol", {}, note.outline.map((entry) => h("li", { class: `deep-${Math.min(entry.level, 4)}` },
+      h("a", { href: noteHref(note.path, { lines: `${entry.line}-${entry.line}` }) }, entry.heading)))));
+}
+
+function relations(note) {
+  const away = note.links.filter((link) => link.status === "resolved" && link.target !== note.path);
+  const missing = note.links.filter((link) => link.status !== "resolved");
+  const back = note.backlinks.filter((link) => link.source !== note.path);
+  return [
+    part("Backlinks", back.length, back.map((link) => row(link.source, name(link.source), link.sentence, link.line))),
+    part("Links", away.length, once(away).map((link) => row(link.target, name(link.target), link.sentence, null))),
+    part("Mentions without a link", note.mention_count, note.unlinked_mentions.map((one) => row(one.path, one.title, one.sentence, one.line))),
+    part("Links that lead nowhere", missing.length, missing.map((link) => h("li", {}, h("code", {}, link.raw), h("span", { class: "dim small" }, ` line ${link.line}, ${link.status}`)))),
+  ].filter(Boolean);
+}
+
+function once(links) {
+  return [...new Map(links.map((link) => [link.target, link])).values()];
+}
+
+function part(title, count, rows) {
+  if (!rows.length) return null;
+  return h("section", { class: "relations", "aria-label": title },
+    h("h3", { class: "label" }, `${title} `, h("span", { class: "count" }, String(count))),
+    h("ul", {}, rows));
+}
+
+function row(path, title, sentence, line) {
+  const isNote = path.toLowerCase().endsWith(".md");
+  return h("li", {},
+    isNote ? h("a", { href: noteHref(path, line ? { lines: `${line}-${line}` } : {}) }, title) : h("span", {}, title),
+    sentence && h("p", { class: "dim" }, sentence));
+}
+
+function name(path) {
+  return path.split("/").pop().replace(/\.md$/, "");
+}
+
+/** Footnotes lead within the note: their addresses are not the page's. */
+function jump(event) {
+  const link = event.target.closest('a[href^="#fn"]');
+  if (!link) return;
+  event.preventDefault();
+  document.getElementById(link.getAttribute("href").slice(1))?.scrollIntoView({ block: "center" });
+}
+
+function goTo({ at, lines }) {
+  const text = aside.querySelector(".note-text");
+  if (!text) return;
+  text.querySelectorAll(".cited").forEach((one) => one.classList.remove("cited"));
+  const found = lines ? between(text, lines) : at ? named(text, at) : [];
+  found.forEach((one) => one.classList.add("cited"));
+  if (found.length) found[0].scrollIntoView({ block: "start", behavior: "instant" });
+}
+
+function between(text, lines) {
+  const [first, last] = lines.split("-").map(Number);
+  const hit = [...text.querySelectorAll("[data-line]")].filter((one) => Number(one.dataset.line) <= (last || first) && Number(one.dataset.end) >= first);
+  // The innermost: a whole list is not meant by one of its items.
+  return hit.filter((one) => !hit.some((other) => other !== one && one.contains(other)));
+}
+
+function named(text, at) {
+  const last = at.split("#").pop().trim();
+  if (last.startsWith("^")) return [text.querySelector(`#b-${CSS.escape(last.slice(1).toLowerCase())}`)].filter(Boolean);
+  const plain = (string) => string.replace(/[#|^:%[\]\\\s]+/g, " ").trim().toLowerCase();
+  return [...text.querySelectorAll("h3, h4, h5, h6")].filter((one) => plain(one.textContent) === plain(last)).slice(0, 1);
+}

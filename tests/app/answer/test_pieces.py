@@ -1,0 +1,77 @@
+"""An answer that is given while it is written is the one that is checked when it is whole."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.answer.citations import check_citations
+from app.answer.pieces import MarkerFilter, sentences_of
+
+MARKERS, LABELS = ("[1]", "[2]"), ("C1",)
+
+PARTS = st.sampled_from(
+    [
+        *("[1]", "[9]", "[C1]", "[C7]", "[1, 9]", "[1-3]", "[[1]]", "[^1]", "[9](u)", "[", "]"),
+        *("`", "``", "```", "~~~", " ", "  ", "\n", "\n\n", "word", ".", ",", "1", "9", "C"),
+        *("\\", "- ", ";", "–"),
+    ]
+)
+
+
+def fed(pieces: list[str]) -> list[str]:
+    """What comes out for each piece, and at the end."""
+    filtered = MarkerFilter(MARKERS, LABELS)
+    return [*(filtered.feed(piece) for piece in pieces), filtered.close()]
+
+
+def checked(text: str) -> str:
+    return check_citations(text.strip(), MARKERS, LABELS).text
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PARTS, max_size=25), st.data())
+def test_together_the_pieces_are_the_checked_text(parts: list[str], data: st.DataObject) -> None:
+    text = "".join(parts)
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=12)))
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert "".join(fed(pieces)) == checked(text)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "given"),
+    [
+        (["In June", " [1]", ". More"], ["In June", " [1]", ". More", ""]),
+        (["In June [", "1", "]", "."], ["In June", "", " [1]", ".", ""]),
+        (["In June [", "9", "]", ".", " So"], ["In June", "", "", ".", " So", ""]),
+        (["It [9]", " is"], ["It", " is", ""]),
+        (["a [9]", " [", "8] b"], ["a", "", " b", ""]),
+        (["see [link", "](u)"], ["see [link", "](u)", ""]),
+        (["see [9", "](u)"], ["see", " [9](u)", ""]),
+        (["code `[9]", "` end"], ["code `", "[9]` end", ""]),
+        (["a\n", "\n", "b"], ["a", "", "\n\nb", ""]),
+        (["  a", " "], ["a", "", ""]),
+    ],
+)
+def test_only_what_may_change_is_held_back(pieces: list[str], given: list[str]) -> None:
+    assert fed(pieces) == given
+
+
+def test_a_long_answer_takes_no_longer_by_the_word() -> None:
+    """Paragraphs that are done with are looked at no more: 2,000 of them are soon there."""
+    pieces = [f"Sentence {n} [1] and [9].\n\n" for n in range(2_000)]
+    assert "".join(fed(pieces)) == checked("".join(pieces))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "One.", "One. Two.\n\nThree [1].", "Quoted:\n\n“A b. C d.” [1]\n— Note > Heading", "  x "],
+)
+def test_sentences_are_the_text(text: str) -> None:
+    assert "".join(sentences_of(text)) == text
+
+
+def test_a_quote_is_given_by_its_sentences() -> None:
+    text = "Quoted:\n\n“The wall is opened in April. It slipped once.” [1]\n— Note"
+    assert [one for one in sentences_of(text) if "April" in one and "slipped" in one] == []

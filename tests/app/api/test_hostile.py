@@ -1,0 +1,244 @@
+"""Hostile requests are refused with the right status; nothing is written, nothing leaks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from app.api.app import create_app
+from app.api.middleware.headers import HEADERS
+from app.api.parts import Part
+from app.container import locate
+from app.container.handle import VaultHandle
+from app.container.opening import open_place
+from app.web import routes
+from config import load_settings
+from config.settings import ServerSettings
+from tests.app.api.fake_vault import FakeVault
+from tests.app.api.hostile_table import CASES, TOKEN, Case
+from tests.app.api.served import Said, request, say, serving
+
+pytestmark = pytest.mark.model
+
+SECRET = "the secret outside of the vault is 7321"
+
+LEAKS = (
+    SECRET.encode(),
+    b"root:x:",
+    # What stands in the private and in the excluded note of the demo vault.
+    b"private: true",
+    b"\x7fELF",
+    b"Traceback",
+    TOKEN.encode(),
+)
+
+
+def settings(**overrides: object) -> ServerSettings:
+    return load_settings(overrides={f"server.{k}": v for k, v in overrides.items()}).server
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Every file below a folder, with a hash of what is in it."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    """The demo vault, with links in it that lead out."""
+    folder, index = demo
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text(SECRET)
+    links = [folder / "Outside.md", folder / "Outside"]
+    links[0].symlink_to(outside / "secret.md")
+    links[1].symlink_to(outside, target_is_directory=True)
+    try:
+        with open_place(locate(folder, index_dir=index)) as handle:
+            handle.warm()
+            yield handle
+    finally:
+        for link in links:
+            link.unlink()
+
+
+@pytest.fixture(scope="module")
+def ports(opened: VaultHandle) -> Iterator[dict[str, int]]:
+    """A server of each kind; that of the demo vault has the page, as the real one."""
+    page = Part(routes(opened).routes)
+    with ExitStack() as held:
+        apps = {
+            "plain": create_app(_Kept(opened), settings(), parts=(page,)),  # type: ignore[arg-type]
+            "token": create_app(FakeVault(), settings(metrics=True), tokens=(TOKEN,)),
+            "allowing": create_app(FakeVault(), settings(allow_origins=["app://obsidian.md"])),
+        }
+        yield {name: held.enter_context(serving(app)) for name, app in apps.items()}
+
+
+class _Kept:
+    """The vault of a fixture, which its server must not close."""
+
+    def __init__(self, vault: VaultHandle) -> None:
+        self._vault = vault
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._vault, name)
+
+    def close(self) -> None:
+        """Stay open."""
+
+
+@pytest.fixture(scope="module")
+def before(opened: VaultHandle) -> Iterator[None]:
+    """Nothing in the vault or beside it is another one after all of the table."""
+    folder = opened.place.vault
+    was = tree(folder)
+    around = sorted(folder.parent.iterdir())
+    yield
+    assert tree(folder) == was
+    assert sorted(folder.parent.iterdir()) == around
+
+
+def private_text(vault: VaultHandle) -> list[bytes]:
+    """Sentences of the notes that are kept out."""
+    kept_out = ("Areas/Salary talk.md", "Archive/2025 newsletter drafts.md")
+    lines = [
+        line.strip()
+        for path in kept_out
+        for line in (vault.place.vault / path).read_text(encoding="utf-8").splitlines()
+        if len(line) > 40
+    ]
+    assert lines
+    return [json.dumps(line)[1:-1].encode() for line in lines]
+
+
+def test_the_table_is_large_and_its_names_are_distinct() -> None:
+    names = [case.id for case in CASES]
+    assert len(set(names)) == len(names) >= 150
+
+
+@pytest.mark.usefixtures("before")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_refused(case: Case, ports: dict[str, int], opened: VaultHandle) -> None:
+    told = say(ports[case.server], case.raw)
+    assert told.status == case.status, told.raw[:600]
+    for leak in (*LEAKS, *private_text(opened), bytes(opened.place.layout.root)):
+        assert leak not in told.raw
+    guarded(told)
+    if case.status != 200:
+        assert told.headers["content-type"] == "application/problem+json"
+        if case.raw[:4] != b"HEAD":
+            assert json.loads(_unchunked(told))["status"] == case.status
+
+
+def guarded(told: Said) -> None:
+    """The headers that every reply must have, whoever made it."""
+    for name, value in HEADERS.items():
+        assert told.headers[name.lower()] == value
+    assert told.headers["cache-control"] == "no-store"
+    assert "server" not in told.headers
+    assert "access-control-allow-origin" not in told.headers
+    assert "x-evil" not in told.headers
+
+
+def _unchunked(told: Said) -> bytes:
+    if told.headers.get("transfer-encoding") != "chunked":
+        return told.body
+    _, _, rest = told.body.partition(b"\r\n")
+    return rest.rpartition(b"\r\n0\r\n\r\n")[0]
+
+
+def test_the_table_could_find_something(ports: dict[str, int], opened: VaultHandle) -> None:
+    """What the table asks for in hostile ways is there, and answered when asked for properly."""
+    port = ports["plain"]
+    assert say(port, request("GET", "/notes/Hubs/Home.md")).status == 200
+    assert say(port, request("GET", "/web/notes/Hubs/Home.md")).status == 200
+    assert say(port, request("GET", "/graph?around=Home")).status == 200
+    ours = ("Origin: http://127.0.0.1", "Sec-Fetch-Site: same-origin")
+    asked = request("POST", "/search", headers=ours, body=b'{"query": "tide"}')
+    assert say(port, asked).status == 200
+    shown = (f"Authorization: Bearer {TOKEN}",)
+    assert say(ports["token"], request("GET", "/status", headers=shown)).status == 200
+    assert (opened.place.vault / "Outside.md").read_text() == SECRET
+
+
+def test_a_note_that_became_a_link_out_of_the_vault_is_not_read(
+    ports: dict[str, int], opened: VaultHandle
+) -> None:
+    note = opened.place.vault / "Reading" / "Reading list.md"
+    kept = note.rename(note.with_suffix(".kept"))
+    try:
+        note.symlink_to(opened.place.vault / "Outside.md")
+        for path in ("/notes/Reading/Reading%20list.md", "/web/notes/Reading/Reading%20list.md"):
+            told = say(ports["plain"], request("GET", path))
+            assert told.status == 404, told.raw[:400]
+            assert SECRET.encode() not in told.raw
+    finally:
+        note.unlink()
+        kept.rename(note)
+
+
+def test_a_note_that_became_private_is_not_read(ports: dict[str, int], opened: VaultHandle) -> None:
+    note = opened.place.vault / "Reading" / "Reading list.md"
+    was, times = note.read_text(encoding="utf-8"), note.stat()
+    try:
+        note.write_text("---\nprivate: true\n---\nNobody reads this.\n", encoding="utf-8")
+        told = say(ports["plain"], request("GET", "/notes/Reading/Reading%20list.md"))
+        assert told.status == 404
+        assert b"Nobody reads" not in told.raw
+    finally:
+        note.write_text(was, encoding="utf-8")
+        os.utime(note, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_private_notes_are_out_of_what_is_listed(
+    ports: dict[str, int], opened: VaultHandle
+) -> None:
+    asked = {
+        "graph": request("GET", "/graph?most=300"),
+        "status": request("GET", "/status"),
+        "query": request("POST", "/query", body=b'{"query": "salary talk"}'),
+        "notes": request("POST", "/search", body=b'{"query": "type:none", "results": "notes"}'),
+        "browse": request(
+            "POST", "/graph/browse", body=b'{"seeds": ["Home"], "depth": 2, "max": 100}'
+        ),
+    }
+    for name, raw in asked.items():
+        told = say(ports["plain"], raw)
+        assert told.status == 200, name
+        assert b"Areas/Salary talk.md" not in told.raw, name
+        assert b"newsletter drafts.md" not in told.raw, name
+        assert not any(text in told.raw for text in private_text(opened)), name
+
+
+def test_a_question_cannot_forge_an_event(ports: dict[str, int]) -> None:
+    forged = "tide\n\nevent: done\ndata: {}\r\rid: 7\u2028event: done"
+    body = json.dumps({"query": forged}).encode()
+    told = say(ports["allowing"], request("POST", "/query/stream", body=body))
+    assert told.status == 200
+    guarded(told)
+    lines = [line for line in told.body.replace(b"\r\n", b"\n").split(b"\n") if b":" in line]
+    names = [line for line in lines if line.startswith((b"event:", b"id:", b"retry:"))]
+    assert names[0] == b"event: sources"
+    assert names.count(b"event: done") == 1
+    assert all(
+        name in (b"event: sources", b"event: connected", b"event: token", b"event: done")
+        for name in names
+    )
+
+
+@pytest.mark.parametrize("given", ["x" * 65, "a b", "a\tb", "<x>", "a;b"])
+def test_a_request_id_that_could_forge_a_line_is_not_taken(
+    ports: dict[str, int], given: str
+) -> None:
+    told = say(ports["plain"], request("GET", "/health", headers=(f"X-Request-Id: {given}",)))
+    assert told.headers["x-request-id"] != given

@@ -1,0 +1,325 @@
+"""Who may ask, how often, and what every reply carries; the hostile forms are in the table."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import logging
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.api import protocol
+from app.api.app import create_app
+from app.api.logs import KeyValue, request_id
+from app.api.middleware.body import BodyLimit
+from app.api.middleware.hosts import host_name, is_loopback
+from app.api.middleware.rate import REMEMBERED, RateLimit
+from app.api.parts import Part
+from config import load_settings
+from config.settings import ServerSettings
+from tests.app.api.fake_vault import FakeVault
+from tests.app.api.hostile_table import TOKEN
+from tests.app.api.served import request, say, serving
+
+HOME = "http://127.0.0.1:8765"
+OBSIDIAN = "app://obsidian.md"
+
+
+def settings(**overrides: Any) -> ServerSettings:
+    return load_settings(overrides={f"server.{k}": v for k, v in overrides.items()}).server
+
+
+def client_at(address: str, app: Any) -> TestClient:
+    return TestClient(app, HOME, raise_server_exceptions=False, client=(address, 50_000))
+
+
+@pytest.fixture
+def locked() -> Iterator[TestClient]:
+    """A server that asks for a token."""
+    app = create_app(FakeVault(), settings(metrics=True), tokens=("the ticket", TOKEN))
+    with client_at("127.0.0.1", app) as client:
+        yield client
+
+
+@pytest.fixture
+def allowing() -> Iterator[TestClient]:
+    """A server that pages of the app may ask."""
+    app = create_app(FakeVault(), settings(allow_origins=[OBSIDIAN]))
+    with client_at("127.0.0.1", app) as client:
+        yield client
+
+
+@pytest.mark.parametrize("token", [TOKEN, "the ticket"])
+@pytest.mark.parametrize("path", ["/status", "/notes/Atlas.md", "/graph", "/metrics"])
+def test_either_token_lets_in(locked: TestClient, path: str, token: str) -> None:
+    assert locked.get(path).status_code == 401
+    headers = {"Authorization": f"bearer {token}"}
+    assert locked.get(path, headers=headers).status_code == 200
+
+
+def test_who_has_no_token_is_told_how_to_show_it(locked: TestClient) -> None:
+    told = locked.post("/search", json={"query": "q"})
+    assert told.json()["type"] == "urn:notehop:problem:token"
+    assert told.headers["www-authenticate"] == 'Bearer realm="notehop"'
+
+
+def test_health_tells_those_without_a_token_nothing_of_the_vault(locked: TestClient) -> None:
+    for path in ("/health", "/health/live", "/health/ready"):
+        assert set(locked.get(path).json()) == {"live", "ready"}
+    told = locked.get("/health", headers={"Authorization": f"Bearer {TOKEN}"}).json()
+    assert told["vault"] == "My vault"
+
+
+def test_the_schema_says_that_a_token_is_asked_for(locked: TestClient) -> None:
+    schema = locked.get("/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"}).json()
+    assert schema["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+
+
+def test_ready_is_503_until_the_vault_is_warm() -> None:
+    class Cold(FakeVault):
+        def warm(self) -> None:
+            """Never."""
+
+    vault = Cold()
+    with client_at("127.0.0.1", create_app(vault)) as client:
+        told = client.get("/health/ready")
+        assert (told.status_code, told.json()["ready"]) == (503, False)
+        assert client.get("/health/live").status_code == 200
+        vault.ready = True
+        assert client.get("/health/ready").status_code == 200
+
+
+def test_an_allowed_page_may_ask(allowing: TestClient) -> None:
+    headers = {"Origin": OBSIDIAN, "Sec-Fetch-Site": "cross-site"}
+    told = allowing.post("/search", json={"query": "q"}, headers=headers)
+    assert told.status_code == 200
+    assert told.headers["access-control-allow-origin"] == OBSIDIAN
+    assert "Origin" in told.headers["vary"]
+    assert "access-control-allow-credentials" not in told.headers
+
+
+def test_an_allowed_page_is_told_that_it_may(allowing: TestClient) -> None:
+    headers = {
+        "Origin": OBSIDIAN,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type, authorization",
+        "Access-Control-Request-Private-Network": "true",
+    }
+    told = allowing.options("/query", headers=headers)
+    assert told.status_code == 200
+    assert told.headers["access-control-allow-origin"] == OBSIDIAN
+    assert told.headers["access-control-allow-private-network"] == "true"
+    assert "Authorization" in told.headers["access-control-allow-headers"]
+
+
+def test_the_page_itself_may_ask_behind_what_ends_tls() -> None:
+    app = create_app(FakeVault(), settings(allow_hosts=["notes.example"]))
+    with client_at("127.0.0.1", app) as client:
+        headers = {"Host": "notes.example", "Origin": "https://notes.example"}
+        assert client.post("/search", json={"query": "q"}, headers=headers).status_code == 200
+
+
+def test_a_link_elsewhere_may_lead_to_the_page() -> None:
+    from fastapi import APIRouter
+
+    page = APIRouter()
+    page.add_api_route("/", lambda: "the page")
+    app = create_app(FakeVault(), parts=(Part(page.routes),))
+    headers = {
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "document",
+    }
+    with client_at("127.0.0.1", app) as client:
+        assert client.get("/", headers=headers).json() == "the page"
+        assert client.post("/", headers=headers).status_code == 403
+
+
+def test_addresses_that_ask_too_often_are_held_back() -> None:
+    with client_at("192.168.1.9", create_app(FakeVault(), settings(rate_per_minute=6))) as client:
+        assert client.get("/health").status_code == 200
+        told = client.get("/health")
+        assert (told.status_code, told.headers["retry-after"]) == (429, "10")
+    with client_at("127.0.0.1", create_app(FakeVault(), settings(rate_per_minute=6))) as client:
+        assert {client.get("/health").status_code for _ in range(20)} == {200}
+
+
+def test_a_bucket_fills_at_its_rate() -> None:
+    now = [0.0]
+    limit = RateLimit(lambda *_: None, per_minute=60, clock=lambda: now[0])  # type: ignore[arg-type, return-value]
+    assert [limit.wait("a") for _ in range(12)] == [0.0] * 10 + [1, 1]
+    assert limit.wait("b") == 0
+    now[0] = 2.5
+    assert [limit.wait("a") for _ in range(3)] == [0, 0, 1]
+    for number in range(REMEMBERED + 5):
+        limit.wait(str(number))
+    assert len(limit._buckets) == REMEMBERED
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("localhost", "localhost"),
+        ("LOCALHOST:80", "localhost"),
+        ("127.0.0.1:8765", "127.0.0.1"),
+        ("[::1]:8765", "::1"),
+        ("a@127.0.0.1:8765", ""),
+        ("127.0.0.1:8765:9", ""),
+        ("::1", ""),
+    ],
+)
+def test_host_names(header: str, name: str) -> None:
+    assert host_name(header) == name
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.9.1", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.168.1.5", False),
+        ("::ffff:192.168.1.5", False),
+        ("localhost.example", False),
+        ("testclient", False),
+    ],
+)
+def test_what_is_this_machine(host: str, here: bool) -> None:
+    assert is_loopback(host) is here
+
+
+def test_the_log_names_requests_and_tells_nothing_private(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with (
+        caplog.at_level(logging.DEBUG),
+        client_at("127.0.0.1", create_app(FakeVault(), tokens=(TOKEN,))) as client,
+    ):
+        headers = {"Authorization": f"Bearer {TOKEN}", "X-Request-Id": "mine-7"}
+        told = client.post("/query", json={"query": "swordfish"}, headers=headers)
+        client.get("/notes/people/Priya%201-1.md?section=swordfish", headers=headers)
+        client.get("/status?token=swordfish")
+    assert told.headers["x-request-id"] == "mine-7"
+    fields = [record.fields for record in caplog.records if hasattr(record, "fields")]
+    assert [(one["route"], one["status"]) for one in fields] == [
+        ("/query", 200),
+        ("/notes/{path:path}", 200),
+        ("none", 401),
+    ]
+    # The client of the test logs what it asks; it is no part of the server.
+    ours = [record for record in caplog.records if not record.name.startswith("httpx")]
+    lines = [KeyValue().format(record) for record in ours]
+    assert not any(word in line for line in lines for word in ("swordfish", "Priya", TOKEN))
+
+
+def test_an_error_is_logged_under_the_id_of_its_request(caplog: pytest.LogCaptureFixture) -> None:
+    seen = []
+
+    class Watching(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
+            seen.append(request_id.get())
+
+    log = logging.getLogger("app.api.middleware.unexpected")
+    handler = Watching()
+    log.addHandler(handler)
+    try:
+        app = create_app(FakeVault(RuntimeError("a bug")))
+        with client_at("127.0.0.1", app) as client:
+            headers = {"X-Request-Id": "mine-8"}
+            told = client.post("/search", json={"query": "q"}, headers=headers)
+    finally:
+        log.removeHandler(handler)
+    assert told.status_code == 500
+    assert told.headers["x-request-id"] == "mine-8"
+    assert "content-security-policy" in told.headers
+    assert seen == ["mine-8"]
+    assert "a bug" in caplog.text
+
+
+def test_no_text_forges_a_line_of_the_log() -> None:
+    record = logging.LogRecord("x", logging.INFO, "", 0, 'a\nlevel=error "b"', None, None)
+    line = KeyValue().format(record)
+    assert "\n" not in line
+    assert line.endswith(r'message="a\nlevel=error \"b\""')
+
+
+def test_metrics_count_requests_and_stages() -> None:
+    class Timed(FakeVault):
+        def search(self, query: Any) -> Any:
+            return super().search(query).model_copy(update={"timings_ms": {"semantic": 3.0}})
+
+    app = create_app(Timed(), settings(metrics=True))
+    with client_at("127.0.0.1", app) as client:
+        client.post("/search", json={"query": "q"})
+        client.get("/notes/none.md")
+        told = client.get("/metrics")
+    assert told.headers["content-type"].startswith("text/plain")
+    lines = told.text.splitlines()
+    assert 'notehop_requests_total{method="POST",route="/search",status="200"} 1.0' in lines
+    route = "/notes/{path:path}"
+    assert f'notehop_requests_total{{method="GET",route="{route}",status="404"}} 1.0' in lines
+    assert 'notehop_stage_seconds_count{stage="semantic"} 1.0' in lines
+    assert "notehop_generation 7.0" in lines
+    assert "q" not in {line.partition(" ")[0] for line in lines}
+
+
+def test_no_metrics_unless_they_are_wanted() -> None:
+    with client_at("127.0.0.1", create_app(FakeVault())) as client:
+        assert client.get("/metrics").status_code == 404
+
+
+def test_a_body_that_comes_too_slowly_is_refused() -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        await asyncio.sleep(1)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    limit = BodyLimit(lambda *_: None, seconds=0.01)  # type: ignore[arg-type, return-value]
+    asyncio.run(limit({"type": "http", "headers": []}, receive, send))
+    assert sent[0]["status"] == 408
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /health HT", b"GET /health HTTP/1.1\r\nHost: 127"])
+def test_a_head_that_comes_too_slowly_is_not_waited_for(
+    said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.05)
+    with (
+        serving(create_app(FakeVault())) as port,
+        socket.create_connection(("127.0.0.1", port), timeout=20) as connection,
+    ):
+        connection.sendall(said)
+        assert connection.recv(100) == b""
+
+
+def test_a_connection_that_was_answered_is_waited_for_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.2)
+    with serving(create_app(FakeVault())) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        for _ in range(3):
+            connection.request("GET", "/health")
+            assert connection.getresponse().read()
+        connection.close()
+
+
+def test_bodies_in_many_pieces_arrive_whole() -> None:
+    vault = FakeVault()
+    text = "word " * 30_000
+    body = json.dumps({"text": text}).encode()
+    with serving(create_app(vault)) as port:
+        assert say(port, request("POST", "/capture", body=body)).status == 201
+    assert [one.text for one in vault.captured] == [text]

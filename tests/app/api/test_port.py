@@ -1,0 +1,52 @@
+"""The port is taken before anything slow happens, and a taken one is said."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from app.api.app import create_app
+from app.api.port import PortTaken, listen, url_of
+from config.errors import NotehopError, UsageError
+from tests.app.api.fake_vault import FakeVault
+from tests.app.api.served import serving
+
+
+def test_a_free_port() -> None:
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        assert url_of(listening, "127.0.0.1") == f"http://127.0.0.1:{port}"
+        assert url_of(listening, "::1") == f"http://[::1]:{port}"
+
+
+def test_a_taken_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(NotehopError, match=f"port {port} .* --port") as caught:
+            listen("127.0.0.1", port)
+    assert not isinstance(caught.value, UsageError)
+
+
+def test_a_taken_port_names_the_next_free_one() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(PortTaken, match=r"another program; try --port \d+") as caught:
+            listen("127.0.0.1", port)
+    free = int(str(caught.value).rpartition(" ")[2])
+    assert port < free <= port + 20
+
+
+def test_a_port_that_notehop_has_is_said_to_be_its() -> None:
+    ours = "notehop, which serves 'My vault'"
+    with serving(create_app(FakeVault())) as port, pytest.raises(PortTaken, match=ours):
+        listen("127.0.0.1", port)
+    locked = create_app(FakeVault(), tokens=("0123456789abcdef",))
+    with serving(locked) as port, pytest.raises(PortTaken, match="by another notehop;"):
+        listen("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "no such host"])
+def test_an_address_that_is_not_ours(host: str) -> None:
+    with pytest.raises(UsageError, match="--host"):
+        listen(host, 0)

@@ -1,0 +1,224 @@
+"""An answer comes as it is made; who leaves, a server that stops and a late answer end the work."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from app.api.app import create_app
+from app.models import DoneEvent, ErrorEvent, Query, SourcesEvent, StreamEvent, TokenEvent
+from app.problems import http_problem
+from config import load_settings
+from config.errors import ModelError
+from tests.app.api.fake_vault import FakeVault
+from tests.app.api.served import serving
+
+SOON = 20
+"""Seconds after which something that should have happened is taken not to."""
+
+
+class Scripted(FakeVault):
+    """Gives the events that ``make`` makes, and remembers how its stream ended."""
+
+    def __init__(self, make: Callable[[Callable[[], bool]], Iterator[StreamEvent]]) -> None:
+        super().__init__()
+        self._make = make
+        self.ended = threading.Event()
+        self.heard_of_it = False
+
+    def stream(
+        self,
+        query: Query,  # noqa: ARG002 (the script does not depend on it)
+        *,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Iterator[StreamEvent]:
+        assert cancelled is not None
+        try:
+            yield from self._make(cancelled)
+        finally:
+            self.heard_of_it = cancelled()
+            self.ended.set()
+
+
+def endless(cancelled: Callable[[], bool]) -> Iterator[StreamEvent]:
+    yield SourcesEvent(sources=[])
+    while not cancelled():
+        yield TokenEvent(text="and ")
+        time.sleep(0.001)
+
+
+def silent(cancelled: Callable[[], bool]) -> Iterator[StreamEvent]:
+    """Says that it begins, and then nothing for as long as anybody listens."""
+    yield SourcesEvent(sources=[])
+    while not cancelled():
+        time.sleep(0.001)
+
+
+def app_of(vault: FakeVault, **overrides: Any) -> FastAPI:
+    dotted = {f"server.{key}": value for key, value in overrides.items()}
+    return create_app(vault, load_settings(overrides=dotted).server)
+
+
+def asked(port: int, text: str = "one two") -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SOON)
+    body = json.dumps({"query": text})
+    # The response then owns the socket, which closes with it.
+    headers = {"Content-Type": "application/json", "Connection": "close"}
+    connection.request("POST", "/query/stream", body, headers)
+    return connection.getresponse()
+
+
+def events(response: http.client.HTTPResponse) -> list[tuple[str, dict[str, Any]]]:
+    """The events of a stream that ends, by name."""
+    found = []
+    for part in response.read().decode().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in part.split("\n") if line[:1] not in ("", ":"))
+        if lines:
+            found.append((lines["event"], json.loads(lines["data"])))
+    return found
+
+
+def test_the_events_come_in_order_and_end() -> None:
+    with serving(app_of(FakeVault())) as port:
+        response = asked(port)
+        told = events(response)
+    assert response.getheader("content-type") == "text/event-stream; charset=utf-8"
+    assert [name for name, _ in told] == ["sources", "connected", "token", "token", "done"]
+    assert [data["event"] for _, data in told] == [name for name, _ in told]
+    assert [data["text"] for name, data in told if name == "token"] == ["one", "two"]
+    assert told[-1][1]["answer"]["answer"] == "one two"
+
+
+def test_the_first_events_come_before_the_answer_is_made() -> None:
+    enough = threading.Event()
+
+    def slow(_: Callable[[], bool]) -> Iterator[StreamEvent]:
+        yield SourcesEvent(sources=[])
+        enough.wait(SOON)
+        yield TokenEvent(text="late")
+
+    with serving(app_of(Scripted(slow))) as port:
+        response = asked(port)
+        assert response.readline() == b"event: sources\n"
+        enough.set()
+        response.read()
+
+
+@pytest.mark.parametrize(
+    ("fails", "status", "kind"),
+    [
+        pytest.param(ModelError("gone"), 503, "urn:notehop:problem:model", id="ours"),
+        pytest.param(RuntimeError("swordfish"), 500, "about:blank", id="unforeseen"),
+    ],
+)
+def test_what_fails_at_once_is_refused_with_a_status(
+    fails: Exception, status: int, kind: str
+) -> None:
+    with serving(app_of(FakeVault(fails))) as port:
+        response = asked(port)
+        told = json.loads(response.read())
+    assert (response.status, told["type"]) == (status, kind)
+    assert response.getheader("content-type") == "application/problem+json"
+    assert "swordfish" not in told["detail"]
+
+
+def test_an_answer_that_begins_with_its_end_is_refused_with_its_status() -> None:
+    def fails(_: Callable[[], bool]) -> Iterator[StreamEvent]:
+        yield ErrorEvent(problem=http_problem(503, "the model is away"))
+
+    with serving(app_of(Scripted(fails))) as port:
+        response = asked(port)
+        assert (response.status, json.loads(response.read())["detail"]) == (
+            503,
+            "the model is away",
+        )
+
+
+def test_what_fails_later_is_an_event() -> None:
+    def fails(_: Callable[[], bool]) -> Iterator[StreamEvent]:
+        yield SourcesEvent(sources=[])
+        raise RuntimeError("swordfish")
+
+    with serving(app_of(Scripted(fails))) as port:
+        told = events(asked(port))
+    assert [name for name, _ in told] == ["sources", "error"]
+    assert told[1][1]["problem"]["status"] == 500
+    assert "swordfish" not in json.dumps(told)
+
+
+@pytest.mark.parametrize("make", [endless, silent])
+def test_a_client_that_leaves_ends_the_work(
+    make: Callable[[Callable[[], bool]], Iterator[StreamEvent]],
+) -> None:
+    vault = Scripted(make)
+    with serving(app_of(vault)) as port:
+        response = asked(port)
+        response.readline()
+        response.close()
+        assert vault.ended.wait(SOON)
+    assert vault.heard_of_it
+
+
+def test_a_server_that_stops_says_so_in_its_streams() -> None:
+    vault = Scripted(silent)
+    with serving(app_of(vault)) as port:
+        response = asked(port)
+        assert response.readline() == b"event: sources\n"
+    response.readline()
+    told = events(response)
+    assert told[-1][0] == "error"
+    assert told[-1][1]["problem"]["type"] == "urn:notehop:problem:stopping"
+    assert vault.ended.wait(SOON)
+
+
+def test_an_answer_that_takes_too_long_ends_with_an_error() -> None:
+    vault = Scripted(silent)
+    with serving(app_of(vault, timeout_s=0.2)) as port:
+        told = events(asked(port))
+    assert told[-1][1]["problem"]["type"] == "urn:notehop:problem:timeout"
+    assert vault.ended.wait(SOON)
+
+
+def test_a_client_that_does_not_read_holds_its_place_for_no_longer_than_a_request() -> None:
+    def much(cancelled: Callable[[], bool]) -> Iterator[StreamEvent]:
+        while not cancelled():
+            yield TokenEvent(text="x" * 100_000)
+
+    vault = Scripted(much)
+    with serving(app_of(vault, timeout_s=0.3)) as port:
+        response = asked(port)
+        assert vault.ended.wait(SOON)
+        response.close()
+
+
+def test_more_streams_than_may_wait_are_refused() -> None:
+    vault = Scripted(silent)
+    with serving(app_of(vault, max_queries=1, max_waiting=0)) as port:
+        first = asked(port)
+        first.readline()
+        second = asked(port)
+        assert (second.status, second.getheader("retry-after")) == (503, "2")
+        second.read()
+        # Searches have a desk of their own.
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SOON)
+        connection.request("GET", "/status", headers={"Connection": "close"})
+        with connection.getresponse() as other:
+            assert other.status == 200
+        first.close()
+        assert vault.ended.wait(SOON)
+
+
+def test_done_is_last() -> None:
+    def talkative(_: Callable[[], bool]) -> Iterator[StreamEvent]:
+        yield DoneEvent(answer=FakeVault().ask(Query(query="x")))
+        yield TokenEvent(text="more")
+
+    with serving(app_of(Scripted(talkative))) as port:
+        assert [name for name, _ in events(asked(port))] == ["done"]

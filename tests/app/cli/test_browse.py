@@ -1,0 +1,126 @@
+"""``notehop browse``: as a person sees it, and as one JSON document; no model is loaded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli.program import app
+from tests.app.container.built import built
+
+NOTES = {
+    "Wall.md": "The wall stands on [[Clay#Winter]], and it stands still.\n",
+    "Clay.md": (
+        "---\nsummary: What the wall stands on.\nabout: '[[Wall]]'\n---\nClay is dear.\n\n"
+        "# Winter\nIt lies one winter.\n"
+    ),
+    "work/Log.md": "Today we looked at the [[Clay]].\n",
+    "home/Log.md": "Nothing.\n",
+    "notehop.toml": "[chunking]\nmin_tokens = 1\n",
+}
+
+
+@pytest.fixture(scope="module")
+def where(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    place = built(tmp_path_factory.mktemp("browse"), NOTES)
+    return ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
+
+
+@pytest.fixture(autouse=True)
+def _here(where: list[str]) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(where[1])
+    yield
+    os.chdir(before)
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["browse", *arguments])
+
+
+def test_the_notes_around_one(where: list[str]) -> None:
+    result = call("wall", *where)
+    assert result.stdout == (
+        "Wall  Wall.md\n"
+        "\n"
+        "↔ Clay  Clay.md  (2 links)\n"
+        "    What the wall stands on.\n"
+        "    Wall.md:1  “The wall stands on Clay > Winter, and it stands still.”\n"
+    )
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_passages_two_links_away(where: list[str]) -> None:
+    shown = call("wall", "--depth", "2", "--chunks", "--rank", "edges", *where).stdout
+    assert "→ Clay > Winter  Clay.md:7-8  (1 link)\n    It lies one winter.\n" in shown
+    assert "← Clay  Clay.md:5  (1 link)\n    Clay is dear.\n    Clay.md:3  a link in its" in shown
+    assert "← Log  work/Log.md:1  (1 link, 2 links away)\n" in shown
+
+
+def test_some_of_many(where: list[str]) -> None:
+    shown = call("clay", "--max", "1", *where).stdout
+    assert shown.endswith("\n1 of 2 notes; --max 1 is the most\n")
+
+
+def test_a_name_of_several_notes(where: list[str]) -> None:
+    result = call("Log", *where)
+    assert result.stdout.startswith("Log  home/Log.md\nLog  work/Log.md\n")
+    assert "Log: 2 notes: home/Log.md, work/Log.md; all are taken" in result.stderr
+
+
+def test_a_note_without_links(where: list[str]) -> None:
+    assert call("home/Log", *where).stdout == "Log  home/Log.md\n\nNothing is linked there.\n"
+
+
+def test_filters(where: list[str]) -> None:
+    result = call("Clay", "--path", "work", *where)
+    assert "work/Log.md" in result.stdout
+    assert "Wall.md  (" not in result.stdout
+    assert "Nothing is linked there" in call("Clay", "--path", "home", *where).stdout
+
+
+def test_a_path_from_the_current_folder(where: list[str]) -> None:
+    os.chdir(Path(where[1]) / "work")
+    shown = json.loads(call("Log.md", "--json", *where).stdout)
+    assert [seed["path"] for seed in shown["seeds"]] == ["work/Log.md"]
+
+
+def test_json(where: list[str]) -> None:
+    told = json.loads(call("Wall", "--json", "--rank", "recency", *where).stdout)
+    assert list(told) == ["seeds", "notes", "total", "warnings", "generation", "pending"]
+    [clay] = told["notes"]
+    assert clay["score"] == clay["modified"]
+    assert clay["links"][0] == {
+        "source": "Wall.md",
+        "target": "Clay.md",
+        "line": 1,
+        "sentence": "The wall stands on Clay > Winter, and it stands still.",
+        "fragment": "Winter",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["Cley"], "Cley: no note of this vault; did you mean Clay.md?", id="slip"),
+        pytest.param(["Wall", "--after", "soon"], "soon", id="date"),
+        pytest.param([" "], "cannot be run", id="blank"),
+    ],
+)
+def test_what_makes_no_sense(where: list[str], arguments: list[str], said: str) -> None:
+    result = call(*arguments, *where)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert said in result.stderr
+
+
+def test_without_an_index(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir()
+    result = call("A", "--vault", str(tmp_path / "v"), "--index-dir", str(tmp_path / "ix"))
+    assert result.exit_code == 1
+    assert "notehop index" in result.stderr

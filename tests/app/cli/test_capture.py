@@ -1,0 +1,94 @@
+"""``notehop capture``: words or standard input become a note; what is related is named."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli.program import app
+
+
+def call(*arguments: str, piped: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(app, ["capture", *arguments], input=piped)
+
+
+def notes(vault: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in (vault / "Inbox").glob("*")}
+
+
+@pytest.fixture
+def where(vault: Path, tmp_path: Path) -> list[str]:
+    """The small vault, never indexed."""
+    return ["--vault", str(vault), "--index-dir", str(tmp_path / "ix")]
+
+
+def test_words_become_a_note(vault: Path, where: list[str]) -> None:
+    result = call("The", "clay", "lies", "--tag", "site", "--title", "Clay", *where)
+    assert result.exit_code == 0, result.output
+    [(name, text)] = notes(vault).items()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d{4} Clay\.md", name)
+    assert text.endswith('tags:\n  - "site"\n---\n\nThe clay lies\n')
+    assert f"Captured as Inbox/{name}; related notes could not be looked up" in result.stdout
+    assert "run: notehop index" in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["-"]])
+def test_what_is_piped_in(vault: Path, where: list[str], arguments: list[str]) -> None:
+    result = call(*arguments, *where, piped="First line\r\n\n- über\n".encode())
+    assert result.exit_code == 0, result.output
+    [(name, text)] = notes(vault).items()
+    assert name.endswith(" First line.md")
+    assert text.endswith("---\n\nFirst line\n\n- über\n")
+
+
+@pytest.mark.parametrize("piped", [b"", b" \n"])
+def test_nothing_to_keep(vault: Path, where: list[str], piped: bytes) -> None:
+    result = call(*where, piped=piped)
+    assert result.exit_code == 2
+    assert "nothing to keep" in result.stderr
+    assert not (vault / "Inbox").exists()
+
+
+def test_too_much_to_keep(vault: Path, where: list[str]) -> None:
+    result = call(*where, piped="x" * 200_001)
+    assert result.exit_code == 2
+    assert "200000" in result.stderr
+    assert not (vault / "Inbox").exists()
+
+
+def test_json(vault: Path, where: list[str]) -> None:
+    told = json.loads(call("Tea", "--json", *where).stdout)
+    assert list(told) == ["filename", "message", "connections"]
+    assert (vault / told["filename"]).exists()
+
+
+def test_a_folder_that_leads_elsewhere(vault: Path, where: list[str], tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (vault / "Inbox").symlink_to(tmp_path / "out")
+    result = call("Tea", *where)
+    assert result.exit_code == 1
+    assert "leads out of the vault" in result.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.model
+def test_related_notes_with_the_links_to_paste(indexed: tuple[Path, Path]) -> None:
+    folder, index = indexed
+    options = ["--vault", str(folder), "--index-dir", str(index)]
+    try:
+        result = call("The launch of the map waits for the tiles.", *options)
+        shown = result.stdout
+    finally:
+        for path in (folder / "Inbox").glob("*"):
+            path.unlink()
+        (folder / "Inbox").rmdir()
+    first, related = shown.split("\n\nRelated in your vault\n")
+    assert re.fullmatch(r"Captured as Inbox/[^;]*\.md; \d related notes\.", first)
+    assert "Priya 1-1  people\n    We talked about the launch." in related
+    assert "    [[Priya 1-1]]\n" in related
+    assert "Nobody reads" not in related
+    assert result.stderr == ""

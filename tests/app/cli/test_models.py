@@ -1,0 +1,179 @@
+"""``notehop models``: what is here and in use, and a fetch on the user's word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.cli.program import run
+from tests.indexing.embed.fake_hub import COMMIT, FILES, NAME, NEEDED, Hub, running_hub
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The hub's cache, empty; and no vault here."""
+    from huggingface_hub import constants
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "hub"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """The hub that the library asks, on the loopback, with a cross-encoder."""
+    from huggingface_hub import constants
+
+    with running_hub() as server:
+        # Both are made of HF_ENDPOINT when the library is imported.
+        monkeypatch.setattr(constants, "ENDPOINT", server.url)
+        template = server.url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        shape = {"architectures": ["BertForSequenceClassification"]}
+        server.files["config.json"] = json.dumps(shape).encode()
+        yield server
+
+
+def models(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(["models", *arguments])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, object]]:
+    code, out, _ = models(capsys, "--json", *arguments)
+    assert code == 0
+    return {one["name"]: one for one in json.loads(out)["models"]}
+
+
+def test_the_model_that_comes_with_it_is_in_use(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = models(capsys)
+    assert (code, err) == (0, "")
+    first, told, *_ = out.splitlines()
+    assert first == "all-MiniLM-L6-v2  in use: embedding.model"
+    assert "embedding, comes with notehop, " in told
+    assert told.endswith(" MB, 384 dimensions, en")
+
+
+def test_what_the_settings_name_and_is_not_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTEHOP_RERANK__MODEL", "someone/reranker")
+    monkeypatch.setenv("NOTEHOP_EMBEDDING__MODEL", "someone/embedder")
+    code, out, err = models(capsys)
+    assert code == 0
+    assert "cross-encoder, not on this machine" in out
+    assert "models pull someone/reranker" in err
+    assert "models pull someone/embedder" in err
+    found = listed(capsys)
+    assert found["someone/reranker"]["used_by"] == ["rerank.model"]
+    assert found["all-MiniLM-L6-v2"]["used_by"] == []
+
+
+def test_a_folder_that_the_settings_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shape = {"architectures": ["XLMRobertaForSequenceClassification"]}
+    (folder / "config.json").write_text(json.dumps(shape))
+    (folder / "model.safetensors").write_bytes(bytes(2_000_000))
+    (folder / "README.md").write_text("---\nlanguage:\n- de\n- en\n---\nA model.\n")
+    monkeypatch.setenv("NOTEHOP_RERANK__MODEL", str(folder))
+    mine = listed(capsys)["mine"]
+    assert mine["kind"] == "reranker"
+    assert mine["origin"] == "folder"
+    assert mine["languages"] == ["de", "en"]
+    assert mine["folder"] == str(folder)
+    assert 2_000_000 < int(str(mine["bytes"])) < 2_001_000
+    assert mine["problem"] is None
+
+
+def test_a_fetch_says_what_from_where_and_how_large(
+    capsys: pytest.CaptureFixture[str], hub: Hub, cache: Path
+) -> None:
+    code, out, err = models(capsys, "pull", NAME)
+    assert code == 0
+    assert f"{NAME} of {hub.url}, commit {COMMIT[:12]}: " in err
+    assert f" MB in {len(NEEDED)} files, licence mit; to {cache}" in err
+    assert f"{NAME} fetched: {cache}" in out
+    assert f'To use it, set rerank.model = "{NAME}"' in out
+    assert listed(capsys)[NAME]["kind"] == "reranker"
+    assert listed(capsys)[NAME]["languages"] == ["en", "de"]
+
+
+def test_a_second_fetch_asks_and_fetches_nothing(
+    capsys: pytest.CaptureFixture[str], hub: Hub
+) -> None:
+    assert models(capsys, "pull", NAME)[0] == 0
+    hub.fetched = []
+    code, out, err = models(capsys, "pull", NAME)
+    assert code == 0
+    assert "it is here already" in err
+    assert "here already: " in out
+    assert hub.fetched == []
+
+
+def test_a_dry_run_only_says_it(capsys: pytest.CaptureFixture[str], hub: Hub, cache: Path) -> None:
+    code, out, _ = models(capsys, "pull", NAME, "--dry-run")
+    assert code == 0
+    assert sorted(out.split()) == NEEDED
+    assert hub.fetched == []
+    assert not cache.exists()
+
+
+def test_as_json(capsys: pytest.CaptureFixture[str], hub: Hub) -> None:
+    code, out, _ = models(capsys, "pull", NAME, "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert told["fetched"] is True
+    assert (told["hub"], told["setting"]) == (hub.url, "rerank.model")
+    assert told["bytes"] == sum(len(hub.files[name]) for name in NEEDED)
+
+
+def test_a_wrong_file_fails_and_leaves_no_model(
+    capsys: pytest.CaptureFixture[str], hub: Hub
+) -> None:
+    hub.lies = {"model.safetensors": bytes(len(FILES["model.safetensors"]))}
+    code, _, err = models(capsys, "pull", NAME)
+    assert code == 1
+    assert "model.safetensors is not what" in err
+    code, out, _ = models(capsys, "--json")
+    told = json.loads(out)
+    assert NAME not in {one["name"] for one in told["models"]}
+    assert told["others"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        pytest.param(["pull"], 2, "name the model to fetch", id="no name"),
+        pytest.param(["pull", "tiny"], 2, "write it as its hub does: org/name", id="no org"),
+        pytest.param(["pull", "all-MiniLM-L6-v2"], 2, "nothing to fetch", id="bundled"),
+        pytest.param(["--dry-run"], 2, "--dry-run is for", id="nothing to run"),
+        pytest.param(["push", "a/b"], 2, "'pull'", id="unknown action"),
+        pytest.param(["pull", "some/other"], 1, "has no such model", id="not there"),
+    ],
+)
+def test_mistakes(
+    capsys: pytest.CaptureFixture[str],
+    hub: Hub,  # noqa: ARG001
+    arguments: list[str],
+    code: int,
+    said: str,
+) -> None:
+    found, out, err = models(capsys, *arguments)
+    assert (found, out) == (code, "")
+    assert said in err
+
+
+def test_offline(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    code, out, err = models(capsys, "pull", NAME)
+    assert (code, out) == (1, "")
+    assert "http://127.0.0.1:9 cannot be reached" in err

@@ -1,0 +1,230 @@
+"""What is linked around notes is listed as it stands in the vault now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.container.handle import VaultHandle
+from app.container.opening import open_place
+from app.models import BrowseQuery, BrowseResult
+from config.errors import NoteMissing, QueryError
+from tests.app.container.built import built
+
+NOTES = {
+    "Hub.md": (
+        "---\naliases: [Middle]\nsummary: Where all meets.\n---\n"
+        "The hub leads to [[Plan#Later]] first, and it does so on purpose. See [[Secret]].\n\n"
+        "# Second\nAnd again to [[Plan]], then to [[work/Budget]] for the money that it takes.\n"
+    ),
+    "Plan.md": (
+        "---\ntags: [plan]\n---\n"
+        "A plan says what comes first and what comes after it, one step after the other one.\n\n"
+        "# Later\nLater comes what could not be done at once, for want of money or of daylight.\n"
+    ),
+    "work/Budget.md": "---\nrelated: '[[Hub]]'\n---\nMoney in the work budget goes to clay.\n",
+    "home/Budget.md": "Money at home goes to bread.\n",
+    "Far.md": "Far away there is a link to [[Plan]] in a sentence of its own.\n",
+    "Secret.md": "---\nprivate: true\n---\nNobody reads this, not even from [[Hub]].\n",
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    place = built(tmp_path_factory.mktemp("browsed"), NOTES, chunking__min_tokens=1)
+    for at, path in enumerate(sorted(NOTES)):
+        os.utime(place.vault / path, ns=(10**18 + at * 10**9,) * 2)
+    from tests.app.container.built import index
+
+    index(place)
+    with open_place(place) as vault:
+        yield vault
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[VaultHandle]:
+    """A vault that the test may change."""
+    with open_place(built(tmp_path, NOTES, chunking__min_tokens=1)) as vault:
+        yield vault
+
+
+def browsed(vault: VaultHandle, *seeds: str, **options: Any) -> BrowseResult:
+    return vault.browse(BrowseQuery(seeds=list(seeds), **options))
+
+
+def paths(found: BrowseResult) -> list[str]:
+    return [note.path for note in found.notes]
+
+
+def test_the_notes_around_one(opened: VaultHandle) -> None:
+    found = browsed(opened, "Hub", rank="edges")
+    assert [(note.path, note.way, note.edges, note.depth) for note in found.notes] == [
+        ("Plan.md", "forward", 2, 1),
+        ("work/Budget.md", "both", 2, 1),
+    ]
+    assert (found.total, found.warnings, found.pending) == (2, [], 0)
+    [seed] = found.seeds
+    assert (seed.asked, seed.path, seed.title) == ("Hub", "Hub.md", "Hub")
+    assert seed.uri == "obsidian://open?vault=My%20vault&file=Hub.md"
+
+
+def test_a_note_is_shown_by_its_summary_and_its_links(opened: VaultHandle) -> None:
+    plan = browsed(opened, "Hub", rank="edges").notes[0]
+    assert plan.text.startswith("A plan says what comes first")
+    assert (plan.folder, plan.heading, plan.lines) == ("", "", (4, 4))
+    assert [(link.source, link.target, link.line, link.fragment) for link in plan.links] == [
+        ("Hub.md", "Plan.md", 5, "Later"),
+        ("Hub.md", "Plan.md", 8, None),
+    ]
+    assert plan.links[0].sentence.startswith("The hub leads to Plan > Later first")
+    hub = browsed(opened, "work/Budget").notes[0]
+    assert hub.text == "Where all meets."
+
+
+def test_passages(opened: VaultHandle) -> None:
+    found = browsed(opened, "Hub", results="chunks", rank="edges", direction="forward")
+    shown = {(note.path, note.heading, note.edges) for note in found.notes}
+    assert shown == {("Plan.md", "Later", 1), ("Plan.md", "", 1), ("work/Budget.md", "", 1)}
+    [later] = [note for note in found.notes if note.heading]
+    assert later.text.startswith("# Later\nLater comes what could not be done")
+    assert later.lines == (6, 7)
+    assert later.uri.endswith("Plan.md%23Later")
+    back = browsed(opened, "Plan", results="chunks", direction="backward").notes
+    assert {(note.path, note.heading) for note in back} == {
+        ("Hub.md", ""),
+        ("Hub.md", "Second"),
+        ("Far.md", ""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "path"),
+    [
+        ("Hub.md", "Hub.md"),
+        ("hub", "Hub.md"),
+        ("Middle", "Hub.md"),
+        ("[[Hub#Second|x]]", "Hub.md"),
+        ("work/budget", "work/Budget.md"),
+        ("/Plan", "Plan.md"),
+    ],
+)
+def test_a_seed_may_be_a_path_a_title_or_an_alias(
+    opened: VaultHandle, said: str, path: str
+) -> None:
+    assert [seed.path for seed in browsed(opened, said).seeds] == [path]
+
+
+def test_a_name_of_several_notes_takes_all_and_says_so(opened: VaultHandle) -> None:
+    found = browsed(opened, "Budget")
+    assert [seed.path for seed in found.seeds] == ["home/Budget.md", "work/Budget.md"]
+    assert found.warnings == ["Budget: 2 notes: home/Budget.md, work/Budget.md; all are taken"]
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        ("Plann", "did you mean Plan.md?"),
+        ("Secret", "no note of this vault"),
+        ("Secret.md", "no note of this vault"),
+        ("../Hub", "no note of this vault"),
+        ("/etc/passwd", "no note of this vault"),
+        ("a\0b", "no note of this vault"),
+        ("x" * 1_000, "no note of this vault"),
+    ],
+)
+def test_what_is_no_note(opened: VaultHandle, said: str, hint: str) -> None:
+    with pytest.raises(NoteMissing) as raised:
+        browsed(opened, said)
+    assert hint in str(raised.value)
+    assert len(str(raised.value)) < 300
+
+
+def test_ranks(opened: VaultHandle) -> None:
+    by_time = browsed(opened, "Plan", rank="recency")
+    assert paths(by_time) == ["Hub.md", "Far.md"]
+    assert [note.score for note in by_time.notes] == [note.modified for note in by_time.notes]
+    by_rank = browsed(opened, "Plan")
+    assert [note.score for note in by_rank.notes] == sorted(
+        (note.score for note in by_rank.notes), reverse=True
+    )
+    assert browsed(opened, "Plan", rank="edges").notes[0].score == 2.0
+
+
+def test_two_links_away(opened: VaultHandle) -> None:
+    found = browsed(opened, "Far", depth=2)
+    assert {(note.path, note.depth) for note in found.notes} == {("Plan.md", 1), ("Hub.md", 2)}
+
+
+def test_most_are_shown_and_all_are_counted(opened: VaultHandle) -> None:
+    found = browsed(opened, "Hub", max=1)
+    assert (len(found.notes), found.total) == (1, 2)
+
+
+def test_filters_choose_what_is_listed(opened: VaultHandle) -> None:
+    assert paths(browsed(opened, "Hub", filters={"tag": ["plan"]})) == ["Plan.md"]
+    assert paths(browsed(opened, "Hub", filters={"not": {"path": ["work"]}})) == ["Plan.md"]
+    assert paths(browsed(opened, "Far", depth=2, filters={"not": {"tag": ["plan"]}})) == ["Hub.md"]
+    said = browsed(opened, "Hub", results="chunks", filters={"phrases": ["want of money"]})
+    assert [(note.path, note.heading) for note in said.notes] == [("Plan.md", "Later")]
+    nothing = browsed(opened, "Hub", filters={"tag": ["none"]})
+    assert (nothing.notes, nothing.total) == ([], 0)
+    assert nothing.warnings
+    with pytest.raises(QueryError):
+        browsed(opened, "Hub", filters={"after": "soon"})
+
+
+def test_a_private_note_is_on_no_way(opened: VaultHandle) -> None:
+    everything = browsed(opened, "Hub", "Plan", "Far", depth=2).model_dump_json()
+    assert "Secret.md" not in everything
+    assert "Nobody reads" not in everything
+
+
+def change(vault: VaultHandle, path: str, old: str, new: str) -> None:
+    file = vault.place.vault / path
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def test_a_link_that_is_gone_leads_nowhere(own: VaultHandle) -> None:
+    change(own, "Far.md", "[[Plan]]", "nothing")
+    found = browsed(own, "Far")
+    assert (found.notes, found.total) == ([], 0)
+    assert found.pending == 1
+
+
+def test_a_text_that_is_gone_is_not_shown(own: VaultHandle) -> None:
+    change(own, "Hub.md", "Where all meets.", "Changed in haste.")
+    change(own, "Plan.md", "Later comes what could not be done", "Never comes what was not done")
+    told = browsed(own, "work/Budget", "Plan", "Far", results="notes").model_dump_json()
+    assert "Where all meets" not in told
+    chunks = browsed(own, "Hub", results="chunks")
+    assert "could not be done" not in chunks.model_dump_json()
+    assert any("left out" in warning for warning in chunks.warnings)
+
+
+def test_a_note_that_changed_is_shown_by_what_still_stands(own: VaultHandle) -> None:
+    change(own, "Plan.md", "A plan says what comes first", "A plan says what is first")
+    [plan] = [one for one in browsed(own, "Hub").notes if one.path == "Plan.md"]
+    assert plan.text.startswith("Later comes what could not be done")
+    (own.place.vault / "Plan.md").write_text("Something else.\n")
+    [plan] = [one for one in browsed(own, "Hub").notes if one.path == "Plan.md"]
+    assert (plan.text, plan.lines) == ("", (1, 1))
+
+
+def test_a_note_that_became_private_is_not_shown(own: VaultHandle) -> None:
+    change(own, "Plan.md", "tags: [plan]", "private: true")
+    assert "Plan.md" not in browsed(own, "Hub").model_dump_json()
+    with pytest.raises(NoteMissing):
+        browsed(own, "Plan")
+
+
+def test_a_note_that_is_gone_is_not_shown(own: VaultHandle) -> None:
+    (own.place.vault / "Plan.md").unlink()
+    assert paths(browsed(own, "Hub")) == ["work/Budget.md"]
+    with pytest.raises(NoteMissing, match="any more"):
+        browsed(own, "Plan")

@@ -1,0 +1,113 @@
+"""A picture of the graph holds the nearest and best notes, and is the same each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.container.graph_view import laid_out
+from app.container.handle import VaultHandle
+from app.container.opening import open_place
+from config.errors import NoteMissing, QueryError
+from tests.app.container.built import built
+
+NOTES = {
+    "A.md": "To [[B]] and [[B]] and [[C]] and [[A]] and [[Secret]].",
+    "B.md": "To [[D]].",
+    "C.md": "To [[A]].",
+    "D.md": "To nothing.",
+    "sub/E.md": "Alone.",
+    "Secret.md": "---\nprivate: true\n---\nTo [[A]].",
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    with open_place(built(tmp_path_factory.mktemp("drawn"), NOTES)) as vault:
+        yield vault
+
+
+def test_around_a_note(opened: VaultHandle) -> None:
+    view = opened.graph(["a"])
+    assert [one.path for one in view.nodes if one.seed] == ["A.md"]
+    assert [(one.source, one.target, one.count) for one in view.edges] == [
+        ("A.md", "B.md", 2),
+        ("A.md", "C.md", 1),
+        ("C.md", "A.md", 1),
+    ]
+    degrees = {one.path: one.degree for one in view.nodes}
+    assert degrees == {"A.md": 4, "B.md": 3, "C.md": 2}
+    assert (view.total, view.warnings) == (3, [])
+    assert all(-1 <= at <= 1 for one in view.nodes for at in (one.x, one.y))
+
+
+def test_two_links_away(opened: VaultHandle) -> None:
+    view = opened.graph(["A"], depth=2)
+    assert {one.path for one in view.nodes} == {"A.md", "B.md", "C.md", "D.md"}
+
+
+def test_the_best_of_all(opened: VaultHandle) -> None:
+    view = opened.graph(most=2)
+    assert len(view.nodes) == 2
+    assert view.total == 5
+    ranks = [one.pagerank for one in view.nodes]
+    assert ranks == sorted(ranks, reverse=True)
+    assert len(opened.graph().nodes) == 5
+
+
+def test_the_nearest_where_not_all_have_room(opened: VaultHandle) -> None:
+    view = opened.graph(["A"], depth=2, most=3)
+    assert {one.path for one in view.nodes} == {"A.md", "B.md", "C.md"}
+    assert view.total == 4
+
+
+def test_a_private_note_is_in_no_picture(opened: VaultHandle) -> None:
+    for view in (opened.graph(), opened.graph(["A"], depth=2)):
+        assert "Secret" not in view.model_dump_json()
+
+
+def test_what_makes_no_sense(opened: VaultHandle) -> None:
+    with pytest.raises(NoteMissing):
+        opened.graph(["Secret"])
+    for wrong in ({"depth": 3}, {"most": 0}, {"most": 301}):
+        with pytest.raises(QueryError):
+            opened.graph(["A"], **wrong)
+
+
+def test_a_note_that_is_gone(tmp_path: Path) -> None:
+    with open_place(built(tmp_path, NOTES)) as vault:
+        (vault.place.vault / "B.md").unlink()
+        assert {one.path for one in vault.graph(["A"]).nodes} == {"A.md", "C.md"}
+        with pytest.raises(NoteMissing):
+            vault.graph(["B"])
+
+
+def test_the_layout_is_the_same_each_time() -> None:
+    paths = [f"{n}.md" for n in range(40)]
+    edges = {(f"{n}.md", f"{n * 7 % 40}.md"): 1 + n % 3 for n in range(40)}
+    assert laid_out(paths, edges) == laid_out(paths, edges)
+
+
+def test_linked_notes_lie_near_each_other() -> None:
+    paths = [f"{cluster}{n}" for cluster in "ab" for n in range(6)]
+    edges = {(f"{c}{n}", f"{c}{m}"): 1 for c in "ab" for n in range(6) for m in range(n)}
+    places = laid_out(paths, {**edges, ("a0", "b0"): 1})
+
+    def far(one: str, other: str) -> float:
+        (x, y), (u, v) = places[one], places[other]
+        return float(((x - u) ** 2 + (y - v) ** 2) ** 0.5)
+
+    within = [far(f"{c}{n}", f"{c}{m}") for c in "ab" for n in range(6) for m in range(n)]
+    between = [far(f"a{n}", f"b{m}") for n in range(6) for m in range(6)]
+    assert 2 * sum(within) / len(within) < sum(between) / len(between)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 300])
+def test_layouts_of_every_size(count: int) -> None:
+    paths = [f"{n}" for n in range(count)]
+    places = laid_out(paths, {(f"{n}", f"{n // 2}"): 1 for n in range(count)})
+    assert set(places) == set(paths)
+    assert len(set(places.values())) == count
+    assert all(-1 <= at <= 1 for place in places.values() for at in place)

@@ -1,0 +1,239 @@
+"""A note is read as it is now, or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.container.handle import VaultHandle
+from app.container.opening import open_place
+from config.errors import NoteMissing, UsageError
+from tests.app.container.built import built
+
+NOTES = {
+    "Wall.md": (
+        "---\naliases: [Sea wall]\ntags: [site]\ntype: project\ncreated: 2026-01-02\n---\n"
+        "The wall is old. See [[Clay#Winter]] and [[Nowhere]].\n\n"
+        "# Plan\nFirst %%not for you%% the<!-- nor this --> clay.\n\n"
+        "## Steps\n- dig ^steps\n\n"
+        "## See [[Clay|mud]]\nMud.\n\n"
+        "# Risks\nRain. %%\nall of\nthis\n%%\nMore rain, says [[Secret]].\n"
+    ),
+    "Clay.md": "# Winter\nClay lies one winter on [[Wall]]. It waits.\n",
+    "work/Log.md": "The wall held. `Wall` in code, [[Wall|the Wall]] linked. The sea  Wall, too.\n",
+    "home/Log.md": "Wallpaper is no wall-paper. Nothing here of it: walls.\n",
+    "Secret.md": "---\nprivate: true\n---\nThe wall is secret.\n",
+    "Archive/Old.md": "The wall was new.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    folder = tmp_path_factory.mktemp("read")
+    with open_place(built(folder, NOTES, vault__exclude=["Archive/**"])) as vault:
+        yield vault
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[VaultHandle]:
+    with open_place(built(tmp_path, NOTES)) as vault:
+        yield vault
+
+
+def test_the_whole_note(opened: VaultHandle) -> None:
+    note = opened.note("wall")
+    assert (note.path, note.title, note.folder) == ("Wall.md", "Wall", "")
+    assert (note.aliases, note.tags, note.page_type) == (["Sea wall"], ["site"], "project")
+    assert (note.created, note.section, note.changed) == (1767312000.0, None, False)
+    assert note.modified == (opened.place.vault / "Wall.md").stat().st_mtime_ns / 1e9
+    assert [(one.level, one.heading, one.line) for one in note.outline] == [
+        (1, "Plan", 9),
+        (2, "Steps", 12),
+        (2, "See mud", 15),
+        (1, "Risks", 18),
+    ]
+    assert note.uri == "obsidian://open?vault=My%20vault&file=Wall.md"
+
+
+def test_the_text_is_that_of_the_file_without_its_comments(opened: VaultHandle) -> None:
+    note = opened.note("Wall")
+    written = NOTES["Wall.md"].removesuffix("\n").split("\n")
+    shown = note.text.split("\n")
+    assert note.lines == (1, len(written)) == (1, len(shown))
+    assert shown[9] == "First  the clay."
+    assert shown[18:23] == ["Rain. ", "", "", "", "More rain, says [[Secret]]."]
+    kept = [n for n in range(len(written)) if n not in (9, 18, 19, 20, 21)]
+    assert [shown[n] for n in kept] == [written[n] for n in kept]
+
+
+def test_links_both_ways_with_their_sentences(opened: VaultHandle) -> None:
+    note = opened.note("Wall")
+    assert [(link.line, link.raw, link.status, link.target) for link in note.links] == [
+        (7, "[[Clay#Winter]]", "resolved", "Clay.md"),
+        (7, "[[Nowhere]]", "unresolved", None),
+        (15, "[[Clay|mud]]", "resolved", "Clay.md"),
+        (23, "[[Secret]]", "excluded", None),
+    ]
+    assert note.links[0].sentence == "See Clay > Winter and Nowhere."
+    assert note.links[0].fragment == "Winter"
+    assert [(link.source, link.line, link.sentence) for link in note.backlinks] == [
+        ("Clay.md", 2, "Clay lies one winter on Wall."),
+        ("work/Log.md", 1, "`Wall` in code, the Wall linked."),
+    ]
+
+
+def test_mentions_without_a_link(opened: VaultHandle) -> None:
+    note = opened.note("Wall")
+    assert [(one.path, one.line, one.name, one.sentence) for one in note.unlinked_mentions] == [
+        ("home/Log.md", 1, "wall", "Wallpaper is no wall-paper."),
+        ("work/Log.md", 1, "wall", "The wall held."),
+        ("work/Log.md", 1, "sea Wall", "The sea Wall, too."),
+    ]
+    assert note.mention_count == 3
+    assert opened.note("Wall", mentions=False).unlinked_mentions == []
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "lines"),
+    [
+        ("Plan", "Plan", (9, 17)),
+        ("#plan", "Plan", (9, 17)),
+        ("Steps", "Steps", (12, 14)),
+        ("Plan > Steps", "Steps", (12, 14)),
+        ("#Plan#Steps", "Steps", (12, 14)),
+        ("See mud", "See mud", (15, 17)),
+        ("^steps", "^steps", (13, 13)),
+        ("Risks", "Risks", (18, 23)),
+    ],
+)
+def test_a_section(opened: VaultHandle, section: str, name: str, lines: tuple[int, int]) -> None:
+    note = opened.note("Wall", section=section)
+    assert (note.section, note.lines) == (name, lines)
+    first, last = lines
+    assert note.text == "\n".join(opened.note("Wall").text.split("\n")[first - 1 : last])
+
+
+def test_a_section_is_opened_where_the_app_can(opened: VaultHandle) -> None:
+    assert opened.note("Wall", section="Plan > Steps").uri.endswith("file=Wall.md%23Steps")
+    assert opened.note("Wall", section="^steps").uri.endswith("file=Wall.md")
+
+
+def test_no_such_section_names_those_there_are(opened: VaultHandle) -> None:
+    with pytest.raises(NoteMissing, match="no section Costs; its headings are Plan, Steps"):
+        opened.note("Wall", section="Costs")
+    with pytest.raises(NoteMissing, match="it has no headings"):
+        opened.note("work/Log", section="Costs")
+
+
+def test_several_notes_of_a_name(opened: VaultHandle) -> None:
+    with pytest.raises(UsageError, match=r"Log: 2 notes: home/Log\.md, work/Log\.md"):
+        opened.note("Log")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Secret.md",
+        "Secret",
+        "Archive/Old.md",
+        "../outside.md",
+        "/etc/passwd",
+        "work/../../outside.md",
+        "./../outside",
+        "..\\outside.md",
+        "C:\\outside.md",
+        "C:/outside.md",
+        "\\\\?\\C:\\outside.md",
+        "%2e%2e%2foutside.md",
+        "outside.md\0.md",
+        "work/./Log.md",
+        "work//Log.md",
+        ".obsidian/app.md",
+        ".hidden.md",
+        "link.md",
+        "folder/outside.md",
+        "",
+        " ",
+        "x" * 300 + ".md",
+        "x" * 300 + "/y.md",
+        "/".join("x" * 300),
+        "\ud800.md",
+        "Wall.md/Clay.md",
+        "work",
+        "map.png",
+        "Wall.md::$DATA",
+        "CON.md",
+    ],
+)
+def test_nothing_else_is_read(opened: VaultHandle, said: str) -> None:
+    vault = opened.place.vault
+    (vault.parent / "outside.md").write_text("OUTSIDE")
+    for path in (".obsidian/app.md", ".hidden.md", "map.png"):
+        (vault / path).write_text("OUTSIDE")
+    for link, target in (("link.md", "../outside.md"), ("folder", "..")):
+        if not (vault / link).is_symlink():
+            (vault / link).symlink_to(target)
+    with pytest.raises(NoteMissing) as raised:
+        opened.note(said)
+    assert "OUTSIDE" not in str(raised.value)
+    assert "Secret.md" not in str(raised.value).removeprefix(said)
+
+
+def test_a_note_that_changed_is_read_as_it_is_now(own: VaultHandle) -> None:
+    file = own.place.vault / "Wall.md"
+    file.write_text(f"New first line.\n{NOTES['Clay.md']}See [[Clay#Winter]].\n")
+    note = own.note("Wall")
+    assert note.changed
+    assert note.text.startswith("New first line.")
+    assert [one.heading for one in note.outline] == ["Winter"]
+    assert note.pending == 1
+    assert not own.note("Clay").changed
+
+
+def test_links_that_are_gone_are_not_told(own: VaultHandle) -> None:
+    file = own.place.vault / "Clay.md"
+    file.write_text("# Winter\nClay lies one winter. It waits.\n")
+    assert [link.source for link in own.note("Wall").backlinks] == ["work/Log.md"]
+
+
+def test_a_note_that_became_private_is_read_no_more(own: VaultHandle) -> None:
+    file = own.place.vault / "Clay.md"
+    file.write_text(f"---\nprivate: true\n---\n{NOTES['Clay.md']}")
+    with pytest.raises(NoteMissing):
+        own.note("Clay")
+    told = own.note("Wall").model_dump_json()
+    assert "Clay lies one winter" not in told
+
+
+def test_a_note_behind_a_link_that_came_later_is_read_no_more(own: VaultHandle) -> None:
+    outside = own.place.vault.parent / "outside.md"
+    outside.write_text("OUTSIDE")
+    (own.place.vault / "Clay.md").unlink()
+    (own.place.vault / "Clay.md").symlink_to(outside)
+    with pytest.raises(NoteMissing):
+        own.note("Clay")
+
+
+def test_a_new_note_is_read_by_its_path(own: VaultHandle) -> None:
+    (own.place.vault / "work" / "New.md").write_text("Just written.\n")
+    note = own.note("work/New.md")
+    assert (note.text, note.changed, note.links) == ("Just written.", True, [])
+    assert own.note("work/New").path == "work/New.md"
+    with pytest.raises(NoteMissing):
+        own.note("New")
+
+
+def test_an_empty_note(own: VaultHandle) -> None:
+    (own.place.vault / "Empty.md").write_bytes(b"")
+    note = own.note("Empty.md")
+    assert (note.text, note.lines, note.outline) == ("", (1, 1), [])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are not case-sensitive elsewhere")
+def test_a_path_is_spelled_as_on_disk(own: VaultHandle) -> None:
+    (own.place.vault / "NEW.md").write_text("x")
+    with pytest.raises(NoteMissing):
+        own.note("work/new.md")

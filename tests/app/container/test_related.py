@@ -1,0 +1,172 @@
+"""Related notes of a new one, with the link to paste: with the real model on the demo vault."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app import open_vault
+from app.container.handle import VaultHandle
+from app.container.opening import open_place
+from app.container.place import locate
+from app.container.related import link_to, query_text
+from app.models import CaptureQuery
+from config import load_settings
+from indexing.capture.capture import Kept
+from indexing.graph.files import VaultFiles
+from indexing.graph.resolve import resolve_path
+from indexing.vault.parse import parse_note
+from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
+
+FILES = VaultFiles(
+    [
+        *("Home.md", "sub/Home.md", "a/Plan.md", "b/Plan.md", "x/b/Plan.md", "b/Log.md"),
+        *("b/Log.md.md", "a/Tea #1.md", "a/map.png", "c/map.png.md", "Only.md", "z/v1.5.md"),
+        "z/[x].md",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "link"),
+    [
+        ("Only.md", "[[Only]]"),
+        ("Home.md", "[[Home]]"),
+        ("sub/Home.md", "[[sub/Home]]"),
+        ("a/Plan.md", "[[a/Plan]]"),
+        ("b/Plan.md", "[[b/Plan]]"),
+        ("x/b/Plan.md", "[[x/b/Plan]]"),
+        ("b/Log.md.md", "[[Log.md.md]]"),
+        ("c/map.png.md", "[[map.png.md]]"),
+        ("z/v1.5.md", "[[v1.5]]"),
+        ("a/Tea #1.md", "[Tea #1](a/Tea%20%231.md)"),
+        ("z/[x].md", "[\\[x\\]](z/%5Bx%5D.md)"),
+    ],
+)
+def test_the_shortest_link_that_leads_there(path: str, link: str) -> None:
+    made = link_to(FILES, "Inbox/New.md", path)
+    assert made == link
+    [parsed] = parse_note("Inbox/New.md", made.encode()).links
+    found = resolve_path(FILES, "Inbox/New.md", parsed.target)
+    assert (found.path, found.candidates) == (path, ())
+
+
+class Words:
+    """A model that reads four words."""
+
+    max_tokens = 6
+
+    class tokens:  # noqa: N801 (stands for an object)
+        overhead = 2
+
+        def __new__(cls, text: str) -> list[tuple[int, int]]:  # type: ignore[misc]
+            return [found.span() for found in re.finditer(r"\S+", text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "longest", "asked"),
+    [
+        ("one two", 100, "one two"),
+        ("---\ntags: [x]\n---\none\n\ntwo [[A|three]] four five six", 100, "one two three four"),
+        ("---\ntitle: A/B\n---\none two three four", 100, "A/B one two three"),
+        ("one two three", 5, "one t"),
+        ("%%hidden%%", 100, ""),
+    ],
+)
+def test_what_is_searched_for_is_what_the_model_reads(text: str, longest: int, asked: str) -> None:
+    kept = Kept("Inbox/x.md", parse_note("Inbox/x.md", text.encode()))
+    assert query_text(kept, Words(), longest) == asked  # type: ignore[arg-type]
+
+
+CLAY = "The clay of the counter-wall has to lie one winter before it holds water, says Bram."
+
+
+@pytest.fixture
+def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    before = set(demo[0].rglob("*"))
+    with open_vault(
+        demo[0],
+        index_dir=demo[1],
+        settings=load_settings().with_overrides({"capture.timeout_s": 60}),
+    ) as opened:
+        yield opened
+    for path in set(demo[0].rglob("*")) - before:
+        path.unlink()
+
+
+@pytest.mark.model
+def test_a_captured_text_finds_what_it_has_to_do_with(vault: VaultHandle) -> None:
+    found = vault.capture(CaptureQuery(text=CLAY))
+    assert 1 <= len(found.connections) <= 5
+    paths = [one.path for one in found.connections]
+    assert "Projects/Hollin Reach/Backwards from the spring tide.md" in paths
+    assert len(set(paths)) == len(paths)
+    assert found.filename not in paths
+    scores = [one.score for one in found.connections]
+    assert scores == sorted(scores, reverse=True)
+    assert all(score == round(score, 4) > 0 for score in scores)
+    for one in found.connections:
+        assert 0 < len(one.snippet) <= 150
+        assert one.link.startswith("[[")
+        assert one.uri.startswith("obsidian://open?vault=Demo&file=")
+
+
+@pytest.mark.model
+def test_scores_are_those_of_the_search(vault: VaultHandle) -> None:
+    hits = vault.search(
+        CLAY, results="notes", literal=True, intent="none", connected={"max": 0}
+    ).hits
+    found = vault.capture(CaptureQuery(text=CLAY))
+    assert [(one.path, one.score) for one in found.connections] == [
+        (hit.path, round(hit.score, 4)) for hit in hits
+    ]
+
+
+@pytest.mark.model
+def test_scores_are_those_before_a_rerank(indexed: tuple[Path, Path], tmp_path: Path) -> None:
+    model = save_cross_encoder(tmp_path / "tiny", seed=1)
+    note = Kept("x.md", parse_note("x.md", b"Why is the launch of Atlas so late?"))
+    found = []
+    for name in ("", str(model)):
+        settings = {"rerank.model": name, "rerank.budget_ms": 60_000}
+        place = locate(indexed[0], index_dir=indexed[1], overrides=settings)
+        with open_place(place) as opened:
+            found.append(opened.related(note))
+    assert found[0] == found[1] != []
+
+
+@pytest.mark.model
+def test_notes_that_are_linked_already_are_left_out(vault: VaultHandle) -> None:
+    first = vault.capture(CaptureQuery(text=CLAY)).connections
+    best = first[0]
+    linked = vault.capture(CaptureQuery(text=f"{CLAY} See {best.link}."))
+    assert best.path not in {one.path for one in linked.connections}
+    assert len(linked.connections) == 5
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    "text",
+    ["tag:fish path:Daily after:soon -x", "?!", "clay " * 3_000, "😀", "-", "x" * 190_000],
+    ids=["filters", "marks", "long", "emoji", "hyphen", "longest"],
+)
+def test_any_text_is_kept_and_looked_up(vault: VaultHandle, text: str) -> None:
+    found = vault.capture(CaptureQuery(text=text))
+    assert "could not be looked up" not in found.message
+    assert text.strip() in (vault.place.vault / found.filename).read_text()
+
+
+@pytest.mark.model
+def test_what_was_captured_is_not_in_the_index_until_it_is_indexed(vault: VaultHandle) -> None:
+    before = vault.generation
+    found = vault.capture(CaptureQuery(text=CLAY))
+    assert vault.generation == before
+    assert vault.search(CLAY).pending == 1
+    told = json.dumps(
+        [one.model_dump() for one in vault.capture(CaptureQuery(text=CLAY)).connections]
+    )
+    assert found.filename not in told

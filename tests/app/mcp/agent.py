@@ -1,0 +1,104 @@
+"""An agent: the SDK's client, over either transport, to a server in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client, types
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).parents[3]
+PATIENCE = 120
+
+
+class Agent:
+    """The client, for tests that are not asynchronous."""
+
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
+        self._portal = portal
+        self.client = client
+
+    def do(self, work: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
+        return self._portal.call(work, *arguments)
+
+    def call(self, name: str, /, **arguments: Any) -> types.CallToolResult:
+        result = self.do(self.client.call_tool, name, arguments)
+        assert isinstance(result, types.CallToolResult)
+        return result
+
+    def reply(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """The fields of a reply; the client has held them against the schema."""
+        result = self.call(name, **arguments)
+        assert not result.is_error, result.content
+        assert isinstance(result.structured_content, dict)
+        return result.structured_content
+
+    def refusal(self, name: str, /, **arguments: Any) -> str:
+        result = self.call(name, **arguments)
+        assert result.is_error
+        assert result.structured_content is None
+        return text(result)
+
+
+def text(result: types.CallToolResult) -> str:
+    (block,) = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
+@contextmanager
+def agent(
+    transport: AbstractAsyncContextManager[Any] | str, mode: str = "legacy"
+) -> Iterator[Agent]:
+    client = Client(transport, mode=mode)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+        yield Agent(portal, client)
+
+
+def command(vault: Path, index: Path, *more: str) -> list[str]:
+    return ["-m", "app", "mcp", str(vault), "--index-dir", str(index), *more]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
+def over_stdio(vault: Path, index: Path, *more: str) -> AbstractAsyncContextManager[Any]:
+    given = command(vault, index, *(more or ("--no-watch",)))
+    parameters = StdioServerParameters(command=sys.executable, args=given, env=environment())
+    return stdio_client(parameters)
+
+
+@contextmanager
+def server(vault: Path, index: Path, **settings: str) -> Iterator[str]:
+    """The URL at which ``notehop serve`` answers."""
+    given = ["serve", "--no-watch", "--port", "0", "--json", "--vault", str(vault)]
+    env = environment() | {f"NOTEHOP_{name.upper()}": value for name, value in settings.items()}
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", *given, "--index-dir", str(index)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=env,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            lines = ""
+            while not lines.endswith("}\n"):
+                lines += process.stdout.readline()
+            yield json.loads(lines)["url"]
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 0
+        finally:
+            process.kill()

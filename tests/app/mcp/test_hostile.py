@@ -1,0 +1,109 @@
+"""No name that an agent hands over leads out of the vault, or to a note that is kept out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
+
+import anyio
+import pytest
+from mcp import Client, MCPError, types
+
+from app.container import locate
+from app.container.opening import open_place
+from app.mcp.server import make_server
+from tests.app.api.hostile_table import OUTSIDE
+
+pytestmark = pytest.mark.model
+
+T = TypeVar("T")
+
+KEPT_OUT = ("Areas/Salary talk.md", "Areas/Salary talk", "Salary talk", "areas/salary TALK.md")
+
+
+class Here:
+    """The vault in this process."""
+
+    opened = True
+
+    def __init__(self, vault: Any) -> None:
+        self.vault = vault
+        self.capture = vault.capture
+
+    def open(self) -> Any:
+        return self.vault
+
+    async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:  # noqa: ARG002
+        return await anyio.to_thread.run_sync(work)
+
+
+def names() -> list[str]:
+    found = [*KEPT_OUT, *OUTSIDE.values()]
+    return list(
+        dict.fromkeys(name for one in found for name in (one, unquote(one)) if name.strip())
+    )
+
+
+def files(vault: Path) -> set[Path]:
+    return {*vault.rglob("*"), *vault.parent.iterdir()}
+
+
+async def _refusals(client: Client, name: str) -> list[str]:
+    """What each way to name a note says to a name; a text that it gives fails the test."""
+    told: list[str] = []
+    for tool, arguments in (
+        ("read_note", {"note": name}),
+        ("graph_browse", {"notes": [name]}),
+    ):
+        result = await client.call_tool(tool, arguments)
+        assert result.is_error, (tool, name)
+        assert isinstance(result.content[0], types.TextContent)
+        told.append(result.content[0].text)
+    for uri in (f"note://{name}", f"note://{quote(name, safe='')}"):
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource(uri)
+        told.append(str(caught.value))
+    return told
+
+
+def test_no_name_leads_out_of_the_vault(demo: tuple[Path, Path]) -> None:
+    place = locate(demo[0], index_dir=demo[1])
+    before = files(demo[0])
+
+    async def work() -> None:
+        with open_place(place) as vault:
+            async with Client(make_server(Here(vault), "Demo"), mode="legacy") as client:
+                for name in names():
+                    told = "\n".join(await _refusals(client, name))
+                    assert "internal error" not in told, name
+                    assert "root:x:" not in told, name
+                    assert "private: true" not in told, name
+
+    anyio.run(work)
+    assert files(demo[0]) == before
+
+
+def test_no_listing_names_a_note_that_is_kept_out(demo: tuple[Path, Path]) -> None:
+    place = locate(demo[0], index_dir=demo[1])
+
+    async def work() -> None:
+        with open_place(place) as vault:
+            async with Client(make_server(Here(vault), "Demo"), mode="legacy") as client:
+                cursor = None
+                while True:
+                    page = await client.list_resources(cursor=cursor)
+                    assert "Salary" not in page.model_dump_json()
+                    cursor = page.next_cursor
+                    if cursor is None:
+                        break
+                for tool, arguments in (
+                    ("smart_search", {"query": "salary talk pay", "top_k": 100, "budget": 50_000}),
+                    ("graph_browse", {"notes": ["Hollin Reach"], "depth": 2, "max": 100}),
+                ):
+                    result = await client.call_tool(tool, arguments)
+                    found = result.structured_content["hits" if "query" in arguments else "notes"]
+                    assert all("Salary" not in one["file"] for one in found)
+
+    anyio.run(work)

@@ -1,0 +1,147 @@
+"""``/mcp`` stands behind the guards of the server, and takes noise as its transport says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from app.api.app import create_app
+from app.api.desk import Desks
+from app.api.parts import Part
+from app.mcp.http import HttpTransport
+from app.server import AtDesks
+from config import load_settings
+from tests.app.api.fake_vault import FakeVault
+from tests.app.api.served import request, say, serving
+from tests.app.mcp.test_stdio import INITIALIZE
+
+TOKEN = "a-token-of-more-than-16"
+BOTH = "Accept: application/json, text/event-stream"
+HELLO = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE})
+LIST = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
+
+
+def served(vault: FakeVault, *tokens: str) -> Iterator[int]:
+    found = load_settings().server
+    desks = Desks(found)
+    agents = HttpTransport(AtDesks(vault, desks), "My vault", desks.closing)  # type: ignore[arg-type]
+    part = Part(agents.routes, agents.lifespan)
+    with serving(create_app(vault, found, tokens=tokens, parts=(part,), desks=desks)) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    yield from served(FakeVault())
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[int]:
+    yield from served(FakeVault(), TOKEN)
+
+
+def post(
+    port: int, body: bytes = HELLO.encode(), *headers: str, host: str = "127.0.0.1"
+) -> tuple[int, dict[str, str], bytes]:
+    said = say(port, request("POST", "/mcp", host=host, headers=(BOTH, *headers), body=body))
+    return said.status, said.headers, said.body
+
+
+def test_a_session_begins_and_ends(port: int) -> None:
+    status, headers, body = post(port)
+    assert status == 200
+    assert b'"name":"notehop"' in body
+    session = f"Mcp-Session-Id: {headers['mcp-session-id']}"
+    assert b"smart_search" in post(port, LIST, session)[2]
+    gone = say(port, request("DELETE", "/mcp", headers=(session, BOTH)))
+    assert gone.status == 200
+    assert post(port, LIST, session)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "headers", "status"),
+    [
+        pytest.param("evil.example", (), 421, id="rebound"),
+        pytest.param("127.0.0.1.evil.example", (), 421, id="looks-like-ours"),
+        pytest.param("localhost", (), 200, id="our-name"),
+        pytest.param("LOCALHOST:8765", (), 200, id="in-capitals"),
+        pytest.param("[::1]:8765", (), 200, id="version-6"),
+        pytest.param("127.0.0.1", ("Origin: http://evil.example",), 403, id="other-page"),
+        pytest.param("127.0.0.1", ("Origin: null",), 403, id="sandboxed-page"),
+        pytest.param("127.0.0.1", ("Origin: http://127.0.0.1",), 200, id="own-page"),
+        pytest.param("127.0.0.1", ("Sec-Fetch-Site: cross-site",), 403, id="form-elsewhere"),
+    ],
+)
+def test_the_guards_of_the_server_decide_who_may_ask(
+    port: int, host: str, headers: tuple[str, ...], status: int
+) -> None:
+    assert post(port, HELLO.encode(), *headers, host=host)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        pytest.param((), 401, id="none"),
+        pytest.param(("Authorization: Bearer wrong-wrong-wrong",), 401, id="wrong"),
+        pytest.param((f"Authorization: Bearer {TOKEN}",), 200, id="right"),
+    ],
+)
+def test_a_server_with_a_token_asks_agents_for_it(
+    guarded: int, headers: tuple[str, ...], status: int
+) -> None:
+    assert post(guarded, HELLO.encode(), *headers)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        pytest.param(b"", 400, id="nothing"),
+        pytest.param(b"hello", 400, id="no-json"),
+        pytest.param(b"\x00\xff\xfe", 400, id="binary"),
+        pytest.param(b"[" * 100_000, 400, id="deep"),
+        pytest.param(b"[" + LIST + b"]", 400, id="batch"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1}', 400, id="no-method"),
+        pytest.param(LIST, 400, id="without-a-session"),
+        pytest.param(b"x" * 4_100_000, 413, id="too-long"),
+    ],
+)
+def test_noise_is_refused_and_opens_no_session(port: int, body: bytes, status: int) -> None:
+    said, headers, told = post(port, body)
+    assert said == status
+    assert b"Traceback" not in told
+    if (name := headers.get("mcp-session-id")) is not None:
+        # A name is given before the body is looked at; nothing stands behind it.
+        assert post(port, LIST, f"Mcp-Session-Id: {name}")[0] == 404
+    assert post(port)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        pytest.param("GET", (BOTH,), 400, id="listening-without-a-session"),
+        pytest.param("GET", (BOTH, "Mcp-Session-Id: x"), 404, id="listening-to-no-session"),
+        pytest.param("DELETE", (BOTH, "Mcp-Session-Id: ../x"), 404, id="ending-no-session"),
+        pytest.param("PUT", (BOTH,), 405, id="no-method-of-ours"),
+    ],
+)
+def test_other_methods_are_refused(
+    port: int, method: str, headers: tuple[str, ...], status: int
+) -> None:
+    assert say(port, request(method, "/mcp", headers=headers)).status == status
+
+
+def test_a_page_elsewhere_cannot_send_plain_text(port: int) -> None:
+    said = say(port, request("POST", "/mcp", headers=(BOTH,), body=LIST, kind="text/plain"))
+    assert said.status == 400
+
+
+def test_an_error_that_nobody_foresaw_is_not_quoted() -> None:
+    for port in served(FakeVault(fails=RuntimeError("the secret is 7321"))):
+        session = f"Mcp-Session-Id: {post(port)[1]['mcp-session-id']}"
+        call = {"name": "read_note", "arguments": {"note": "Atlas"}}
+        body = json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call})
+        told = post(port, body.encode(), session)[2]
+        assert b"an internal error" in told
+        assert b"7321" not in told

@@ -1,0 +1,162 @@
+"""The server over a vault that is none: what it hands on, and tells when things go wrong."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import anyio
+import pytest
+from mcp import Client, MCPError, types
+
+from app.mcp.access import Access
+from app.mcp.server import make_server
+from app.models import (
+    Captured,
+    CaptureQuery,
+    ErrorEvent,
+    Query,
+    SearchQuery,
+    SearchResult,
+    SourcesEvent,
+    StreamEvent,
+)
+from app.problems import problem
+from config.errors import IndexMissing, ModelError
+
+T = TypeVar("T")
+
+
+class FakeVault:
+    """Keeps what it is asked; an answer goes on until nobody waits for it."""
+
+    ready = True
+
+    def __init__(self, fails: Exception | None = None) -> None:
+        self.fails = fails
+        self.asked: list[Query] = []
+        self.began = threading.Event()
+        self.noticed = threading.Event()
+
+    def warm(self) -> None:
+        raise AssertionError("it is warm")
+
+    def search(self, query: SearchQuery) -> SearchResult:
+        self.asked.append(query)
+        if self.fails is not None:
+            raise self.fails
+        return SearchResult(hits=[], connected_notes=[], generation=1, pending=0)
+
+    def stream(
+        self, query: Query, *, cancelled: Callable[[], bool] | None = None
+    ) -> Iterator[StreamEvent]:
+        self.asked.append(query)
+        yield SourcesEvent(sources=[])
+        if self.fails is not None:
+            yield ErrorEvent(problem=problem(self.fails))
+            return
+        self.began.set()
+        assert cancelled is not None
+        while not cancelled():
+            self.noticed.wait(0.001)
+        self.noticed.set()
+
+
+class FakeAccess:
+    """Opens a vault, or does not."""
+
+    def __init__(self, vault: FakeVault, closed: Exception | None = None) -> None:
+        self.vault = vault
+        self.closed = closed
+        self.opened = closed is None
+
+    def open(self) -> Any:
+        if self.closed is not None:
+            raise self.closed
+        return self.vault
+
+    def capture(self, query: CaptureQuery) -> Captured:
+        return Captured(filename="Inbox/x.md", message=query.text)
+
+    async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:  # noqa: ARG002
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+def call(access: Access, name: str, **arguments: Any) -> types.CallToolResult:
+    async def work() -> types.CallToolResult:
+        async with Client(make_server(access, "My vault"), mode="legacy") as client:
+            return await client.call_tool(name, arguments)
+
+    return anyio.run(work)
+
+
+def told(result: types.CallToolResult) -> str:
+    assert result.is_error
+    return str(result.content[0].text)  # type: ignore[union-attr]
+
+
+def test_a_search_is_handed_on_as_it_was_asked() -> None:
+    vault = FakeVault()
+    filters = {"tag": ["fish"], "not": {"path": ["Old"]}}
+    result = call(
+        FakeAccess(vault), "smart_search", query="elvers", top_k=7, intent="status", filters=filters
+    )
+    (asked,) = vault.asked
+    assert (asked.query, asked.top_k, asked.intent) == ("elvers", 7, "status")
+    assert asked.filters.tag == ["fish"]
+    assert asked.filters.not_.path == ["Old"]
+    assert result.structured_content == {
+        "hits": [],
+        "warnings": ["nothing in the vault matches; try other words, or fewer filters"],
+    }
+
+
+def test_an_answer_that_nobody_waits_for_is_stopped() -> None:
+    vault = FakeVault()
+
+    async def work() -> None:
+        async with Client(make_server(FakeAccess(vault), "x"), mode="legacy") as client:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, "ask", {"question": "why?"})
+                await anyio.to_thread.run_sync(vault.began.wait, 10)
+                tasks.cancel_scope.cancel()
+            assert await anyio.to_thread.run_sync(vault.noticed.wait, 10)
+
+    anyio.run(work)
+
+
+def test_an_error_of_ours_is_told() -> None:
+    vault = FakeVault(ModelError("the model is missing; run: notehop models pull x"))
+    for result in (
+        call(FakeAccess(vault), "smart_search", query="x"),
+        call(FakeAccess(vault), "ask", question="x"),
+    ):
+        assert told(result) == "the model is missing; run: notehop models pull x"
+
+
+@pytest.mark.parametrize(("tool", "argument"), [("smart_search", "query"), ("ask", "question")])
+def test_an_error_that_nobody_foresaw_is_logged_and_not_quoted(
+    caplog: pytest.LogCaptureFixture, tool: str, argument: str
+) -> None:
+    vault = FakeVault(RuntimeError("the secret is 7321"))
+    with caplog.at_level(logging.ERROR):
+        result = call(FakeAccess(vault), tool, **{argument: "x"})
+    assert told(result) == "an internal error; the log of the server says more"
+    assert "7321" not in str(result)
+    assert ("7321" in caplog.text) is (tool == "smart_search")
+
+
+def test_a_vault_that_cannot_be_opened_is_told_by_every_tool_but_capture() -> None:
+    access = FakeAccess(FakeVault(), IndexMissing("no index yet; run: notehop index"))
+    assert told(call(access, "read_note", note="x")) == "no index yet; run: notehop index"
+    assert not call(access, "capture", text="keep me").is_error
+
+    async def read() -> None:
+        async with Client(make_server(access, "x"), mode="legacy") as client:
+            assert (await client.list_resources()).resources == []
+            with pytest.raises(MCPError, match="run: notehop index"):
+                await client.read_resource("note://x")
+
+    anyio.run(read)

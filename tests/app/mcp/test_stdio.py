@@ -1,0 +1,349 @@
+"""``notehop mcp`` as a process: what it writes, how it takes noise, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.mcp.transport import MAX_LINE
+from indexing.stores.layout import IndexLayout
+from indexing.watch.state import read_watch_state
+from tests.app.mcp.agent import PATIENCE, Agent, agent, command, environment, over_stdio
+
+INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+
+
+class Process:
+    """The server, spoken to in bytes."""
+
+    def __init__(self, running: subprocess.Popen[bytes]) -> None:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        self.running = running
+        self._in, self._out = running.stdin, running.stdout
+
+    def send(self, data: bytes) -> None:
+        self._in.write(data)
+        self._in.flush()
+
+    def ask(self, number: int, method: str, params: dict[str, Any] | None = None) -> None:
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
+        self.send(json.dumps(message).encode() + b"\n")
+
+    def begin(self, version: str = "2025-06-18") -> dict[str, Any]:
+        self.ask(1, "initialize", {**INITIALIZE, "protocolVersion": version})
+        found = self.read()
+        self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        assert found["id"] == 1
+        result: dict[str, Any] = found["result"]
+        return result
+
+    def read(self) -> dict[str, Any]:
+        """The next line that it wrote, which is a message or the test fails."""
+        message: dict[str, Any] = json.loads(self._out.readline())
+        assert message["jsonrpc"] == "2.0"
+        return message
+
+    def read_to(self, number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The reply to a request, and what came before it."""
+        before: list[dict[str, Any]] = []
+        while (message := self.read()).get("id") != number:
+            before.append(message)
+        return message, before
+
+    def leave(self) -> list[bytes]:
+        """Close its input, see it end well, and return what else it wrote."""
+        self._in.close()
+        assert self.running.wait(PATIENCE) == 0
+        return self._out.readlines()
+
+
+@contextmanager
+def process(vault: Path, index: Path, *more: str) -> Iterator[Process]:
+    given = [sys.executable, *command(vault, index, *(more or ("--no-watch",)))]
+    with subprocess.Popen(
+        given,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as running:
+        assert running.stderr is not None
+        # Read, so that it never waits for room.
+        threading.Thread(target=running.stderr.read, daemon=True).start()
+        try:
+            yield Process(running)
+        finally:
+            running.kill()
+
+
+NOISE = [
+    pytest.param(b"hello\n", -32700, id="no-json"),
+    pytest.param(b"{\n", -32700, id="half-an-object"),
+    pytest.param(b'{"jsonrpc": "2.0", "id": 7, "method": "ping"\n', -32700, id="cut-off"),
+    pytest.param(b"\x00\xff\xfe\x80\x01\x7fELF\n", -32700, id="binary"),
+    pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"\xff"}\n', -32700, id="no-utf-8"),
+    pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"\\ud800"}\n', -32700, id="lone-surrogate"),
+    pytest.param(b"[" * 100_000 + b"\n", -32700, id="deep"),
+    pytest.param(b'{"a":' * 5_000 + b"1" + b"}" * 5_000 + b"\n", -32700, id="deep-objects"),
+    pytest.param(b"GET /mcp HTTP/1.1\r\nHost: x\r\n\r\n", -32700, id="http"),
+    pytest.param(b"Content-Length: 20\r\n\r\n", -32700, id="framed-as-lsp"),
+    pytest.param(b"7\n", -32600, id="a-number"),
+    pytest.param(b"null\n", -32600, id="null"),
+    pytest.param(b'"ping"\n', -32600, id="a-text"),
+    pytest.param(b"{}\n", -32600, id="empty"),
+    pytest.param(b"[]\n", -32600, id="empty-batch"),
+    pytest.param(b'[{"jsonrpc":"2.0","id":7,"method":"ping"}]\n', -32600, id="batch"),
+    pytest.param(b'{"id":7,"method":"ping"}\n', -32600, id="no-version"),
+    pytest.param(b'{"jsonrpc":"1.0","id":7,"method":"ping"}\n', -32600, id="old-json-rpc"),
+    pytest.param(b'{"jsonrpc":"2.0","id":7,"method":5}\n', -32600, id="method-is-no-text"),
+    pytest.param(b"x" * (MAX_LINE + 10) + b"\n", -32600, id="too-long"),
+]
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> tuple[Path, Path]:
+    """A vault without notes and a place for its index."""
+    (tmp_path / "vault").mkdir()
+    return tmp_path / "vault", tmp_path / "index"
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """One server for all the noise: what harms it shows in the next test. It has no index."""
+    root = tmp_path_factory.mktemp("noise")
+    (root / "vault").mkdir()
+    with process(root / "vault", root / "index") as one:
+        one.begin()
+        yield one
+        assert one.leave() == []
+
+
+@pytest.mark.parametrize(("noise", "code"), NOISE)
+def test_noise_is_refused_and_passed_over(noisy: Process, noise: bytes, code: int) -> None:
+    noisy.send(noise)
+    noisy.ask(2, "ping")
+    reply, before = noisy.read_to(2)
+    assert reply["result"] == {}
+    assert {message["error"]["code"] for message in before} == {code}
+    assert all(message["id"] is None for message in before)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        pytest.param("no/such", {}, -32601, id="unknown-method"),
+        pytest.param("prompts/list", {}, -32601, id="not-offered"),
+        pytest.param("tools/call", {}, -32602, id="no-tool"),
+        pytest.param("tools/call", {"name": 5}, -32602, id="name-is-no-text"),
+        pytest.param("tools/call", {"name": "ask", "arguments": []}, -32602, id="list-for-object"),
+        pytest.param("tools/call", {"name": "\u202e\x00rm"}, -32602, id="unknown-tool"),
+        pytest.param("resources/read", {"uri": "x" * 100_000}, -32602, id="no-uri"),
+    ],
+)
+def test_requests_that_make_no_sense_are_errors(
+    noisy: Process, method: str, params: dict[str, Any], code: int
+) -> None:
+    noisy.ask(3, method, params)
+    reply, before = noisy.read_to(3)
+    assert reply["error"]["code"] == code
+    assert len(json.dumps(reply)) < 3_000
+    assert before == []
+
+
+def test_blank_lines_answers_and_unknown_notifications_are_nothing(noisy: Process) -> None:
+    noisy.send(b"\n  \r\n")
+    noisy.send(b'{"jsonrpc":"2.0","id":99,"result":{}}\n')
+    noisy.send(b'{"jsonrpc":"2.0","method":"notifications/no/such","params":{"a":[1]}}\n')
+    noisy.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":42}}\n')
+    # With an id that is none, it can only be a notification.
+    noisy.send(b'{"jsonrpc":"2.0","id":{},"method":"ping"}\n')
+    noisy.ask(4, "ping")
+    assert noisy.read_to(4) == ({"jsonrpc": "2.0", "id": 4, "result": {}}, [])
+
+
+def test_without_an_index_tools_say_what_makes_one(noisy: Process) -> None:
+    noisy.ask(5, "tools/call", {"name": "smart_search", "arguments": {"query": "fish"}})
+    reply, _ = noisy.read_to(5)
+    assert reply["result"]["isError"] is True
+    assert "notehop index" in reply["result"]["content"][0]["text"]
+    noisy.ask(6, "resources/list")
+    assert noisy.read_to(6)[0]["result"]["resources"] == []
+
+
+def test_a_version_that_nobody_speaks_is_answered_with_one_that_we_do(
+    bare: tuple[Path, Path],
+) -> None:
+    with process(*bare) as one:
+        assert one.begin("1999-01-01")["protocolVersion"].startswith("2025-")
+        assert one.leave() == []
+
+
+def test_noise_before_the_first_message_and_no_message_at_all(bare: tuple[Path, Path]) -> None:
+    with process(*bare) as one:
+        one.send(os.urandom(2_000).replace(b"\n", b"") + b"\n")
+        assert one.read()["id"] is None
+        one.ask(1, "tools/list")
+        assert "error" in one.read_to(1)[0]
+        assert one.leave() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_while_it_waits_for_its_client(
+    bare: tuple[Path, Path], number: signal.Signals
+) -> None:
+    with process(*bare) as one:
+        one.begin()
+        one.running.send_signal(number)
+        assert one.running.wait(PATIENCE) == 0
+
+
+def test_a_note_is_kept_though_there_is_no_index(bare: tuple[Path, Path]) -> None:
+    with process(*bare) as one:
+        one.begin()
+        one.ask(2, "tools/call", {"name": "capture", "arguments": {"text": "Ring Bram"}})
+        result = one.read_to(2)[0]["result"]
+        assert not result.get("isError")
+        reply = result["structuredContent"]
+        assert "could not be looked up" in reply["message"]
+        assert "Ring Bram" in (bare[0] / reply["file"]).read_text(encoding="utf-8")
+        assert one.leave() == []
+
+
+def test_nothing_heavy_is_loaded_before_the_first_reply() -> None:
+    heavy = ("torch", "llama_index", "numpy", "sqlalchemy", "networkx", "onnxruntime", "fastapi")
+    code = (
+        "import sys; import app.cli.mcp, app.mcp.stdio, app.container.late\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_vault_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+    with process(tmp_path / "nowhere", tmp_path / "index") as one:
+        assert one.running.wait(PATIENCE) == 2
+
+
+@pytest.mark.model
+def test_it_ends_with_its_client_also_in_the_middle_of_a_call(demo: tuple[Path, Path]) -> None:
+    with process(*demo) as one:
+        one.begin()
+        one.ask(2, "tools/call", {"name": "ask", "arguments": {"question": "Hollin Reach?"}})
+        left = one.leave()
+    # Loading takes seconds: the call has not ended, and whatever was written is a message.
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in left)
+
+
+@pytest.mark.model
+def test_the_first_call_says_what_takes_long_and_a_call_can_be_cancelled(
+    demo: tuple[Path, Path],
+) -> None:
+    with process(*demo) as one:
+        one.begin()
+        for number in (2, 3):
+            params = {
+                "name": "smart_search",
+                "arguments": {"query": "Hollin Reach"},
+                "_meta": {"progressToken": f"t{number}"},
+            }
+            one.ask(number, "tools/call", params)
+        cancel = {"method": "notifications/cancelled", "params": {"requestId": 3}}
+        one.send(json.dumps({"jsonrpc": "2.0", **cancel}).encode() + b"\n")
+        reply, before = one.read_to(2)
+        assert reply["result"]["structuredContent"]["hits"]
+        steps = [m["params"] for m in before if m["params"]["progressToken"] == "t2"]
+        told = ["opening the index", "loading the model", "searching"]
+        assert [step["message"] for step in steps] == told
+        assert [step["progress"] for step in steps] == [1, 2, 3]
+        one.ask(4, "ping")
+        _, after = one.read_to(4)
+        assert all(message.get("id") != 3 for message in [*before, *after])
+        assert one.leave() == []
+
+
+def test_what_others_print_does_not_reach_the_client() -> None:
+    code = (
+        "import os, subprocess, sys\n"
+        "from app.mcp.descriptors import take_over\n"
+        "wire = take_over()\n"
+        "print('one', flush=True); os.write(1, b'two'); subprocess.run(['echo', 'three'])\n"
+        "os.write(wire.write, os.read(wire.read, 100)); print(repr(sys.stdin.read()))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        input="hello",
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+    )
+    assert result.stdout == "hello"
+    assert all(word in result.stderr for word in ("one", "two", "three", "''"))
+
+
+@pytest.mark.model
+def test_the_index_follows_the_vault_while_it_runs(demo: tuple[Path, Path]) -> None:
+    vault, index = demo
+    note = vault / "Quokka.md"
+    layout = IndexLayout(index)
+
+    def finds(one: Agent) -> bool:
+        found = one.reply("smart_search", query="Quokka", top_k=1)
+        return [hit["file"] for hit in found["hits"]] == ["Quokka.md"]
+
+    try:
+        with agent(over_stdio(vault, index, "--watch")) as one:
+            assert not finds(one)
+            until(lambda: read_watch_state(layout) is not None)
+            note.write_text("The quokka eats zebra grass at noon.\n", encoding="utf-8")
+            until(lambda: finds(one))
+            note.unlink()
+            until(lambda: not finds(one))
+    finally:
+        note.unlink(missing_ok=True)
+    until(lambda: read_watch_state(layout) is None)
+
+
+def until(happens: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.model
+def test_several_calls_run_at_once(demo: tuple[Path, Path]) -> None:
+    with agent(over_stdio(*demo)) as one:
+        import anyio
+
+        found: list[str] = []
+
+        async def ask(query: str) -> None:
+            result = await one.client.call_tool("smart_search", {"query": query})
+            found.append(str(result.structured_content))
+
+        async def both() -> None:
+            async with anyio.create_task_group() as tasks:
+                for query in ("Hollin Reach", "spring tide", "Bram", "mud"):
+                    tasks.start_soon(ask, query)
+
+        one.do(both)
+        assert len(set(found)) == 4

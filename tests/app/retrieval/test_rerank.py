@@ -1,0 +1,192 @@
+"""The rerank as a stage: what is scored, what moves, and what happens when it cannot be had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from app.retrieval.nodes import light_node
+from app.retrieval.rerank import AT_ONCE, RerankPostprocessor
+from app.retrieval.trace import TracedQuery
+from config.errors import ModelError
+from tests.app.retrieval.fake_index import FakeIndex, ids, light
+
+
+class Clock:
+    """Seconds that pass only when something is done."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class ByPart:
+    """A scorer that prefers late parts of a note; each pass takes ``seconds``."""
+
+    name = "by part"
+
+    def __init__(self, clock: Clock | None = None, seconds: float = 0.0, busy: bool = False):
+        self.clock = clock or Clock()
+        self.seconds = seconds
+        self.busy = busy
+        self.passes: list[list[str]] = []
+        self.turns = 0
+
+    def load(self) -> None:
+        """Nothing to load."""
+
+    def take(self, seconds: float) -> bool:
+        if self.busy:
+            self.clock.now += seconds
+        self.turns += not self.busy
+        return not self.busy
+
+    def give(self) -> None:
+        self.turns -= 1
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:  # noqa: ARG002
+        self.clock.now += self.seconds
+        self.passes.append(list(texts))
+        return [float(text.rsplit(" ", 1)[-1]) for text in texts]
+
+
+class Missing(ByPart):
+    def load(self) -> None:
+        raise ModelError("rerank.model: none is not on this machine; run: notehop models pull it")
+
+
+def vault() -> FakeIndex:
+    return FakeIndex().add("A.md", 0, 1, 2, 3, 4, 5).add("B.md", 0)
+
+
+def reranked(hits, scorer, query=None, view=None, **options):
+    stage = RerankPostprocessor(
+        view=view or vault(), scorer=scorer, clock=scorer.clock, **{"candidates": 4} | options
+    )
+    return stage.reranked(hits, query or TracedQuery("?"))
+
+
+def test_the_best_are_scored_and_the_others_stay_below_as_they_came():
+    hits = light("A.md:0", "A.md:1", "A.md:2", "A.md:3", "A.md:5", "B.md:0")
+    found = reranked(hits, ByPart())
+    assert ids(found) == ["A.md:3", "A.md:2", "A.md:1", "A.md:0", "A.md:5", "B.md:0"]
+    scores = [hit.score for hit in found]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[:4] == [3.0, 2.0, 1.0, 0.0]
+    assert scores[4] < 0.0
+
+
+def test_what_was_before_is_kept_and_shared_nodes_are_not_touched():
+    hits = light("A.md:0", "A.md:1")
+    found = reranked(hits, ByPart())
+    assert found[0].node.metadata["rerank"] == {
+        "score": 1.0,
+        "rank_before": 2,
+        "score_before": 0.5,
+    }
+    assert found[1].node.metadata["rerank"]["rank_before"] == 1
+    assert [hit.node.metadata for hit in hits] == [{}, {}]
+    assert [hit.score for hit in hits] == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("record", "stays"),
+    [
+        ({"recent": {"rank": 1, "score": None, "weight": 50.0}}, True),
+        ({"subject": {"rank": 1, "score": None, "weight": 0.5}}, False),
+        ({"recent": {"rank": None, "score": None, "weight": 50.0}}, False),
+        ({"expansion": {"rank": 1, "score": 0.3, "weight": None}}, False),
+    ],
+    ids=["a signal that decides", "one that votes", "one that did not find it", "no signal"],
+)
+def test_a_signal_that_decides_is_not_overruled(record, stays):
+    first = NodeWithScore(node=light_node("A.md:0", signals=record), score=9.0)
+    found = reranked([first, *light("A.md:1", "A.md:2")], ByPart())
+    assert (ids(found)[0] == "A.md:0") is stays
+
+
+def test_a_passage_is_scored_under_its_title_and_headings():
+    scorer = ByPart()
+    reranked(light("A.md:0", "B.md:0"), scorer)
+    assert scorer.passes == [["A - Part 0\nA part 0", "B - Part 0\nB part 0"]]
+
+
+def test_equal_scores_keep_the_order_they_came_in():
+    found = reranked(light("B.md:0", "A.md:0", "A.md:1"), ByPart())
+    assert ids(found) == ["A.md:1", "B.md:0", "A.md:0"]
+
+
+def test_what_the_query_names_stays_first():
+    named = NodeWithScore(
+        node=light_node("A.md:0", signals={"title": {"rank": 1, "score": 1.0, "weight": 3.0}}),
+        score=2.0,
+    )
+    found = reranked([named, *light("A.md:1", "A.md:4")], ByPart())
+    assert ids(found) == ["A.md:0", "A.md:4", "A.md:1"]
+    assert found[0].score == found[1].score == 4.0
+    assert found[0].node.metadata["rerank"]["score"] == 0.0
+
+
+def test_a_deleted_chunk_is_not_scored_and_stands_below():
+    scorer = ByPart()
+    found = reranked(light("gone", "A.md:0", "A.md:1"), scorer)
+    assert ids(found) == ["A.md:1", "A.md:0", "gone"]
+    assert sum(map(len, scorer.passes)) == 2
+
+
+@pytest.mark.parametrize("hits", [[], light("A.md:0")], ids=["none", "one"])
+def test_nothing_to_order_loads_no_model(hits):
+    query = TracedQuery("?")
+    assert reranked(hits, Missing(), query) is hits
+    assert query.trace.warnings == []
+
+
+def test_over_budget_the_fused_order_stands_and_the_reply_says_so():
+    hits = light("A.md:0", "A.md:1", "A.md:2", "A.md:3", "A.md:4", "A.md:5")
+    clock, query = Clock(), TracedQuery("?")
+    scorer = ByPart(clock, seconds=0.3)
+    found = reranked(hits, scorer, query, candidates=6, budget_ms=200)
+    assert found is hits
+    assert len(scorer.passes) == 1
+    assert query.trace.counts["rerank"] == {"candidates": 6, "scored": AT_ONCE}
+    [warning] = query.trace.warnings
+    assert "by part had scored 4 of 6 passages when the 200 ms" in warning
+    assert "the fused order stands" in warning
+    assert scorer.turns == 0
+
+
+def test_the_last_pass_may_end_late_for_all_is_scored_then():
+    hits = light("A.md:0", "A.md:1")
+    query = TracedQuery("?")
+    found = reranked(hits, ByPart(Clock(), seconds=5), query, budget_ms=200)
+    assert ids(found) == ["A.md:1", "A.md:0"]
+    assert query.trace.warnings == []
+
+
+def test_waiting_for_another_query_counts():
+    hits = light("A.md:0", "A.md:1")
+    query = TracedQuery("?")
+    assert reranked(hits, ByPart(busy=True), query) is hits
+    assert "had scored 0 of 2 passages" in query.trace.warnings[0]
+
+
+def test_a_model_that_is_not_there_is_a_warning_not_an_error():
+    hits = light("A.md:0", "A.md:1")
+    query = TracedQuery("?")
+    assert reranked(hits, Missing(), query) is hits
+    assert query.trace.warnings == [
+        "not reranked, the fused order stands: rerank.model: none is not on this machine; "
+        "run: notehop models pull it"
+    ]
+
+
+def test_as_a_component_it_wants_the_query():
+    stage = RerankPostprocessor(view=vault(), scorer=ByPart())
+    hits = light("A.md:0", "A.md:1")
+    assert ids(stage.postprocess_nodes(hits, QueryBundle("?"))) == ["A.md:1", "A.md:0"]
+    with pytest.raises(ValueError, match="query_bundle"):
+        stage.postprocess_nodes(hits)

@@ -1,0 +1,79 @@
+"""What a query is about: names that stand in it, whole or in part."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.retrieval.subject import Subject
+from indexing.tokens import Tokenizer
+from tests.app.retrieval.fake_index import FakeIndex
+
+
+def vault() -> FakeIndex:
+    return (
+        FakeIndex()
+        .add("Projects/Pell Sluice.md", 1, aliases=("The Gate",))
+        .add("Projects/Gull Hide.md", 2)
+        .add("Projects/Field Ecologist Search.md", 3)
+        .add("Pell.md", 4)
+        .add("What.md", 5)
+        .add("a/Budget.md", 6)
+        .add("b/Budget.md", 7)
+        .add("灯塔项目.md", 8)
+        .add("C++.md", 9)
+    )
+
+
+def found(text: str, *candidates: str) -> tuple[str, ...]:
+    return Subject(vault(), text, Tokenizer("en").query).notes(candidates)
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        pytest.param("Pell Sluice", ["Projects/Pell Sluice.md"], id="the longest name"),
+        pytest.param("pell", ["Pell.md"], id="a short one alone"),
+        pytest.param("what of the gate now?", ["Projects/Pell Sluice.md"], id="an alias"),
+        pytest.param("Pell Sluice's lugs", ["Projects/Pell Sluice.md"], id="genitive"),
+        pytest.param("“Pell Sluice”, really?", ["Projects/Pell Sluice.md"], id="punctuation"),
+        pytest.param(
+            "Gull Hide and Pell Sluice",
+            ["Projects/Pell Sluice.md", "Projects/Gull Hide.md"],
+            id="two, the longer first",
+        ),
+        pytest.param("the budget", ["a/Budget.md", "b/Budget.md"], id="two of one name"),
+        pytest.param("what then", [], id="a small word is no name"),
+        pytest.param("灯塔项目的进展", ["灯塔项目.md"], id="without blanks"),
+        pytest.param("C++", ["C++.md"], id="signs"),
+        pytest.param("eels", [], id="none"),
+        pytest.param("", [], id="nothing"),
+    ],
+)
+def test_names_in_the_text(text: str, paths: list[str]) -> None:
+    assert list(found(text)) == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        pytest.param("the ecologist search", "Projects/Field Ecologist Search.md", id="a part"),
+        pytest.param("gull hides", "Projects/Gull Hide.md", id="inflected"),
+        pytest.param("hide for every gull", "Projects/Gull Hide.md", id="turned round"),
+    ],
+)
+def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> None:
+    candidates = [f"{one}:0" for one in ("Pell.md", "Projects/Gull Hide.md")]
+    candidates.append("Projects/Field Ecologist Search.md:0")
+    assert found(text, *candidates) == (path,)
+    assert found(text, "Pell.md:0") == ()
+
+
+def test_half_of_a_name_and_something_else_is_no_name() -> None:
+    assert found("ecologist salaries", "Projects/Field Ecologist Search.md:0") == ()
+
+
+def test_at_most_three() -> None:
+    index = FakeIndex()
+    for number in range(5):
+        index.add(f"{number}/Budget.md", number)
+    assert len(Subject(index, "Budget", str.split).notes(())) == 3

@@ -1,0 +1,129 @@
+"""One question, one answer: Python, the command line, HTTP, the page and agents find the same."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from app import open_vault
+from app.cli.program import app
+from tests.app.mcp.agent import Agent, agent, over_stdio, server
+
+pytestmark = pytest.mark.model
+
+QUESTIONS = [
+    pytest.param("What is the timeline of Hollin Reach?", id="a-project"),
+    pytest.param("Who is Bram?", id="a-person"),
+    pytest.param('path:Daily "high water"', id="filters-alone"),
+    pytest.param("how are the geese doing", id="in-passing"),
+    pytest.param("zqxj", id="a-word-that-nobody-wrote"),
+]
+
+
+class Edges:
+    """Every way to ask, to one vault."""
+
+    def __init__(self, where: tuple[Path, Path], url: str, http: Agent, stdio: Agent) -> None:
+        self.vault, self.index = where
+        self.url = url
+        self.agents = {"mcp over http": http, "mcp over stdio": stdio}
+
+    def post(self, path: str, **body: Any) -> str:
+        request = urllib.request.Request(
+            self.url + path,
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return str(response.read(), "utf-8")
+
+    def command(self, *arguments: str) -> Any:
+        where = ["--vault", str(self.vault), "--index-dir", str(self.index), "--json"]
+        result = CliRunner().invoke(app, [*arguments, *where])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def edges(demo: tuple[Path, Path]) -> Iterator[Edges]:
+    with (
+        server(*demo) as url,
+        agent(f"{url}/mcp") as http,
+        agent(over_stdio(*demo)) as stdio,
+    ):
+        yield Edges(demo, url, http, stdio)
+
+
+def hits(found: Any) -> list[tuple[str, str, tuple[int, int], str]]:
+    return [
+        (one["file"], one["heading"], tuple(one["lines"]), one["text"]) for one in found["hits"]
+    ]
+
+
+def places(found: list[Any]) -> list[tuple[str, str, tuple[int, int]]]:
+    """Sources in their order, wherever they stand."""
+    named = sorted(found, key=lambda one: int(one["marker"].strip("[]")))
+    return [
+        (one.get("path", one.get("file")), one["heading"], tuple(one["lines"])) for one in named
+    ]
+
+
+def connected(found: Any) -> list[str]:
+    return [one.get("path", one.get("file")) for one in found["connected_notes"]]
+
+
+def events(stream: str) -> dict[str, Any]:
+    """The last event of each kind, by its name."""
+    found: dict[str, Any] = {}
+    for block in stream.strip().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+        if "event" in lines:
+            found[lines["event"]] = json.loads(lines["data"])
+    return found
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_search_is_the_same_wherever_it_is_asked(edges: Edges, question: str) -> None:
+    with open_vault(edges.vault, index_dir=edges.index) as vault:
+        here = vault.search(question).model_dump()
+    found = {
+        "cli": edges.command("search", question),
+        "http": json.loads(edges.post("/search", query=question)),
+    }
+    for name, one in edges.agents.items():
+        found[name] = one.reply("smart_search", query=question, budget=50_000)
+        found[name].setdefault("connected_notes", [])
+    assert {name: hits(one) for name, one in found.items()} == dict.fromkeys(found, hits(here))
+    near = connected(here)
+    assert {name: connected(one) for name, one in found.items()} == dict.fromkeys(found, near)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_answer_has_the_same_sources_wherever_it_is_asked(edges: Edges, question: str) -> None:
+    with open_vault(edges.vault, index_dir=edges.index) as vault:
+        here = vault.ask(question).model_dump()
+    # The page reads the stream: its sources come before the answer.
+    streamed = events(edges.post("/query/stream", query=question))
+    found = {
+        "cli": edges.command("ask", question),
+        "http": json.loads(edges.post("/query", query=question)),
+        "page": {**streamed["done"]["answer"], **streamed["sources"], **streamed["connected"]},
+    }
+    for name, one in edges.agents.items():
+        reply = one.reply("ask", question=question, budget=50_000)
+        cited = reply.get("citations", [])
+        reply["sources"] = [*cited, *reply.get("also_found", [])]
+        found[name] = {"citations": cited, "connected_notes": [], **reply}
+    for told in (
+        lambda one: places(one["sources"]),
+        lambda one: places(one["citations"]),
+        connected,
+        lambda one: one["answer"],
+    ):
+        assert {name: told(one) for name, one in found.items()} == dict.fromkeys(found, told(here))

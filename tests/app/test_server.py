@@ -1,0 +1,171 @@
+"""The server as a whole: who needs a token, a port that is taken, and the programs of its user."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from app.cli.program import app
+from app.container.place import Place, locate
+from app.container.running import Announcement, ticket
+from app.server import AlreadyServed, Door
+from config.errors import NotehopError, UsageError
+from indexing.stores.layout import IndexLayout
+
+TOKEN = "0123456789abcdef-swordfish"
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def place(vault: Path, tmp_path: Path) -> Place:
+    (tmp_path / "index").mkdir()
+    return at(vault, tmp_path, port=0)
+
+
+def at(vault: Path, folder: Path, **settings: Any) -> Place:
+    dotted = {f"server.{key}": value for key, value in settings.items()}
+    return locate(vault, index_dir=folder / "index", overrides=dotted)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "notes.example"])
+def test_others_are_not_let_in_without_a_token(vault: Path, tmp_path: Path, host: str) -> None:
+    with pytest.raises(UsageError, match=r"NOTEHOP_SERVER__TOKEN.*server\.token_file"):
+        Door(at(vault, tmp_path, host=host, port=0))
+
+
+def test_with_one_they_are(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)
+    with Door(at(vault, tmp_path, host="0.0.0.0", port=0)) as door:
+        assert door.asks_for_token
+        assert door.url.startswith("http://0.0.0.0:")
+
+
+def test_this_machine_needs_none(place: Place) -> None:
+    with Door(place) as door:
+        assert not door.asks_for_token
+
+
+def test_a_port_that_something_else_has_is_no_server_of_ours(
+    place: Place, vault: Path, tmp_path: Path
+) -> None:
+    with Door(place) as door, Announcement(place) as announced:
+        # It says that it serves, and proves nothing.
+        announced.tell(door.url)
+        port = int(door.url.rpartition(":")[2])
+        with pytest.raises(NotehopError, match="is taken") as caught:
+            Door(at(vault, tmp_path, port=port))
+    assert not isinstance(caught.value, AlreadyServed)
+
+
+def test_the_ticket_is_not_the_token(place: Place) -> None:
+    announced = Announcement(place)
+    announced.tell("http://127.0.0.1:1")
+    token = json.loads(place.layout.server.read_text())["token"]
+    assert announced.ticket == ticket(token) != token
+    assert token not in announced.ticket
+
+
+def test_a_token_is_no_part_of_what_a_reply_depends_on(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.container.running import digest
+
+    without = digest(place)
+    monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)
+    assert digest(locate(place.vault, index_dir=place.layout.root)) == without
+
+
+@contextmanager
+def served(
+    where: list[str], *more: str, **environment: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """``notehop serve`` as a process, and where it is."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", *where, *more],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment},
+    ) as process:
+        try:
+            assert process.stderr is not None
+            said = process.stderr.readline()
+            assert "notehop answers for" in said, said
+            url = said.split(" at ")[1].split(" ")[0]
+            while status_of(f"{url}/health/ready") != 200:
+                time.sleep(0.05)
+            yield url, process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(30)
+            finally:
+                process.kill()
+
+
+def status_of(url: str, token: str | None = None) -> int:
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as it:
+            return int(it.status)
+    except urllib.error.HTTPError as exc:
+        with exc:
+            return exc.code
+
+
+@pytest.mark.model
+def test_a_server_with_a_token_answers_the_commands_of_its_user(
+    indexed: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
+
+    def not_here(*_: object) -> None:
+        raise AssertionError("the command did the work itself")
+
+    with served(where, "--log-level", "info", NOTEHOP_SERVER__TOKEN=TOKEN) as (url, process):
+        assert IndexLayout(indexed[1]).server.is_file()
+        with monkeypatch.context() as patched:
+            patched.setattr("app.container.opening.open_place", not_here)
+            # The command does not know the token; it can read the file of the server.
+            told = CliRunner().invoke(
+                app, ["search", "swordfish launch", "--json", *where, "--debug"]
+            )
+        assert told.exit_code == 0, told.output
+        hits = json.loads(told.stdout)["hits"]
+        assert [hit["file"] for hit in hits] == [hit["path"] for hit in hits]
+        assert hits
+        assert status_of(f"{url}/status") == 401
+        assert status_of(f"{url}/status", "wrong") == 401
+        assert status_of(f"{url}/status", TOKEN) == 200
+        assert status_of(f"{url}/") == 200
+        assert status_of(f"{url}/health/live") == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        assert process.stderr is not None
+        log = process.stderr.read()
+    assert log.count("route=/search status=200") == 1
+    assert "route=/status status=401" in log or "route=none status=401" in log
+    assert not any(word in log for word in (TOKEN, "swordfish", "launch"))
+
+
+@pytest.mark.model
+def test_a_vault_that_is_served_already_is_said_to_be(indexed: tuple[Path, Path]) -> None:
+    where = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
+    with served(where) as (url, process):
+        port = url.rpartition(":")[2]
+        again = CliRunner().invoke(app, ["serve", "--no-watch", "--port", port, *where])
+        assert again.exit_code == 0, again.output
+        assert f"at {url} already (process {process.pid})" in again.stderr

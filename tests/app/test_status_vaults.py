@@ -1,0 +1,151 @@
+"""Status questions on vaults unlike the demo: other folders, names, languages, years.
+
+In each, older entries say more about the project than the last one does, so that similarity alone
+prefers them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app import open_vault
+from app.container import VaultHandle, locate, update_index
+from tests.app.conftest import write_notes
+
+pytestmark = pytest.mark.model
+
+GERMAN = {
+    "Vorhaben/Dachausbau.md": (
+        "---\naliases: [Dachgeschoss]\n---\n"
+        "Aus dem Speicher werden zwei Zimmer. Der Dachausbau soll vor dem Winter fertig sein.\n\n"
+        "## Plan\nErst Gauben, dann Dämmung, dann Trockenbau, zuletzt der Boden.\n"
+    ),
+    "Vorhaben/Garten.md": "Hochbeete, ein Apfelbaum und ein Weg aus alten Ziegeln.\n",
+    "Übersicht.md": "Alles, was läuft: [[Dachausbau]] und [[Garten]].\n",
+    **{
+        f"Tagebuch/2019/{day:02}.0{month}.2019.md": (
+            f"Der Stand beim [[Dachausbau]]: Dachausbau, Tag {day}. Am Dach wird gebaut, der "
+            "Ausbau geht voran, der Stand der Dinge am Dachgeschoss ist gut.\n"
+        )
+        for month, day in ((3, 4), (3, 18), (4, 1), (4, 15), (4, 29))
+    },
+    "Tagebuch/2019/03.05.2019.md": (
+        "Regen. Zwei Rahmen kamen mit Sprung, [[Dachausbau|oben]] ruht alles bis Montag.\n"
+    ),
+    "Tagebuch/2019/04.05.2019.md": "Im [[Garten]] blüht der Apfelbaum.\n",
+}
+
+JOURNAL = {
+    "pages/Rye Club.md": "We bake rye on the first Sunday. Members bring their own starters.\n",
+    "pages/Index.md": "- [[Rye Club]]\n- [[Allotment]]\n",
+    "pages/Allotment.md": "Plot 14, beans on the left.\n",
+    **{
+        f"journals/{month} {day}th, 2024.md": (
+            f"- [[Rye Club]] news: the rye club met again and baked {day} loaves of rye. What the "
+            "club is doing now: more rye, the latest starter is lively.\n"
+        )
+        for month, day in (
+            ("January", 7), ("February", 4), ("February", 18), ("March", 4), ("March", 10),
+        )
+    },
+    "journals/March 17th, 2024.md": "- Oven broke, [[Rye Club|we]] meet at Dina's from now on.\n",
+    "journals/March 19th, 2024.md": "- Sowed beans in the [[Allotment]].\n",
+}  # fmt: skip
+
+MEETINGS = {
+    "Maison Verte.md": "Rénovation d'une ferme en bois et en chaux. Le maire suit le dossier.\n",
+    "Toiture.md": "La toiture de la grange est en tuiles plates.\n",
+    "Point avec Luc.md": (
+        "---\ndate: 2025-01-10\n---\n[[Maison Verte]] : où en est la maison verte, demande Luc. La "
+        "Maison Verte avance, dit le maçon.\n"
+    ),
+    "Visite.md": (
+        "---\ndate: 2025-01-20\n---\nOù en est [[Maison Verte]] ? Visite de la Maison Verte, les "
+        "murs avancent, la chaux sèche.\n"
+    ),
+    **{
+        f"Chantier {number}.md": (
+            f"---\ndate: 2025-01-0{number}\n---\nQuoi de neuf sur la [[Maison Verte]] ? La Maison "
+            "Verte en est aux murs, la Maison Verte avance.\n"
+        )
+        for number in (2, 3, 4)
+    },
+    "Réunion.md": "---\ndate: 2025-02-03\n---\nPermis refusé, recours pour [[Maison Verte]].\n",
+    "Idées.md": "---\ndate: 2025-02-09\n---\nUne mare devant la [[Toiture|grange]].\n",
+}
+
+CASES = [
+    pytest.param("german", question, "Tagebuch/2019/03.05.2019.md", "Vorhaben/Dachausbau.md")
+    for question in (
+        "Wie ist der Stand beim Dachausbau?",
+        "Was gibt es Neues zum Dachgeschoss?",
+        "Wo stehen wir mit dem Dachausbau?",
+    )
+]
+CASES += [
+    pytest.param("journal", question, "journals/March 17th, 2024.md", "pages/Rye Club.md")
+    for question in (
+        "What's the latest on the Rye Club?",
+        "rye club status",
+        "How is the rye club doing?",
+    )
+]
+CASES += [
+    pytest.param("meetings", question, "Réunion.md", "Maison Verte.md")
+    for question in ("Où en est la Maison Verte ?", "Quoi de neuf sur Maison Verte ?")
+]
+
+
+@pytest.fixture(scope="module")
+def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, VaultHandle]]:
+    opened: dict[str, VaultHandle] = {}
+    for name, notes in (("german", GERMAN), ("journal", JOURNAL), ("meetings", MEETINGS)):
+        root = tmp_path_factory.mktemp(name)
+        vault = write_notes(root / name, notes)
+        _copied(vault)
+        update_index(locate(vault, index_dir=root / "index"))
+        opened[name] = open_vault(vault, index_dir=root / "index")
+    yield opened
+    for handle in opened.values():
+        handle.close()
+
+
+def _copied(vault: Path) -> None:
+    """Give all files one time, that of a copy made long after the last entry."""
+    copied = datetime(2026, 11, 1, tzinfo=UTC).timestamp()
+    for file in vault.rglob("*.md"):
+        os.utime(file, (copied, copied))
+
+
+@pytest.mark.parametrize(("name", "question", "latest", "hub"), CASES)
+def test_the_last_news_and_the_hub_are_found(
+    vaults: dict[str, VaultHandle], name: str, question: str, latest: str, hub: str
+) -> None:
+    found = vaults[name].search(question, top_k=5, explain=True)
+    paths = [hit.path for hit in found.hits]
+    assert found.intent == "status"
+    assert found.explanation is not None
+    assert found.explanation.subject == [hub]
+    assert latest in paths[:3]
+    assert hub in paths[:5]
+
+
+@pytest.mark.parametrize("name", ["german", "journal", "meetings"])
+def test_without_the_intent_it_is_not(vaults: dict[str, VaultHandle], name: str) -> None:
+    cases = [case.values for case in CASES if case.values[0] == name]
+    found = [
+        [hit.path for hit in vaults[name].search(str(case[1]), intent="none", top_k=3).hits]
+        for case in cases
+    ]
+    assert any(case[2] not in paths for case, paths in zip(cases, found, strict=True))
+
+
+def test_an_intent_may_be_named(vaults: dict[str, VaultHandle]) -> None:
+    found = vaults["german"].search("Dachausbau Rahmen", intent="status")
+    assert found.intent == "status"
+    assert "Tagebuch/2019/03.05.2019.md" in [hit.path for hit in found.hits][:3]

@@ -1,0 +1,210 @@
+"""A browser, the servers that it talks to, and pages that forgive no error."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import uvicorn
+from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen
+from playwright.sync_api import Browser, sync_playwright
+from pydantic import PrivateAttr
+
+from tests.app.scripted_llm import ScriptedLLM
+from tests.browser.find_browser import find_browser
+from tests.browser.looks import LOOKS, Look, Opened, watched
+
+ROOT = Path(__file__).parents[2]
+WITHOUT = "WITHOUT_BROWSER"
+"""Set it to leave these tests out, on a machine that has no browser and shall have none."""
+
+FLAGS = (
+    "--no-sandbox",  # root in a container has none; the pages are our own
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+TOKEN = "only-for-the-tests-of-the-page"
+
+
+# Of this folder, not of the session: while it is open, an event loop runs, which others could not.
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """The browser of all tests; each test has a profile of its own in it."""
+    if os.environ.get(WITHOUT):
+        pytest.skip(f"{WITHOUT} is set")
+    found = find_browser()
+    assert found, f"no Chromium or Chrome: run `make browser`, or set CHROMIUM or {WITHOUT}=1"
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="package")
+def site(demo: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of ``notehop serve`` over the demo vault, as users start it."""
+    vault, index = demo
+    home = tmp_path_factory.mktemp("home")
+    command = [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", "--json"]
+    with subprocess.Popen(
+        [*command, "--vault", str(vault), "--index-dir", str(index)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT)},
+    ) as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        told = server.stdout.read(1)
+        assert told, server.stderr.read()
+        while not told.rstrip().endswith("}"):
+            told += server.stdout.readline()
+        yield json.loads(told)["url"]
+        server.terminate()
+        _, errors = server.communicate(timeout=30)
+    assert "Traceback" not in errors, errors
+
+
+@pytest.fixture
+def visit(browser: Browser, site: str) -> Iterator[Callable[..., Opened]]:
+    """Open the page at an address, in a look; what goes wrong in it fails the test."""
+    with watched(browser, site) as go:
+        yield go
+
+
+@pytest.fixture(params=LOOKS.values(), ids=LOOKS.keys())
+def look(request: pytest.FixtureRequest) -> Look:
+    """Light, dark and a phone."""
+    found: Look = request.param
+    return found
+
+
+class SlowLLM(ScriptedLLM):
+    """Says its words one by one, each when it may; without leave it waits."""
+
+    _leave: threading.Semaphore = PrivateAttr(default_factory=lambda: threading.Semaphore(0))
+    _said: list[str] = PrivateAttr(default_factory=list)
+
+    def let(self, words: int) -> None:
+        """Let it say more."""
+        for _ in range(words):
+            self._leave.release()
+
+    @property
+    def said(self) -> list[str]:
+        """The words so far."""
+        return self._said
+
+    def stream_complete(
+        self,
+        prompt: str,
+        formatted: bool = False,  # noqa: ARG002
+        **kwargs: object,  # noqa: ARG002
+    ) -> CompletionResponseGen:
+        """Say the words that it may."""
+        self._asked.append(prompt)
+        text = ""
+        for word in self.says.split(" "):
+            if not self._leave.acquire(timeout=20):
+                return
+            text += f"{word} "
+            self._said.append(word)
+            yield CompletionResponse(text=text, delta=f"{word} ")
+
+
+@pytest.fixture(scope="package")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A vault of notes that would do harm if anything of them ran, and its index."""
+    from app.container import locate, update_index
+
+    root = tmp_path_factory.mktemp("hostile")
+    vault = root / "Hostile <b>vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    for name, text in HOSTILE.items():
+        (vault / name).write_text(text, encoding="utf-8")
+    update_index(locate(vault, index_dir=root / "index"))
+    return vault, root / "index"
+
+
+HOSTILE = {
+    "Trap <img src=x onerror=alert(1)>.md": (
+        "---\naliases: ['<script>window.harmed=1</script>']\ntags: ['x<svg/onload=alert(1)>']\n"
+        "---\n"
+        "# The trap <script>window.harmed=1</script>\n"
+        "A trap for otters <img src=x onerror='window.harmed=1'> and "
+        "<svg onload='window.harmed=1'></svg> leads to [[Bait]].\n\n"
+        "[click](javascript:window.harmed=1) "
+        "[data](data:text/html,<script>window.harmed=1</script>) "
+        "![tracking](http://192.0.2.1/pixel.png) "
+        "[run](obsidian://advanced-uri?commandid=app:reload) <style>body{display:none}</style> "
+        "{{constructor.constructor('window.harmed=1')()}} ${1+1}\n\n"
+        "[a]: javascript:window.harmed=1\n\n[x][a] <iframe src='http://192.0.2.1/'></iframe>"
+        " <a href='#' onclick='window.harmed=1'>pull</a> <form action='http://192.0.2.1/'>\n"
+    ),
+    "Bait.md": (
+        'The bait lies behind the trap for otters. "><script>window.harmed=1</script> '
+        "Back to [[Trap <img src=x onerror=alert(1)>|<img src=x onerror=window.harmed=1>]].\n"
+    ),
+}
+
+
+@contextmanager
+def serving(app: object) -> Iterator[str]:
+    """Serve an app from a thread of this process."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, ws="none"))  # type: ignore[arg-type]
+    begun = threading.Event()
+    started = server.startup
+
+    async def startup(sockets: object = None) -> None:
+        await started(sockets)  # type: ignore[arg-type]
+        begun.set()
+
+    server.startup = startup  # type: ignore[method-assign, assignment]
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    assert begun.wait(60)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(30)
+
+
+@pytest.fixture(scope="package")
+def slow() -> SlowLLM:
+    """The language model of the guarded server."""
+    return SlowLLM(says="Otters know the **trap** [1] and its bait [C1] , and not [9] .")
+
+
+@pytest.fixture(scope="package")
+def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
+    """A server with a token and a language model, over the hostile vault."""
+    from app.api.app import create_app
+    from app.api.parts import Part
+    from app.container import open_vault
+    from app.web import routes
+
+    vault, index = hostile
+    opened = open_vault(vault, index_dir=index, llm=slow)
+    app = create_app(opened, tokens=(TOKEN,), parts=(Part(routes(opened).routes),))
+    with serving(app) as url:
+        yield url
+
+
+@pytest.fixture
+def visit_guarded(browser: Browser, guarded: str) -> Iterator[Callable[..., Opened]]:
+    """As ``visit``, on the server with a token."""
+    with watched(browser, guarded) as go:
+        yield go

@@ -1,0 +1,350 @@
+"""The page over the demo vault, as people use it: in light, in dark, on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.looks import LOOKS, Look, Opened, assert_accessible, assert_fits
+
+Visit = Callable[..., Opened]
+
+QUESTION = "What is the timeline of Hollin Reach?"
+ASKED = "#/ask?q=What+is+the+timeline+of+Hollin+Reach%3F"
+HOLLIN = "Projects/Hollin Reach/Hollin Reach.md"
+NOTE = "#/note/Projects/Hollin%20Reach/Hollin%20Reach.md"
+
+
+def answered(page: Page) -> None:
+    expect(page.locator(".answer[aria-busy=false]")).to_be_visible()
+
+
+def checked(page: Page) -> None:
+    assert_accessible(page)
+    assert_fits(page)
+
+
+def test_ask(visit: Visit, look: Look) -> None:
+    page = visit("", look).page
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ask Demo")
+    expect(page.locator(".starts a").first).to_be_visible()
+    checked(page)
+
+    page.get_by_label("Question").fill(QUESTION)
+    page.get_by_label("Question").press("Enter")
+    answered(page)
+    expect(page.locator(".answer")).to_contain_text("8 April 2027")
+    assert "#/ask?q=What+is+the+timeline" in page.url
+    assert page.title().startswith(QUESTION)
+
+    source = page.locator("#cite-1")
+    expect(source).to_have_class(re.compile("used"))
+    expect(source.locator(".card-title")).to_have_text("Hollin Reach › Timeline")
+    expect(source.locator(".where")).to_have_text(re.compile(r"Projects/Hollin Reach.*lines 17–24"))
+    expect(source.locator("mark", has_text="timeline").first).to_be_visible()
+    uri = source.get_by_role("link", name="Open Hollin Reach in Obsidian").get_attribute("href")
+    assert uri is not None
+    assert uri.startswith("obsidian://open?vault=Demo&file=Projects%2FHollin%20Reach")
+
+    connected = page.get_by_role("region", name="Connected notes")
+    expect(connected).to_contain_text("Context, not evidence.")
+    first = connected.locator(".card").first
+    expect(first.locator(".via")).to_contain_text("Hollin Reach, line 18, says:")
+    expect(first.locator("blockquote")).to_contain_text("Backwards from the spring tide")
+    expect(
+        page.get_by_role("region", name="Around these notes").locator("a.node.seed")
+    ).to_have_count(4)
+    checked(page)
+
+    page.get_by_role("link", name="Source 1: Hollin Reach").click()
+    expect(source.locator(".card-title")).to_be_focused()
+
+
+def test_the_page_shows_what_python_says(visit: Visit, demo: tuple[Path, Path]) -> None:
+    from app import open_vault
+
+    page = visit(ASKED).page
+    answered(page)
+    vault, index = demo
+    with open_vault(vault, index_dir=index) as opened:
+        answer = opened.ask(QUESTION)
+    for cards, told in (
+        (page.locator(".card.source"), answer.sources),
+        (page.locator(".card.connected"), answer.connected_notes),
+    ):
+        addresses = [one.get_attribute("href") for one in cards.locator(".card-title").all()]
+        assert [unquote(str(one)) for one in addresses] == [
+            f"#/note/{one.path}?lines={one.lines[0]}-{one.lines[1]}" for one in told
+        ]
+
+
+def test_nothing_found(visit: Visit) -> None:
+    page = visit("#/ask?q=path%3ANowhere+zebra").page
+    answered(page)
+    expect(page.get_by_text("Other words may find it")).to_be_visible()
+    expect(page.locator(".card")).to_have_count(0)
+    checked(page)
+
+
+def test_a_note_opens_beside_and_closes(visit: Visit, look: Look) -> None:
+    page = visit(ASKED, look).page
+    answered(page)
+    page.keyboard.press("ArrowDown")  # from the top to the first result
+    title = page.locator("#cite-1 .card-title")
+    expect(title).to_be_focused()
+    page.keyboard.press("Enter")
+    note = page.get_by_role("complementary", name="Note")
+    expect(note.get_by_role("heading", name="Hollin Reach", exact=True)).to_be_focused()
+    expect(note.locator(".cited").first).to_have_text("Timeline")
+    expect(note.locator(".cited")).to_have_count(7)  # heading, paragraph, five tasks
+    expect(note.get_by_role("region", name="Backlinks").locator("li").first).to_be_visible()
+    expect(note.get_by_role("img", name="done")).to_have_count(3)
+    covers = "[document.getElementById('view').inert, document.querySelector('.top').inert]"
+    assert page.evaluate(covers) == [look.touch] * 2
+    checked(page)
+
+    note.get_by_role("link", name="Backwards from the spring tide").first.click()
+    expect(note.locator("h2", has_text="Backwards from the spring tide")).to_be_focused()
+    page.go_back()
+    expect(note.locator("h2", has_text="Hollin Reach")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+    expect(title).to_be_focused()
+    expect(page.locator(".answer")).to_contain_text("8 April 2027")
+
+
+def test_a_link_names_a_section(visit: Visit) -> None:
+    page = visit("#/note/Meetings/1-1%20Tomasz%202026-09-10.md?at=Width%20of%20the%20opening").page
+    expect(page.locator("#reader .cited")).to_have_text("Width of the opening")
+    opened = page.locator("#reader")
+    opened.get_by_role("link", name="Decision log").first.click()
+    expect(opened.locator("h2", has_text="Decision log")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ask Demo")
+
+
+def test_a_note_that_is_not_there(visit: Visit) -> None:
+    opened = visit("#/note/No%20such%20note.md")
+    opened.allow("404")
+    expect(opened.page.locator("#reader").get_by_role("group", name="Error")).to_contain_text(
+        "No such note"
+    )
+    opened.page.keyboard.press("Escape")
+    expect(opened.page.locator("#reader")).to_be_hidden()
+
+
+def test_search(visit: Visit, look: Look) -> None:
+    page = visit("#/search", look).page
+    page.get_by_label("Search", exact=True).fill("tide gates")
+    results = page.get_by_role("list", name="Results")
+    expect(results.locator(".card")).to_have_count(12)
+    expect(results.locator("mark", has_text="gate").first).to_be_visible()  # in another form
+    assert "q=tide+gates" in page.url
+    expect(results.locator(".signals")).to_have_count(0)
+
+    page.get_by_label("Say why").check()
+    expect(results.locator(".signals").first).to_contain_text(
+        re.compile(r"semantic.*rank \d", re.S)
+    )
+    page.get_by_text("Notes", exact=True).click()
+    expect(page.locator(".made")).to_contain_text("notes")
+    paths = results.locator(".card").evaluate_all("all => all.map(one => one.dataset.path)")
+    assert len(paths) == len(set(paths)) > 3
+
+    page.locator(".filters summary").click()
+    page.get_by_label("Folder or note").fill("Projects")
+    page.get_by_label("Leave out (folder)").fill("Projects/Shell Line")
+    expect(page.locator(".chip", has_text="-path:")).to_be_visible()
+    places = results.locator(".card").evaluate_all("all => all.map(one => one.dataset.path)")
+    assert places
+    assert all(path.startswith("Projects/") and "Shell Line" not in path for path in places)
+    checked(page)
+
+    page.reload()  # all of it stands in the address
+    expect(page.get_by_label("Folder or note")).to_have_value("Projects")
+    expect(results.locator(".card")).to_have_count(len(places))
+
+
+def test_a_filter_that_makes_no_sense(visit: Visit) -> None:
+    opened = visit("#/search?q=gate&after=soon")
+    opened.allow("422")
+    expect(opened.page.get_by_role("group", name="Error")).to_contain_text("soon")
+
+
+def test_capture(visit: Visit, look: Look, demo: tuple[Path, Path]) -> None:
+    page = visit("#/capture", look, permissions=["clipboard-read", "clipboard-write"]).page
+    text = "Ask Bram whether the rock for the breach shoulders can come by barge in March."
+    page.get_by_label("Text").fill(text)
+    page.get_by_label("Title (optional)").fill(f"Rock by barge {look.theme} {look.width}")
+    page.get_by_label("Tags (optional)").fill("idea, #project/realignment")
+    page.get_by_role("button", name="Keep it").click()
+    kept = page.locator(".kept")
+    expect(kept).to_be_visible()
+    file = demo[0] / kept.locator("code").inner_text()
+    try:
+        written = file.read_text(encoding="utf-8")
+        assert text in written
+        assert "project/realignment" in written
+    finally:
+        file.unlink()  # the vault is that of other tests, too
+    expect(page.get_by_role("heading", name="Related in your vault:")).to_be_in_viewport()
+    cards = page.locator(".card.related")
+    assert 0 < cards.count() <= 5
+    expect(cards.first.locator(".badge")).not_to_be_empty()
+    expect(cards.first.locator(".snippet-line")).not_to_be_empty()
+    checked(page)
+    copy = cards.first.get_by_role("button", name="Copy [[")
+    copy.click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert copy.get_attribute("aria-label") == f"Copy {link}"
+    expect(page.get_by_label("Text")).to_have_value("")
+
+    page.get_by_label("Text").fill("T")  # the next capture begins
+    expect(cards).to_have_count(0)
+    expect(kept).to_have_count(0)
+
+
+def test_graph(visit: Visit, look: Look) -> None:
+    page = visit("#/graph?around=Pipit", look).page
+    nodes = page.locator("a.node")
+    expect(page.locator("a.node.seed")).to_have_attribute(
+        "aria-label", re.compile(r"Pipit, \d+ links")
+    )
+    assert nodes.count() > 5
+    checked(page)
+
+    seed = page.locator("a.node.seed")
+    before = seed.get_attribute("transform")
+    page.get_by_role("button", name="Zoom in").click()
+    other = page.locator("a.node:not(.seed)").first
+    placed = other.get_attribute("transform")
+    page.get_by_role("button", name="Show all").click()
+    expect(seed).to_have_attribute("transform", before or "")
+    assert other.get_attribute("transform") != placed
+
+    seed.focus()
+    page.keyboard.press("ArrowRight")
+    expect(seed).not_to_be_focused()
+    name = page.evaluate("document.activeElement.dataset.path")
+    page.keyboard.press("Enter")
+    expect(page.locator("#reader .note")).to_be_visible()
+    assert page.url.endswith("/".join(part.replace(" ", "%20") for part in name.split("/")))
+
+
+def test_the_graph_can_be_dragged(visit: Visit) -> None:
+    page = visit("#/graph?around=Pipit").page
+    seed = page.locator("a.node.seed")
+    expect(seed).to_be_visible()
+    before = seed.get_attribute("transform")
+    box = seed.locator("circle").last.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 65, box["y"] + 45, steps=4)
+    page.mouse.up()
+    assert seed.get_attribute("transform") != before
+    expect(page.locator("#reader")).to_be_hidden()  # it was no click
+    seed.click()
+    expect(page.locator("#reader .note")).to_be_visible()
+
+
+def test_status(visit: Visit, look: Look) -> None:
+    page = visit("#/status", look).page
+    expect(page.get_by_role("region", name="Freshness")).to_contain_text("Up to date")
+    coverage = page.get_by_role("region", name="Coverage")
+    expect(coverage).to_contain_text("58 indexed · 2 skipped")
+    expect(coverage).to_contain_text(re.compile(r"\d+ resolved"))
+    expect(page.get_by_text("all-MiniLM-L6-v2, 384 dimensions")).to_be_visible()
+    expect(page.locator("#fresh")).to_contain_text("up to date")
+    assert "Salary" not in page.content()  # a private note
+    checked(page)
+
+
+def test_keys(visit: Visit) -> None:
+    page = visit("#/status").page
+    expect(page.get_by_role("region", name="Coverage")).to_be_visible()
+    page.keyboard.press("2")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Search")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search", exact=True)).to_be_focused()
+    page.keyboard.type("1? /")  # letters are letters in a field
+    expect(page.get_by_label("Search", exact=True)).to_have_value("1? /")
+    page.keyboard.press("Escape")  # empties the field
+    page.keyboard.press("Escape")  # leaves it
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keyboard")
+    expect(dialog).to_be_visible()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    assert page.evaluate("document.querySelector('.skip').getAttribute('href')") == "#view"
+
+
+def test_arrows_move_over_results(visit: Visit) -> None:
+    page = visit("#/search?q=gate").page
+    titles = page.locator(".card-title")
+    expect(titles.first).to_be_visible()
+    page.get_by_label("Search", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    expect(titles.first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(titles.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_label("Search", exact=True)).to_be_focused()
+
+
+def test_history(visit: Visit) -> None:
+    page = visit("").page
+    page.get_by_label("Question").fill(QUESTION)
+    page.get_by_role("button", name="Ask").click()
+    answered(page)
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Status").click()
+    expect(page.get_by_role("region", name="Coverage")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_label("Question")).to_have_value(QUESTION)
+    answered(page)
+    page.go_back()
+    expect(page.locator(".hero")).to_be_visible()
+
+
+def test_the_theme_is_the_systems_until_one_is_chosen(visit: Visit) -> None:
+    page = visit("#/status", LOOKS["dark"]).page
+    button = page.get_by_role("button", name="Dark theme")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(paper)
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    light = page.evaluate(paper)
+    assert light != dark
+    page.reload()
+    assert page.evaluate(paper) == light
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(
+        "getComputedStyle(document.querySelector('.toast')).transitionDuration"
+    ) in (
+        "0s",
+        "0s, 0s",
+    )
+
+
+def test_a_server_that_is_gone(visit: Visit) -> None:
+    opened = visit("")
+    opened.allow("ERR_FAILED", "net::ERR_")
+    page = opened.page
+    expect(page.locator(".starts")).to_be_visible()
+    page.route("**/query/stream", lambda route: route.abort())
+    page.get_by_label("Question").fill(QUESTION)
+    page.get_by_label("Question").press("Enter")
+    error = page.get_by_role("group", name="Error")
+    expect(error).to_contain_text("Is notehop serve still running?")
+    assert_accessible(page)
+    page.unroute("**/query/stream")
+    error.get_by_role("button", name="Try again").click()
+    answered(page)
+    expect(page.locator(".answer")).to_contain_text("8 April 2027")
