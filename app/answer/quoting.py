@@ -12,6 +12,11 @@ from app.answer.extractive import quotes
 from app.answer.material import Material
 from app.answer.relevance import Named, Reading
 from app.answer.synthesizer import VaultSynthesizer
+from app.models import Source
+from app.retrieval.rerank import DECIDES
+
+SUBJECT, NEWS = "subject", "recent"
+"""The signals that find what a question for news is about, and the newest notes with news of it."""
 
 
 class ExtractiveSynthesizer(VaultSynthesizer):
@@ -26,8 +31,21 @@ class ExtractiveSynthesizer(VaultSynthesizer):
 
     def draft(self, query: str, material: Material) -> Draft:
         """Quote what answers, or say that the vault does not."""
-        sources = [
-            Named(source, material.names.get(source.marker, ())) for source in material.sources
-        ]
+        sources = [_named(source, material) for source in material.sources]
         found = quotes(query, sources, self._reading, self._max)
         return quoted(found) if found else silent(material.sources)
+
+
+def _named(source: Source, material: Material) -> Named:
+    return Named(
+        source,
+        material.names.get(source.marker, ()),
+        subject=_decided(source, SUBJECT) > 0,
+        news=_decided(source, NEWS),
+    )
+
+
+def _decided(source: Source, signal: str) -> int:
+    """The rank that a signal which decided gave a source; 0 if it gave none, or only voted."""
+    vote = (source.signals or {}).get(signal, {})
+    return int(vote.get("rank") or 0) if (vote.get("weight") or 0.0) >= DECIDES else 0

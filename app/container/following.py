@@ -8,8 +8,8 @@ Touches: vault-read, index, model, processes.
 
 from __future__ import annotations
 
+import logging
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,14 +18,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from app.container.place import Place
-from app.container.update import update_index
 from config import Settings, load_settings
-from config.errors import IndexMissing
-from indexing.stores.catalog import Catalog
-from indexing.stores.replacement import settle
+from indexing.program import PROGRAM
 
 if TYPE_CHECKING:
-    from indexing.report import Progress, Update
+    from indexing.report import Update
+
+_log = logging.getLogger(__name__)
 
 FIRST_RETRY = 1.0
 """Seconds until a follower that ended is started again; doubled each time it ends at once."""
@@ -43,16 +42,19 @@ def follow_vault(
     stop: threading.Event,
     *,
     config_file: Path | None = None,
+    device: str | None = None,
 ) -> None:
     """Keep the index of a vault up to it, in this process, until ``stop`` is set.
 
     :param told: hears of each update and of what is in the way.
+    :param device: where bulk embedding runs; None for the setting.
     :raises NotehopError: as :func:`indexing.watch.follow.follow`.
     """
     from indexing.watch.follow import Following, follow
 
     def settings() -> Settings:
-        return load_settings(vault=place.vault, config_file=config_file)
+        read = load_settings(vault=place.vault, config_file=config_file)
+        return read if device is None else read.with_overrides({"embedding.device": device})
 
     follow(
         Following(
@@ -60,26 +62,11 @@ def follow_vault(
             layout=place.layout,
             settings=settings,
             command="notehop index --watch",
-            arguments=_arguments(place, config_file),
+            arguments=index_arguments(place, config_file, device),
             told=told,
         ),
         stop,
     )
-
-
-def first_index(place: Place, progress: Progress) -> None:
-    """Make the index of a vault that has none; one that is there is left to the follower.
-
-    :raises NotehopError: as :meth:`indexing.pipeline.Indexer.run`.
-    """
-    settle(place.layout)
-    try:
-        with Catalog.open(place.layout.catalog, read_only=True) as catalog:
-            if "fingerprint" in catalog.meta():
-                return
-    except IndexMissing:
-        pass
-    update_index(place, progress=progress)
 
 
 class FollowerProcess:
@@ -92,14 +79,14 @@ class FollowerProcess:
         warn: Callable[[str], None],
         *,
         config_file: Path | None = None,
-        program: Sequence[str] = (sys.executable, "-m", "indexing"),
+        program: Sequence[str] = PROGRAM,
     ) -> None:
         """Start nothing yet.
 
         :param command: what people know this process by.
         :param warn: hears when the follower ended and is started again.
         """
-        self._command = [*program, *_arguments(place, config_file), "--supervised", command]
+        self._command = [*program, *index_arguments(place, config_file), "--supervised", command]
         self._warn = warn
         self._stop = threading.Event()
         self._turn = threading.Lock()
@@ -127,29 +114,49 @@ class FollowerProcess:
     def _keep(self) -> None:
         wait = FIRST_RETRY
         while not self._stop.is_set():
-            with self._turn:
-                if self._stop.is_set():
-                    return
+            ended, lived = self._run()
+            if self._stop.is_set():
+                return
+            if lived:
+                wait = FIRST_RETRY
+            self._tell(f"the index is not followed for {wait:.0f} s: {ended}")
+            self._stop.wait(wait)
+            wait = min(2 * wait, LAST_RETRY)
+
+    def _run(self) -> tuple[str, bool]:
+        """Run the process once: why it ended, and whether it had worked until then."""
+        with self._turn:
+            if self._stop.is_set():
+                return "stopped", False
+            try:
                 # It ends when this pipe does, so also when this process is killed.
                 self._process = subprocess.Popen(
                     self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
                 )
-            with self._process as process:
-                try:
-                    code = process.wait(LAST_RETRY)
-                except subprocess.TimeoutExpired:
-                    wait = FIRST_RETRY
-                    code = process.wait()
-            if self._stop.is_set():
-                return
-            self._warn(f"the index is not followed for {wait:.0f} s: its process ended ({code})")
-            self._stop.wait(wait)
-            wait = min(2 * wait, LAST_RETRY)
+            except OSError as exc:
+                # No memory or no processes left, or Python itself is being replaced.
+                self._process = None
+                return f"no process could be started ({exc.strerror or exc})", False
+        with self._process as process:
+            try:
+                return f"its process ended ({process.wait(LAST_RETRY)})", False
+            except subprocess.TimeoutExpired:
+                return f"its process ended ({process.wait()})", True
+
+    def _tell(self, what: str) -> None:
+        try:
+            self._warn(what)
+        except (OSError, ValueError) as exc:
+            # Standard error may be closed by now: that is no reason to follow no more.
+            _log.debug("not told: %s (%s)", what, exc)
 
 
-def _arguments(place: Place, config_file: Path | None) -> list[str]:
+def index_arguments(place: Place, config_file: Path | None, device: str | None = None) -> list[str]:
+    """The arguments of ``python -m indexing`` that lead to the index of a place."""
     found = [str(place.vault), "--index-dir", str(place.layout.root)]
-    return [*found, "--config", str(config_file)] if config_file is not None else found
+    if config_file is not None:
+        found += ["--config", str(config_file)]
+    return found if device is None else [*found, "--device", device]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -5,6 +5,7 @@ Touches: vault-read, index, model.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,7 +27,7 @@ from indexing.pipeline.mend import check_catalog
 from indexing.pipeline.run import IndexRun, Seen
 from indexing.report import LinkCounts, Progress, Report, Silent, Update
 from indexing.stores.catalog import Catalog, stamp_of
-from indexing.stores.layout import IndexLayout
+from indexing.stores.layout import IndexLayout, unwritable
 from indexing.stores.lock import WriterLock
 from indexing.stores.model import NoteStatus
 from indexing.stores.probe import Probe, probe_apart
@@ -186,6 +187,8 @@ class Indexer:
         language = self._outgrown
         if language is None:
             return done
+        # The model stays what it is: no other need be made ready.
+        self._copy_model()
         again = self._rebuilt(asked, True)
         return replace(
             done,
@@ -197,6 +200,16 @@ class Indexer:
                 "index was not made for; so it was made anew",
             ),
         )
+
+    def _copy_model(self) -> None:
+        new = self.layout.next
+        if not self.layout.model.is_dir():
+            return
+        new.create(self.vault)
+        try:
+            shutil.copytree(self.layout.model, new.model, dirs_exist_ok=True)
+        except OSError as exc:
+            raise unwritable(new.root, exc) from exc
 
     def _rebuilt(self, asked: dict[str, Any], allow_mass_delete: bool) -> Report:
         """Build a new index beside the old one, which answers until the new one is whole."""

@@ -11,7 +11,7 @@ from config.settings import EmbeddingSettings
 from indexing.embed.door import DOOR_FILE, read_door
 from indexing.embed.embedder import Embedder
 from indexing.embed.query import load_query
-from indexing.pipeline.doors import TwoDoors
+from indexing.pipeline.doors import TwoDoors, small_change
 from indexing.watch.follower import Bulky
 
 
@@ -37,7 +37,14 @@ class LightDoor:
         key = (settings, made.st_ino, made.st_mtime_ns)
         if self._kept is None or self._kept[0] != key:
             opened = load_query(folder, settings)
-            self._kept = key, (TwoDoors(opened, _refuse) if door.reason is None else opened)
+            self._kept = (
+                key,
+                (
+                    TwoDoors(opened, _refuse, small_change(settings))
+                    if door.reason is None
+                    else opened
+                ),
+            )
         return self._kept[1]
 
 

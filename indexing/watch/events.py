@@ -9,13 +9,11 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from watchfiles import watch
+from indexing.watch.folders import APP_SETTINGS, is_hidden
+from indexing.watch.notices import ROUND_MS, Heard, Notices
 
 EVERYTHING = ""
 """The path that stands for the whole vault."""
-
-APP_SETTINGS = ".obsidian/app.json"
-"""The file of the app that says which files are left out."""
 
 OWN_SETTINGS = "notehop.toml"
 """The vault's settings."""
@@ -23,22 +21,20 @@ OWN_SETTINGS = "notehop.toml"
 MANY = 500
 """Paths above which looking at the whole vault takes no longer than looking at each."""
 
-_GROUP_MS = 1_000
-"""Changes that do not end are handed over this often."""
-
-_POLL_MS = 2_000
-"""How often a disk that tells nothing is looked at."""
-
-_ROUND_MS = 500
-"""How often the thread sees whether it shall end."""
+START = 10.0
+"""Seconds that a start waits for the system: a disk that does not answer must not hold it up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Paths at or below which something changed; ``settings`` if the vault's own are among them."""
+    """Paths at or below which something changed; ``settings`` if the vault's own are among them.
+
+    ``lost`` if there may be others, of which nothing is known.
+    """
 
     paths: frozenset[str]
     settings: bool = False
+    lost: bool = False
 
 
 class VaultEvents:
@@ -51,22 +47,28 @@ class VaultEvents:
         :param polling: look at the files again and again instead of waiting to be told.
         """
         self._vault = vault
-        self._settle_ms = settle_ms
-        self._polling = polling
+        self._notices = Notices(vault, settle_ms=settle_ms, polling=polling)
         self._turn = threading.Condition()
         self._stop = threading.Event()
         self._paths: set[str] = set()
         self._settings = False
+        self._lost = False
         self._begun = False
+        self._late = False
         self._failure: str | None = None
         self._thread = threading.Thread(target=self._watch, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
     def start(self) -> None:
-        """Begin; when this returns, whatever changes from now on will be reported."""
+        """Begin; when this returns, whatever changes from now on will be reported.
+
+        Where the system takes its time, it returns before that: then the whole vault is reported
+        as soon as changes are.
+        """
         self._thread.start()
         with self._turn:
-            self._turn.wait_for(lambda: self._begun or self._failure is not None)
+            self._turn.wait_for(lambda: self._begun or self._failure is not None, START)
+            self._late = not self._begun
 
     @property
     def failure(self) -> str | None:
@@ -78,67 +80,55 @@ class VaultEvents:
     def take(self, timeout: float) -> Reported:
         """What was reported since the last call; waits for something, up to ``timeout`` seconds."""
         with self._turn:
-            self._turn.wait_for(lambda: self._paths or self._settings or self._failure, timeout)
-            found = Reported(frozenset(self._paths), self._settings)
+            self._turn.wait_for(self._has_news, timeout)
+            found = Reported(frozenset(self._paths), self._settings, self._lost)
             self._paths.clear()
-            self._settings = False
+            self._settings = self._lost = False
         return found
 
     def close(self) -> None:
         """End the watch; a second time is nothing."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join(4 * _ROUND_MS / 1000)
+            self._thread.join(4 * ROUND_MS / 1000)
+
+    def _has_news(self) -> bool:
+        return bool(self._paths or self._settings or self._lost or self._failure)
 
     def _watch(self) -> None:
         try:
-            for changes in watch(
-                self._vault,
-                watch_filter=None,
-                debounce=max(_GROUP_MS, self._settle_ms),
-                step=self._settle_ms,
-                stop_event=self._stop,
-                rust_timeout=_ROUND_MS,
-                yield_on_timeout=True,
-                raise_interrupt=False,
-                force_polling=self._polling or None,
-                poll_delay_ms=_POLL_MS,
-                ignore_permission_denied=True,
-            ):
-                self._report({path for _, path in changes})
-        except (OSError, RuntimeError) as exc:
-            # Its errors are OSErrors (too many folders for the system's limit, a folder that went)
-            # and one class of its own, a RuntimeError.
+            self._notices.open()
+            with self._turn:
+                self._begun = True
+                if self._late:
+                    self._paths.add(EVERYTHING)
+                self._turn.notify_all()
+            while not self._stop.is_set():
+                self._report(self._notices.wait(self._stop))
+        except (OSError, RuntimeError, ValueError) as exc:
+            # Its errors are OSErrors (too many folders for the system's limit, a folder that went),
+            # one class of its own, a RuntimeError, and that of a path that is no UTF-8.
             with self._turn:
                 self._failure = str(exc) or type(exc).__name__
                 self._turn.notify_all()
+        finally:
+            self._notices.close()
 
-    def _report(self, changed: set[str]) -> None:
+    def _report(self, heard: Heard) -> None:
+        if not (heard.paths or heard.lost):
+            return
         with self._turn:
-            self._begun = True
-            for path in changed:
-                relative = _relative(self._vault, path)
-                if relative == OWN_SETTINGS:
+            self._lost |= heard.lost
+            for path in heard.paths:
+                if path == OWN_SETTINGS:
                     self._settings = True
-                if relative in (APP_SETTINGS, OWN_SETTINGS):
-                    relative = EVERYTHING
-                if relative is not None and not _hidden(relative):
-                    self._paths.add(relative)
+                if path in (APP_SETTINGS, OWN_SETTINGS):
+                    self._paths.add(EVERYTHING)
+                elif not is_hidden(path):
+                    self._paths.add(path)
             if len(self._paths) > MANY:
                 self._paths = {EVERYTHING}
             self._turn.notify_all()
-
-
-def _relative(vault: Path, path: str) -> str | None:
-    try:
-        relative = Path(path).relative_to(vault).as_posix()
-    except ValueError:
-        return None
-    return EVERYTHING if relative == "." else relative
-
-
-def _hidden(path: str) -> bool:
-    return any(part.startswith(".") for part in path.split("/"))
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:

@@ -6,7 +6,6 @@ Touches: vault-read, index, model, processes.
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from config import Settings
 from config.errors import IndexFailure, IndexLocked
 from indexing.pipeline import Indexer
+from indexing.program import PROGRAM
 from indexing.report import Update
 from indexing.stores.layout import IndexLayout
 from indexing.watch.doors import LightDoor
@@ -57,36 +57,41 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
 
     first = indexer()
     what.layout.create(what.vault)
-    watching = Watching(what.layout, what.command)
-    while True:
+    while not stop.is_set():
+        # Anew each time: since when this process follows is part of what is told.
+        watching = Watching(what.layout, what.command)
         try:
             watching.acquire()
-            break
+            Follower(first, watching, lambda: _index(what, stop), what.told, indexer).run(stop)
         except IndexLocked:
+            # Before it began, or because the index was deleted and another was quicker.
             if not stand_by:
                 raise
-            if stop.wait(_STAND_BY):
-                return
-    try:
-        Follower(first, watching, lambda: _index(what, stop), what.told, indexer).run(stop)
-    finally:
-        watching.release()
+            stop.wait(_STAND_BY)
+            first = indexer()
+        finally:
+            watching.release()
 
 
 def _index(what: Following, stop: threading.Event) -> None:
     """Run the indexer in a process of its own, which gives the memory of its model back.
 
-    :raises IndexFailure: if it fails, with what it said.
+    :raises IndexFailure: if it fails, with what it said, or cannot be started.
     """
-    command = [sys.executable, "-m", "indexing", *what.arguments]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
+    try:
+        process = subprocess.Popen(
+            [*PROGRAM, *what.arguments, "--part-of", what.command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as exc:
+        raise IndexFailure(
+            f"no process for many changes could be started ({exc.strerror or exc})"
+        ) from exc
+    with process:
         said: list[str] = []
         # Read as it comes: a full pipe would hold the other process up.
         assert process.stderr is not None

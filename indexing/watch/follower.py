@@ -7,14 +7,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 
-from config.errors import IndexLocked, MassDeletion, NotehopError, VaultError
+from config.errors import (
+    IndexDamaged,
+    IndexLocked,
+    IndexMismatch,
+    MassDeletion,
+    NotehopError,
+    VaultError,
+)
 from indexing.pipeline import Indexer
 from indexing.report import Update
-from indexing.watch.events import EVERYTHING, Reported, VaultEvents
-from indexing.watch.pace import Pace
+from indexing.stores.run_record import read_run_record
+from indexing.watch.events import EVERYTHING, Reported
+from indexing.watch.listening import Listening
+from indexing.watch.looks import HALF_WRITTEN, Marks, half_written, marks
+from indexing.watch.losses import Losses
+from indexing.watch.pace import LAST_WAIT, QUIET, Pace, Retry
 from indexing.watch.state import Phase, Watching
 
 ROUND = 1.0
@@ -24,13 +34,13 @@ LOCKED_RETRY = 0.5
 """Seconds until an index that another process writes is tried again."""
 
 VAULT_RETRY = 2.0
-"""Seconds until a vault that is not there is looked for again."""
+"""Seconds until a vault that is not there is looked for again: that costs nothing."""
 
 FAILED_RETRY = 15.0
-"""Seconds until a run that failed is tried again: a disk may have room by then."""
+"""Seconds until a run that failed is tried again at first: a disk may have room by then."""
 
-HALF_WRITTEN = 1.0
-"""Seconds that an empty file is given to be filled: some programs empty a file, then write it."""
+DEAF_MOST = 60.0
+"""The longest time, in seconds, that a vault of whose changes nothing is told is left alone."""
 
 
 class Bulky(Exception):
@@ -64,138 +74,210 @@ class Follower:
         self._bulk = bulk
         self._told = told
         self._reload = reload
-        self._events: VaultEvents | None = None
+        self._listening = Listening(indexer.vault)
         self._pace = Pace(indexer.settings.watch.rescan_s)
+        self._losses = Losses()
         self._due: set[str] = set()
         self._upkeep = False
+        self._upkeep_retry = Retry()
         self._trouble: str | None = None
+        self._failed_at: Marks | None = None
+        self._blocked = False
 
     def run(self, stop: threading.Event) -> None:
-        """Follow until ``stop`` is set."""
+        """Follow until ``stop`` is set.
+
+        :raises IndexLocked: if the index was deleted, and another process follows the new one.
+        """
         try:
             self._due = {EVERYTHING}
             while not stop.is_set():
-                self._listen()
-                reported = self._reported(0 if self._ready() else ROUND)
-                if reported.settings:
-                    self._adopt()
-                self._due |= reported.paths
-                if self._pace.overslept() or self._pace.rescan_due():
-                    self._due.add(EVERYTHING)
+                self._keep_right()
+                if self._listening.check():
+                    self._lost_reports()
+                self._note(self._listening.take(self._patience()))
                 if self._ready():
+                    self._listen()
                     self._take_in()
-                elif not self._due and self._upkeep and self._pace.quiet():
+                elif not self._due and self._upkeep and self._may_tidy():
                     self._tidy()
         finally:
-            if self._events is not None:
-                self._events.close()
+            self._listening.end()
+
+    def _keep_right(self) -> None:
+        """See that no other process may follow; an index that was deleted is made again."""
+        if self._pace.run.left:
+            return
+        try:
+            if self._watching.renew():
+                self._due.add(EVERYTHING)
+                self._pace.run.over()
+        except IndexLocked:
+            raise
+        except NotehopError as exc:
+            self._failed(exc, {EVERYTHING})
+
+    def _note(self, reported: Reported) -> None:
+        """What is due now, and whether it may help against what is in the way."""
+        if reported.settings:
+            self._adopt()
+        if reported.paths:
+            self._pace.run.hurry()
+        self._due |= reported.paths
+        if reported.lost:
+            self._pace.lost()
+        if self._pace.overslept() or self._pace.rescan_due():
+            self._due.add(EVERYTHING)
+        if self._failed_at is not None and marks(self._indexer.layout) != self._failed_at:
+            self._failed_at, self._blocked = None, False
+            self._pace.run.over()
+        if self._blocked and not self._pace.run.left:
+            self._pace.run.again(FAILED_RETRY, FAILED_RETRY)
+            self._adopt(asked=False)
 
     def _ready(self) -> bool:
-        return bool(self._due) and self._pace.may_run()
+        return bool(self._due) and not self._blocked and not self._pace.run.left
+
+    def _patience(self) -> float:
+        """Seconds to wait for reports."""
+        if not self._due or self._blocked:
+            return ROUND
+        return min(ROUND, self._pace.run.left)
 
     def _listen(self) -> None:
         """See that changes are reported; whatever happened before they were is due."""
-        vault, watch = self._indexer.vault, self._indexer.settings.watch
-        if self._events is not None:
-            if self._events.failure is None:
-                return
-            self._deaf(self._events)
-        if not (vault.is_dir() and self._pace.may_listen()):
-            return
-        events = VaultEvents(vault, settle_ms=watch.settle_ms, polling=watch.polling)
-        events.start()
+        if self._listening.begin(self._indexer.settings.watch):
+            self._due.add(EVERYTHING)
+            if not self._listening.hears:
+                self._lost_reports()
+
+    def _lost_reports(self) -> None:
+        """Go on without: the vault is looked at again and again until there are some."""
         self._due.add(EVERYTHING)
-        if events.failure is None:
-            self._events = events
-        else:
-            self._deaf(events)
+        if self._listening.deaf is not None:
+            self._say("following", self._listening.deaf)
 
-    def _deaf(self, events: VaultEvents) -> None:
-        """Go on without reports: the vault is looked at again and again until there are some."""
-        why = events.failure
-        events.close()
-        self._events = None
-        self._due.add(EVERYTHING)
-        self._pace.listen_later(VAULT_RETRY)
-        if self._indexer.vault.is_dir():
-            self._say("waiting", f"the system does not report changes of the vault ({why})")
+    def _adopt(self, *, asked: bool = True) -> None:
+        """Go on with the settings as they are now; wrong ones change nothing.
 
-    def _reported(self, timeout: float) -> Reported:
-        if self._events is None:
-            time.sleep(min(timeout, ROUND))
-            return Reported(frozenset())
-        left = self._pace.until_run()
-        return self._events.take(min(timeout, left) if self._due else timeout)
-
-    def _adopt(self) -> None:
-        """Go on with the settings as they are now; wrong ones change nothing."""
+        :param asked: they are known to have changed; else they are looked at.
+        """
         try:
-            self._indexer = self._reload()
+            found = self._reload()
         except NotehopError as exc:
-            self._told(f"the settings stay as they were: {exc}")
+            if asked:
+                self._told(f"the settings stay as they were: {exc}")
             return
+        before = self._indexer.settings
+        if not asked and found.settings == before:
+            return
+        self._indexer = found
+        self._pace.rescan_s = found.settings.watch.rescan_s
+        self._losses.forget()
+        self._blocked = False
+        self._pace.run.over()
         self._due.add(EVERYTHING)
+        if found.settings.watch != before.watch:
+            self._listening.end()
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
         paths, self._due = self._due, set()
-        half = _half_written(self._indexer.vault, paths)
+        half = half_written(self._indexer.vault, paths)
         if half:
             self._due |= half
-            self._pace.wait(HALF_WRITTEN / 2)
+            self._pace.run.again(HALF_WRITTEN / 2, HALF_WRITTEN / 2)
             paths = paths - half
             if not paths:
                 return
         everything = EVERYTHING in paths
+        began = time.monotonic()
         try:
             self._watching.tell("indexing")
-            self._update(None if everything else paths)
-        except NotehopError as exc:
+            wrote = self._update(None if everything else paths)
+        except (NotehopError, OSError) as exc:
             self._failed(exc, paths)
             return
         if everything:
-            self._pace.rescanned()
+            self._pace.rescanned(time.monotonic() - began)
+        if not half:
+            self._rest_after(wrote)
         # Work that took long is no sleep.
         self._pace.overslept()
-        self._watching.tell("following", checked=everything)
-        if self._trouble is not None and self._events is not None:
-            self._trouble = None
-            self._told("following the vault again")
+        self._failed_at = None
+        self._well(checked=everything)
 
-    def _update(self, paths: set[str] | None) -> None:
+    def _rest_after(self, wrote: bool) -> None:
+        """Wait for nothing; or, where nothing is reported, until the vault is looked at again."""
+        if wrote or self._listening.hears:
+            self._pace.run.over()
+        if not self._listening.hears:
+            self._due.add(EVERYTHING)
+            self._pace.run.again(max(VAULT_RETRY, self._pace.rest), DEAF_MOST)
+
+    def _update(self, paths: set[str] | None) -> bool:
+        """Whether it wrote something."""
         try:
-            update = self._indexer.update(paths)
+            update = self._indexer.update(paths, lately=self._losses.count())
         except Bulky:
             self._bulk()
             self._told("many changes were indexed by a process of their own")
+            if (record := read_run_record(self._indexer.layout)) is not None:
+                self._losses.add(record.deleted, record.added)
             self._upkeep = True
-            return
+            return True
+        self._losses.add(update.deleted, update.added)
         if update.wrote:
             self._upkeep = True
             self._pace.worked()
             self._told(update)
+        return update.wrote
 
-    def _failed(self, exc: NotehopError, paths: set[str]) -> None:
+    def _failed(self, exc: NotehopError | OSError, paths: set[str]) -> None:
         self._due |= paths
         if isinstance(exc, IndexLocked):
-            self._pace.wait(LOCKED_RETRY)
+            self._pace.run.again(LOCKED_RETRY, LOCKED_RETRY)
             self._watching.tell("waiting", str(exc))
             return
         # What else changed meanwhile was not taken in either: look at everything then.
         self._due = {EVERYTHING}
-        self._pace.wait(VAULT_RETRY if isinstance(exc, VaultError) else FAILED_RETRY)
-        self._say("held" if isinstance(exc, MassDeletion) else "waiting", str(exc))
+        if isinstance(exc, VaultError):
+            # Where nothing is reported, only a look tells that the vault is back.
+            most = LAST_WAIT if self._listening.hears else VAULT_RETRY
+            self._pace.run.again(VAULT_RETRY, most)
+        else:
+            self._pace.run.again(FAILED_RETRY)
+        if isinstance(exc, MassDeletion):
+            self._losses.hold()
+        # To find that again takes a look at the whole index.
+        self._blocked = isinstance(exc, IndexDamaged | IndexMismatch)
+        self._failed_at = marks(self._indexer.layout)
+        self._say("held" if isinstance(exc, MassDeletion) else "waiting", _said(exc))
+
+    def _may_tidy(self) -> bool:
+        return self._pace.quiet() and not self._upkeep_retry.left
 
     def _tidy(self) -> None:
         """Do what keeps the index small and quick to open, while nobody waits for it."""
         try:
             self._indexer.tidy()
         except IndexLocked:
-            self._pace.worked()
+            self._upkeep_retry.again(QUIET, QUIET)
             return
-        except NotehopError as exc:
-            self._say("waiting", str(exc))
+        except (NotehopError, OSError) as exc:
+            self._upkeep_retry.again(FAILED_RETRY)
+            self._say("waiting", _said(exc))
+            return
         self._upkeep = False
+        self._upkeep_retry.over()
+        self._well()
+
+    def _well(self, *, checked: bool = False) -> None:
+        """Nothing is in the way, but perhaps that changes are not reported."""
+        self._watching.tell("following", self._listening.deaf, checked=checked)
+        if self._trouble is not None and self._listening.hears:
+            self._trouble = None
+            self._told("following the vault again")
 
     def _say(self, state: Phase, detail: str) -> None:
         """Tell other processes what is in the way, and people if they do not know yet."""
@@ -205,14 +287,7 @@ class Follower:
             self._told(detail)
 
 
-def _half_written(vault: Path, paths: Iterable[str]) -> set[str]:
-    """The paths of files that were emptied just now."""
-    found = set()
-    for path in paths:
-        try:
-            status = (vault / path).stat()
-        except OSError:
-            continue
-        if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
-            found.add(path)
-    return found
+def _said(exc: NotehopError | OSError) -> str:
+    if isinstance(exc, OSError):
+        return ": ".join(str(part) for part in (exc.filename, exc.strerror or exc) if part)
+    return str(exc)

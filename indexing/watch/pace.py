@@ -1,4 +1,4 @@
-"""When the follower does what: retries, quiet moments, and nights the machine slept through."""
+"""When a follower does what: retries, quiet moments, and nights the machine slept through."""
 
 from __future__ import annotations
 
@@ -11,9 +11,48 @@ SLEPT = 20.0
 QUIET = 5.0
 """Seconds without work after which the vault counts as quiet."""
 
+LAST_WAIT = 600.0
+"""The longest wait for something that failed, in seconds."""
+
+SHARE = 20.0
+"""Times as long as a look at the whole vault took until the next one that nobody asked for."""
+
+SOON = 2.0
+"""Seconds between two such looks at least."""
+
+
+class Retry:
+    """The wait until something that failed is tried again: twice as long each time.
+
+    :param steady: seconds that never go back.
+    """
+
+    def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
+        self._steady = steady
+        self._since = steady()
+        self._first = self._wait = 0.0
+
+    def again(self, first: float, most: float = LAST_WAIT) -> None:
+        """It failed: wait ``first`` seconds, or twice as long as before, up to ``most``."""
+        self._since, self._first = self._steady(), first
+        self._wait = min(max(first, 2 * self._wait), max(first, most))
+
+    def hurry(self) -> None:
+        """Something changed that may help: begin with the first wait, from the last try on."""
+        self._wait = min(self._wait, self._first)
+
+    def over(self) -> None:
+        """It worked, or is another matter now: no wait."""
+        self._first = self._wait = 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds until the next try; 0 if it is due."""
+        return max(0.0, self._since + self._wait - self._steady())
+
 
 class Pace:
-    """Keeps the times of a follower.
+    """Keeps the times of a follower; ``run`` is its one clock of retries.
 
     :param rescan_s: seconds after which the whole vault is looked at again.
     :param steady: seconds that never go back and may stand still while the machine sleeps.
@@ -26,34 +65,15 @@ class Pace:
         steady: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._rescan_s = rescan_s
+        self.rescan_s = rescan_s
+        self.run = Retry(steady)
         self._steady = steady
         self._wall = wall
         self._at = steady(), wall()
         self._rescanned = steady()
+        self._took = 0.0
+        self._lost = False
         self._worked = steady()
-        self._not_before = steady()
-        self._listen_after = steady()
-
-    def wait(self, seconds: float) -> None:
-        """Run nothing for so long."""
-        self._not_before = max(self._not_before, self._steady() + seconds)
-
-    def may_run(self) -> bool:
-        """Whether it is time to run."""
-        return self.until_run() <= 0
-
-    def until_run(self) -> float:
-        """Seconds until it is; 0 if it is."""
-        return max(0.0, self._not_before - self._steady())
-
-    def listen_later(self, seconds: float) -> None:
-        """Do not ask the system for reports for so long."""
-        self._listen_after = self._steady() + seconds
-
-    def may_listen(self) -> bool:
-        """Whether it is time to ask for them."""
-        return self._steady() >= self._listen_after
 
     def worked(self) -> None:
         """Something was written just now."""
@@ -63,13 +83,23 @@ class Pace:
         """Whether nothing was written for a while."""
         return self._steady() - self._worked >= QUIET
 
-    def rescanned(self) -> None:
-        """The whole vault was looked at just now."""
-        self._rescanned = self._steady()
+    def rescanned(self, took: float) -> None:
+        """The whole vault was looked at just now, in so many seconds."""
+        self._rescanned, self._took, self._lost = self._steady(), took, False
+
+    def lost(self) -> None:
+        """Some changes are not known: look at everything soon, though not all the time."""
+        self._lost = True
+
+    @property
+    def rest(self) -> float:
+        """Seconds between two looks at everything that cost a small share of the machine."""
+        return max(SOON, SHARE * self._took)
 
     def rescan_due(self) -> bool:
-        """Whether it has to be looked at again."""
-        return self._steady() - self._rescanned >= self._rescan_s
+        """Whether the whole vault has to be looked at again."""
+        wait = min(self.rescan_s, self.rest) if self._lost else self.rescan_s
+        return self._steady() - self._rescanned >= wait
 
     def overslept(self) -> bool:
         """Whether the machine slept, or the process stood still, since this was asked last."""

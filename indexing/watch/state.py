@@ -21,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from config.errors import IndexLocked
 from indexing import faults
 from indexing.stores.layout import IndexLayout, unwritable
+from indexing.stores.lock import NO_LOCKS, no_locks
 
 Phase = Literal["indexing", "following", "waiting", "held"]
 """``indexing``: changes are being taken in. ``following``: the index is up to the vault as far as
@@ -55,7 +56,7 @@ def read_watch_state(layout: IndexLayout) -> WatchState | None:
     """Who follows the vault of this index now; None if nobody does."""
     if not layout.watch_lock.is_file():
         return None
-    probe = FileLock(layout.watch_lock, timeout=0, thread_local=False)
+    probe = _lock(layout)
     try:
         probe.acquire()
     except Timeout:
@@ -74,14 +75,20 @@ def _said(layout: IndexLayout) -> WatchState | None:
         return None
 
 
+def _lock(layout: IndexLayout) -> FileLock:
+    # As the lock of the writer: a soft one would outlive its process.
+    return FileLock(layout.watch_lock, timeout=0, thread_local=False, fallback_to_soft=False)
+
+
 class Watching:
     """Holds the right to follow a vault, and tells how it goes."""
 
     def __init__(self, layout: IndexLayout, command: str) -> None:
         self._layout = layout
-        self._lock = FileLock(layout.watch_lock, timeout=0, thread_local=False)
+        self._lock = _lock(layout)
+        self._file: tuple[int, int] | None = None
         self._state = WatchState(
-            os.getpid(), socket.gethostname(), command, time.time(), "following"
+            os.getpid(), socket.gethostname(), command, time.time(), "indexing"
         )
 
     def acquire(self, patience: float = _PATIENCE) -> None:
@@ -89,18 +96,39 @@ class Watching:
 
         :param patience: seconds to wait for it.
         :raises IndexLocked: if another process follows, naming it.
-        :raises IndexUnwritable: if the folder cannot be written.
+        :raises IndexUnwritable: if the folder cannot be written, or its disk knows no locks.
         """
+        root = self._layout.root
         try:
+            root.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=patience)
+            self._file = self._file_now()
+            # At once: what a process that was killed has told is of nobody.
+            self._write()
         except Timeout as exc:
             other = _said(self._layout)
             who = f"{other.command} (process {other.pid} on {other.host})" if other else "a process"
             raise IndexLocked(
-                f"{self._layout.root}: {who} follows this vault already, so the index is kept up"
+                f"{root}: {who} follows this vault already, so the index is kept up"
             ) from exc
-        except (OSError, NotImplementedError) as exc:
-            raise unwritable(self._layout.root, OSError(str(exc))) from exc
+        except NotImplementedError as exc:
+            raise no_locks(root, str(exc)) from exc
+        except OSError as exc:
+            if exc.errno in NO_LOCKS:
+                raise no_locks(root, exc.strerror or str(exc)) from exc
+            raise unwritable(root, exc) from exc
+
+    def renew(self) -> bool:
+        """Take the right anew if its file was deleted, perhaps with all of the index.
+
+        :returns: whether that was so.
+        :raises IndexLocked: if another process follows by now; so do the others of :meth:`acquire`.
+        """
+        if self._lock.is_locked and self._file_now() == self._file:
+            return False
+        self._lock.release()
+        self.acquire()
+        return True
 
     def tell(self, state: Phase, detail: str | None = None, *, checked: bool = False) -> None:
         """Say how it goes.
@@ -112,8 +140,12 @@ class Watching:
         self._state = WatchState(
             before.pid, before.host, before.command, before.since, state, detail, at
         )
-        if self._state == before and self._layout.watch_state.exists():
-            return
+        with suppress(OSError):
+            if self._state == before and self._layout.watch_state.exists():
+                return
+        self._write()
+
+    def _write(self) -> None:
         new = self._layout.watch_state.with_suffix(".new")
         # On a full disk the follower goes on: this is information only.
         with suppress(OSError):
@@ -125,6 +157,19 @@ class Watching:
     def release(self) -> None:
         """Let go; a second time is nothing."""
         if self._lock.is_locked:
-            with suppress(OSError):
-                self._layout.watch_state.unlink(missing_ok=True)
+            # Where the index was deleted, what is told may be of another that follows by now.
+            if self._file_now() == self._file:
+                with suppress(OSError):
+                    self._layout.watch_state.unlink(missing_ok=True)
             self._lock.release()
+
+    def _file_now(self) -> tuple[int, int] | None:
+        """The lock's file as its name leads to it: while it is held, no other has these numbers."""
+        try:
+            found = self._layout.watch_lock.stat()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            # A disk that does not answer for a while has not lost the file.
+            return self._file
+        return found.st_dev, found.st_ino

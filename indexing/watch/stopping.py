@@ -5,11 +5,12 @@ Touches: signals, standard input.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 
@@ -32,9 +33,15 @@ def stopped_by_signals() -> Iterator[threading.Event]:
 def when_input_ends(stop: threading.Event) -> None:
     """Set the event when standard input ends, as it does when its writer ends in any way."""
 
+    # Not through sys.stdin: its lock is held while it waits, and Python aborts where a thread holds
+    # it at the end.
+    source = sys.stdin.fileno()
+
     def read() -> None:
-        while sys.stdin.buffer.read(1):
-            pass
+        # A terminal that is gone is an error: its end as well.
+        with suppress(OSError):
+            while os.read(source, 1_024):
+                pass
         stop.set()
 
     threading.Thread(target=read, name="notehop-input", daemon=True).start()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TextIO
 
-from indexing.report import Update
+from indexing.report import Report, Update
 from indexing.shown import on_one_line, printable
 
 
@@ -36,6 +36,12 @@ def json_teller(stream: TextIO) -> Callable[[Update | str], None]:
         stream.flush()
 
     return told
+
+
+def report_line(stream: TextIO, report: Report) -> None:
+    """Say to programs what the run came to that a follower began with: ``{"report": {…}}``."""
+    stream.write(json.dumps({"report": report.as_json()}, ensure_ascii=False) + "\n")
+    stream.flush()
 
 
 def update_line(update: Update) -> str:

@@ -77,6 +77,7 @@ def test_the_answer_to_it_stands_on_what_is_true_now(
     vault: VaultHandle, entry: dict[str, Any]
 ) -> None:
     answer, expect = vault.ask(entry["question"]), entry["expect"]
+    assert answer.citations[0].path == expect["latest"]
     text = [part.text for part in (*answer.sources, *answer.connected_notes)]
     assert all(any(said in one for one in text) for said in expect["context_contains"])
     for old in expect.get("stale", ()):

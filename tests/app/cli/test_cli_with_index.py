@@ -53,6 +53,8 @@ def test_ask_as_json(where: list[str]) -> None:
         "connected_notes",
         "warnings",
         "filters",
+        "intent",
+        "explanation",
         "timings_ms",
         "generation",
         "pending",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.container import following
+from app.container.first_index import FirstIndex
 from app.container.following import FollowerProcess
 from tests.app.container.built import place_of
 
@@ -65,3 +66,63 @@ def test_one_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.Mon
         until(lambda: starts(tmp_path) == 1)
     assert follower._process is not None
     assert follower._process.returncode not in (None, 0)
+
+
+def test_a_large_change_is_embedded_on_the_device_that_was_asked_for(tmp_path: Path) -> None:
+    place = place_of(tmp_path, {"a.md": "A."})
+    told = following.index_arguments(place, tmp_path / "mine.toml", "cpu")
+    assert told[-4:] == ["--config", str(tmp_path / "mine.toml"), "--device", "cpu"]
+    assert "--device" not in following.index_arguments(place, None)
+
+
+def test_one_that_cannot_be_started_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "FIRST_RETRY", 0.05)
+    told: list[str] = []
+    missing = (str(tmp_path / "no such program"),)
+    place = place_of(tmp_path, {"a.md": "A."})
+    with FollowerProcess(place, "notehop serve", told.append, program=missing):
+        until(lambda: len(told) >= 2)
+    assert told[0] == (
+        "the index is not followed for 0 s: no process could be started (No such file or directory)"
+    )
+
+
+def test_who_cannot_be_told_is_no_reason_to_follow_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "FIRST_RETRY", 0.05)
+
+    class Closed(list[str]):
+        def append(self, said: str) -> None:
+            raise BrokenPipeError(said)
+
+    with process(tmp_path, ENDS, Closed()):
+        until(lambda: starts(tmp_path) >= 3)
+
+
+def test_code_that_lies_in_the_current_folder_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = place_of(tmp_path, {"a.md": "A."})
+    (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    # It need not get far to show where its modules come from.
+    odd = tmp_path / "no such file"
+    with FollowerProcess(place, "notehop serve", told.append, config_file=odd):
+        until(lambda: told)
+    first = FirstIndex(place, config_file=odd)
+    first.run()
+    assert first.failure is not None
+    assert "no such file" in first.failure
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_first_index_that_cannot_be_started_says_so(tmp_path: Path) -> None:
+    place = place_of(tmp_path, {"a.md": "A."})
+    first = FirstIndex(place, program=(str(tmp_path / "no such program"),))
+    first.run()
+    assert not first.running
+    assert first.failure == "no process could be started (No such file or directory)"

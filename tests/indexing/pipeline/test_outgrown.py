@@ -61,3 +61,12 @@ def test_a_few_notes_more_change_nothing(bench: Bench) -> None:
     bench.write("9.md", "# Welcome\nThis is a note in English, about what we did on that day.")
     assert bench.index().warnings == ()
     assert language(bench) == "de"
+
+
+def test_the_model_is_not_made_ready_again(bench: Bench) -> None:
+    indexer = begun_in_english(bench)
+    bench.layout.model.mkdir()
+    (bench.layout.model / "query.onnx").write_bytes(b"ready")
+    indexer.run()
+    assert language(bench) == "de"
+    assert (bench.layout.model / "query.onnx").read_bytes() == b"ready"

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from watchfiles._rust_notify import RustNotify
 
-from indexing.watch import events
+from indexing.watch import events, notices
 from indexing.watch.events import EVERYTHING, Reported, VaultEvents
+from indexing.watch.folders import folders_of
 
 LONG = 10.0
 
@@ -112,9 +119,148 @@ def test_a_folder_that_cannot_be_watched_fails_at_once(tmp_path: Path) -> None:
 def test_a_disk_that_tells_nothing_is_looked_at(
     vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "_POLL_MS", 50)
+    monkeypatch.setattr(notices, "POLL_MS", 50)
     found = VaultEvents(vault, settle_ms=20, polling=True)
     found.start()
     (vault / "new.md").write_text("New.")
     assert "new.md" in gathered(found, "new.md").paths
     found.close()
+
+
+def watches() -> int:
+    """How many folders the system watches for this process."""
+    count = 0
+    for file in Path("/proc/self/fdinfo").iterdir():
+        with suppress(OSError):
+            count += file.read_text().count("inotify wd")
+    return count
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux")
+def test_links_and_hidden_folders_are_not_watched(vault: Path) -> None:
+    far = vault.with_name("far")
+    for number in range(20):
+        (far / str(number)).mkdir(parents=True)
+        (vault / ".git" / "objects" / str(number)).mkdir(parents=True)
+    (vault / "link").symlink_to(far)
+    (vault / "Notes" / "up").symlink_to(vault)
+    before = watches()
+    found = VaultEvents(vault, settle_ms=20, polling=False)
+    found.start()
+    # The vault, Notes and .obsidian.
+    assert watches() - before == 3
+    (far / "1" / "far.md").write_text("Far.")
+    (vault / "near.md").write_text("Near.")
+    assert gathered(found, "near.md").paths == {"near.md"}
+    found.close()
+
+
+def test_folders_that_come_are_watched_with_all_below(vault: Path, watched: VaultEvents) -> None:
+    (vault / "New" / "Deep").mkdir(parents=True)
+    gathered(watched, "New")
+    settle(watched)
+    (vault / "New" / "Deep" / "a.md").write_text("A.")
+    assert "New/Deep/a.md" in gathered(watched, "New/Deep/a.md").paths
+
+
+def test_a_folder_is_watched_where_it_went(vault: Path, watched: VaultEvents) -> None:
+    (vault / "Notes").rename(vault / "Papers")
+    gathered(watched, "Notes", "Papers")
+    settle(watched)
+    (vault / "Papers" / "b.md").write_text("B.")
+    assert gathered(watched, "Papers/b.md").paths == {"Papers/b.md"}
+
+
+def test_another_folder_of_the_same_name_is_watched(vault: Path, watched: VaultEvents) -> None:
+    (vault / "Notes" / "a.md").unlink()
+    (vault / "Notes").rmdir()
+    (vault / "Notes").mkdir()
+    gathered(watched, "Notes")
+    settle(watched)
+    (vault / "Notes" / "b.md").write_text("B.")
+    assert "Notes/b.md" in gathered(watched, "Notes/b.md").paths
+
+
+def test_settings_of_the_app_that_come_or_go_concern_every_file(
+    vault: Path, watched: VaultEvents
+) -> None:
+    (vault / ".obsidian").rename(vault / ".away")
+    assert EVERYTHING in gathered(watched, EVERYTHING).paths
+    settle(watched)
+    (vault / ".away").rename(vault / ".obsidian")
+    assert EVERYTHING in gathered(watched, EVERYTHING).paths
+    settle(watched)
+    (vault / ".obsidian" / "app.json").write_text("{}")
+    assert EVERYTHING in gathered(watched, EVERYTHING).paths
+
+
+def test_a_name_that_is_no_utf8_ends_nothing(vault: Path, watched: VaultEvents) -> None:
+    for number in range(2):
+        Path(os.fsdecode(os.fsencode(vault) + b"/bad\xff.txt")).write_text("x" * number)
+        end = time.monotonic() + LONG
+        while not watched.take(0.1).lost:
+            assert time.monotonic() < end
+    assert watched.failure is None
+    (vault / "Notes" / "a.md").write_text("B.")
+    assert "Notes/a.md" in gathered(watched, "Notes/a.md").paths
+
+
+def test_two_watches_at_once_may_be_too_many(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of the system holds for the old and the new one together."""
+    made: list[OnlyOne] = []
+
+    class OnlyOne:
+        def __init__(self, paths: list[str], *rest: Any) -> None:
+            if any(not one.closed for one in made):
+                raise OSError("OS file watch limit reached.")
+            self.closed = False
+            self._real = RustNotify(paths, *rest)
+            made.append(self)
+
+        def watch(self, *asked: Any) -> Any:
+            return self._real.watch(*asked)
+
+        def close(self) -> None:
+            self.closed = True
+            self._real.close()
+
+    monkeypatch.setattr(notices, "RustNotify", OnlyOne)
+    found = VaultEvents(vault, settle_ms=20, polling=False)
+    found.start()
+    (vault / "New").mkdir()
+    end = time.monotonic() + LONG
+    while not found.take(0.1).lost:
+        assert time.monotonic() < end
+    assert found.failure is None
+    (vault / "New" / "a.md").write_text("A.")
+    assert "New/a.md" in gathered(found, "New/a.md").paths
+    found.close()
+
+
+def test_a_disk_that_does_not_answer_does_not_hold_up_the_start(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = threading.Event()
+
+    def slow(folder: Path) -> frozenset[str]:
+        answers.wait(LONG)
+        return folders_of(folder)
+
+    monkeypatch.setattr(events, "START", 0.05)
+    monkeypatch.setattr(notices, "folders_of", slow)
+    found = VaultEvents(vault, settle_ms=20, polling=False)
+    found.start()
+    assert found.failure is None
+    assert found.take(0) == Reported(frozenset())
+    answers.set()
+    # What changed before is not known.
+    assert EVERYTHING in gathered(found, EVERYTHING).paths
+    (vault / "a.md").write_text("A.")
+    assert "a.md" in gathered(found, "a.md").paths
+    found.close()
+
+
+def settle(watched: VaultEvents) -> None:
+    """Wait until nothing more is reported."""
+    while watched.take(0.3).paths:
+        pass

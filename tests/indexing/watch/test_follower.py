@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from config.errors import IndexFailure, IndexLocked
+from config.errors import IndexDamaged, IndexFailure, IndexLocked, IndexUnwritable
 from indexing.pipeline import Indexer
 from indexing.report import Update
 from indexing.stores.lock import WriterLock
 from indexing.watch import follower as follower_module
+from indexing.watch import notices, pace
+from indexing.watch.events import VaultEvents
 from indexing.watch.follower import Bulky, Follower
 from indexing.watch.state import Watching, read_watch_state
 from tests.indexing.pipeline.conftest import Bench
@@ -30,6 +36,7 @@ class Followed:
         self.bulk_runs = 0
         self.bulky = False
         self.failures = 0
+        self.ended: Exception | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.watching = Watching(bench.layout, "a test")
@@ -64,9 +71,13 @@ class Followed:
         return [chunk.text for chunk in self.bench.chunks(path)]
 
     def _run(self) -> None:
-        Follower(self._indexer(), self.watching, self._bulk, self.told.append, self._indexer).run(
-            self._stop
+        self.follower = Follower(
+            self._indexer(), self.watching, self._bulk, self.told.append, self._indexer
         )
+        try:
+            self.follower.run(self._stop)
+        except IndexLocked as exc:
+            self.ended = exc
 
     def _indexer(self) -> Indexer:
         settings = self.bench.settings.with_overrides({"watch.settle_ms": 20})
@@ -90,6 +101,8 @@ class Followed:
 def followed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Followed]:
     for name in ("ROUND", "VAULT_RETRY", "LOCKED_RETRY", "FAILED_RETRY"):
         monkeypatch.setattr(follower_module, name, 0.1)
+    monkeypatch.setattr(pace, "SOON", 0.1)
+    monkeypatch.setattr(pace, "SHARE", 0.0)
     for number in range(12):
         bench.write(f"Notes/{number}.md", f"Words of note {number}. See [[tides]].")
     bench.write("tides.md", "# Tides\nDivers wait for neap tides.")
@@ -204,6 +217,197 @@ def test_settings_of_the_vault_are_taken_up(followed: Followed) -> None:
     bench.settings = bench.settings.with_overrides({"vault.exclude": ["Notes/**"]})
     bench.write("notehop.toml", '[vault]\nexclude = ["Notes/**"]\n')
     followed.until(lambda: bench.chunks("Notes/1.md") == [])
+
+
+def test_settings_of_the_watch_are_taken_up(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[int, bool]] = []
+    real = VaultEvents.__init__
+
+    def noted(self: VaultEvents, vault: Path, *, settle_ms: int, polling: bool) -> None:
+        made.append((settle_ms, polling))
+        real(self, vault, settle_ms=settle_ms, polling=polling)
+
+    monkeypatch.setattr(VaultEvents, "__init__", noted)
+    monkeypatch.setattr(notices, "POLL_MS", 50)
+    bench = followed.bench
+    bench.settings = bench.settings.with_overrides({"watch.polling": True, "watch.rescan_s": 17})
+    bench.write("notehop.toml", "[watch]\npolling = true\nrescan_s = 17\n")
+    followed.until(lambda: made == [(20, True)])
+    assert followed.follower._pace.rescan_s == 17
+    bench.write("later.md", "Still followed.")
+    followed.until(lambda: "later.md" in followed.paths())
+
+
+def test_folders_that_go_one_after_the_other_are_held_like_all_at_once(
+    followed: Followed,
+) -> None:
+    bench = followed.bench
+    for folder in range(5):
+        for number in range(8):
+            bench.write(f"{folder}/{number}.md", f"Words of {folder} and {number}.")
+    followed.until(lambda: len(followed.paths()) == 53)
+    gone = 0
+    for folder in range(5):
+        shutil.rmtree(bench.vault / str(folder))
+        gone += 8
+        if gone > 26:
+            break
+        followed.until(lambda left=53 - gone: len(followed.paths()) == left)
+    followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "held")
+    assert len(followed.paths()) == 29
+    assert any("after the 24 of the last minutes no more" in said for said in followed.messages())
+    # A person says that it was meant.
+    Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load).run(
+        allow_mass_delete=True
+    )
+    followed.until(lambda: "following the vault again" in followed.messages())
+    (bench.vault / "tides.md").unlink()
+    followed.until(lambda: "tides.md" not in followed.paths())
+
+
+def test_a_disk_that_answers_with_errors_is_waited_for(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a network disk does that is gone: neither "not there" nor an answer."""
+    bench, vault = followed.bench, str(followed.bench.vault)
+    real = os.stat
+
+    def broken(path: Any, *given: Any, **named: Any) -> os.stat_result:
+        if not isinstance(path, int) and os.fspath(path).startswith(vault):
+            raise OSError(errno.ENOTCONN, "Transport endpoint is not connected", path)
+        return real(path, *given, **named)
+
+    with monkeypatch.context() as gone:
+        gone.setattr(os, "stat", broken)
+        followed.until(lambda: any("Transport endpoint" in said for said in followed.messages()))
+        followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "waiting")
+    bench.write("later.md", "Back.")
+    followed.until(lambda: "later.md" in followed.paths())
+
+
+def test_an_error_of_the_system_in_an_update_is_tried_again(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[object] = []
+    real = Indexer.update
+
+    def update(self: Indexer, *given: Any, **named: Any) -> Update:
+        tries.append(given)
+        if len(tries) < 3:
+            raise OSError(errno.EIO, "Input/output error", "some file")
+        return real(self, *given, **named)
+
+    monkeypatch.setattr(Indexer, "update", update)
+    followed.bench.write("later.md", "Words.")
+    followed.until(lambda: "later.md" in followed.paths())
+    assert followed.messages()[0] == "some file: Input/output error"
+
+
+def test_a_damaged_index_is_left_alone_until_something_changes(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[object] = []
+    real = Indexer.update
+
+    def update(*given: Any, **_: Any) -> Update:
+        tries.append(given)
+        raise IndexDamaged("rebuild it")
+
+    bench = followed.bench
+    monkeypatch.setattr(Indexer, "update", update)
+    bench.write("later.md", "Words.")
+    followed.until(lambda: "rebuild it" in followed.messages())
+    bench.write("more.md", "Words.")
+    time.sleep(0.6)
+    assert len(tries) == 1
+    # Other settings may lead to another model, or to none.
+    bench.settings = bench.settings.with_overrides({"vault.exclude": ["*.tmp"]})
+    followed.until(lambda: len(tries) == 2)
+    time.sleep(0.3)
+    assert len(tries) == 2
+    monkeypatch.setattr(Indexer, "update", real)
+    bench.index(rebuild=True)
+    followed.until(lambda: "following the vault again" in followed.messages())
+
+
+def test_a_vault_of_which_nothing_is_told_is_looked_at_less_and_less(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("OS file watch limit reached.")
+
+    waits: list[float] = []
+    real = pace.Retry.again
+
+    def again(self: pace.Retry, first: float, most: float = pace.LAST_WAIT) -> None:
+        real(self, first, most)
+        waits.append(round(self._wait, 2))
+
+    monkeypatch.setattr(notices, "RustNotify", full)
+    monkeypatch.setattr(pace.Retry, "again", again)
+    monkeypatch.setattr(follower_module, "DEAF_MOST", 0.4)
+    bench = followed.bench
+    away = bench.vault.with_name("away")
+    bench.vault.rename(away)
+    followed.until(lambda: any("no such folder" in said for said in followed.messages()))
+    away.rename(bench.vault)
+    followed.until(lambda: waits[-3:] == [0.2, 0.4, 0.4])
+    state = read_watch_state(bench.layout)
+    assert state is not None
+    assert "watch limit reached" in (state.detail or "")
+    bench.write("later.md", "Words.")
+    followed.until(lambda: "later.md" in followed.paths())
+    # Where something changed, more may.
+    followed.until(lambda: waits[-3:] == [0.4, 0.1, 0.2])
+
+
+def test_upkeep_that_fails_is_tried_again_and_then_all_is_well(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[None] = []
+
+    def tidy(_: Indexer) -> None:
+        tries.append(None)
+        if len(tries) < 3:
+            raise IndexUnwritable("the disk is full")
+
+    monkeypatch.setattr(pace, "QUIET", 0.1)
+    monkeypatch.setattr(Indexer, "tidy", tidy)
+    followed.bench.write("later.md", "Words.")
+    followed.until(lambda: "following the vault again" in followed.messages())
+    assert len(tries) == 3
+    state = read_watch_state(followed.bench.layout)
+    assert state is not None
+    assert (state.state, state.detail) == ("following", None)
+
+
+def test_an_index_that_is_deleted_is_made_again_and_followed_by_one(followed: Followed) -> None:
+    bench = followed.bench
+    shutil.rmtree(bench.layout.root)
+    followed.until(bench.layout.seal.exists)
+    followed.until(lambda: (s := read_watch_state(bench.layout)) and s.checked > 0)
+    assert len(followed.paths()) == 13
+    with pytest.raises(IndexLocked, match="a test"):
+        Watching(bench.layout, "another").acquire(patience=0)
+
+
+def test_one_that_was_too_slow_after_the_index_was_deleted_gives_way(followed: Followed) -> None:
+    other = Watching(followed.bench.layout, "another")
+    followed.bench.layout.watch_lock.unlink()
+    other.acquire(patience=0)
+    followed.until(lambda: followed.ended)
+    assert "another" in str(followed.ended)
+    other.release()
+
+
+def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
+    bench = followed.bench
+    Path(os.fsdecode(os.fsencode(bench.vault) + b"/bad\xff.txt")).write_text("x")
+    bench.write("later.md", "Words.")
+    followed.until(lambda: "later.md" in followed.paths())
+    assert followed.messages() == []
 
 
 def test_one_process_follows_a_vault(followed: Followed) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexing.watch.pace import QUIET, SLEPT, Pace
+from indexing.watch.pace import QUIET, SLEPT, Pace, Retry
 
 
 class Clocks:
@@ -17,17 +17,48 @@ class Clocks:
     def pace(self, rescan_s: float = 600) -> Pace:
         return Pace(rescan_s, lambda: self.steady, lambda: self.wall)
 
+    def retry(self) -> Retry:
+        return Retry(lambda: self.steady)
 
-def test_a_wait_ends() -> None:
+
+def test_a_wait_doubles_up_to_a_limit_and_ends_with_success() -> None:
     clocks = Clocks()
-    pace = clocks.pace()
-    assert pace.may_run()
-    pace.wait(2)
-    pace.wait(1)
-    assert not pace.may_run()
-    assert pace.until_run() == 2
-    clocks.pass_(2)
-    assert pace.may_run()
+    retry = clocks.retry()
+    assert retry.left == 0
+    waits = []
+    for _ in range(4):
+        retry.again(2, 10)
+        waits.append(retry.left)
+        clocks.pass_(retry.left)
+        assert retry.left == 0
+    assert waits == [2, 4, 8, 10]
+    retry.over()
+    retry.again(2, 10)
+    assert retry.left == 2
+
+
+def test_a_wait_of_another_kind_is_as_long_as_that_says() -> None:
+    retry = Clocks().retry()
+    for _ in range(6):
+        retry.again(15)
+    assert retry.left == 480
+    retry.again(0.5, 0.5)
+    assert retry.left == 0.5
+    retry.again(15)
+    assert retry.left == 15
+
+
+def test_news_shorten_a_wait_to_the_first_one_from_the_last_try_on() -> None:
+    clocks = Clocks()
+    retry = clocks.retry()
+    for _ in range(4):
+        retry.again(15)
+    assert retry.left == 120
+    clocks.pass_(5)
+    retry.hurry()
+    assert retry.left == 10
+    clocks.pass_(20)
+    assert retry.left == 0
 
 
 def test_a_night_asleep_is_seen_once_whichever_clock_stood_still() -> None:
@@ -56,8 +87,25 @@ def test_the_whole_vault_is_due_now_and_then() -> None:
     assert not pace.rescan_due()
     clocks.pass_(1)
     assert pace.rescan_due()
-    pace.rescanned()
+    pace.rescanned(1)
     assert not pace.rescan_due()
+    pace.rescan_s = 10
+    clocks.pass_(10)
+    assert pace.rescan_due()
+
+
+def test_lost_changes_are_looked_for_soon_but_not_all_the_time() -> None:
+    clocks = Clocks()
+    pace = clocks.pace(rescan_s=600)
+    clocks.pass_(100)
+    pace.lost()
+    assert pace.rescan_due()
+    pace.rescanned(0.5)
+    pace.lost()
+    clocks.pass_(9)
+    assert not pace.rescan_due()
+    clocks.pass_(1)
+    assert pace.rescan_due()
 
 
 def test_a_vault_is_quiet_some_time_after_the_last_work() -> None:
@@ -68,13 +116,3 @@ def test_a_vault_is_quiet_some_time_after_the_last_work() -> None:
     assert pace.quiet()
     pace.worked()
     assert not pace.quiet()
-
-
-def test_reports_are_asked_for_again_after_a_while() -> None:
-    clocks = Clocks()
-    pace = clocks.pace()
-    assert pace.may_listen()
-    pace.listen_later(2)
-    assert not pace.may_listen()
-    clocks.pass_(2)
-    assert pace.may_listen()

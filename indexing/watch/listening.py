@@ -1,0 +1,71 @@
+"""Keeps reports of changes coming, and knows why where none come.
+
+Touches: vault-read (names), threads.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from config.settings import WatchSettings
+from indexing.watch.events import Reported, VaultEvents
+from indexing.watch.looks import is_there
+
+
+class Listening:
+    """The reports of one vault, begun as often as it takes.
+
+    ``deaf`` says why there are none though the vault is there; None while there are some.
+    """
+
+    def __init__(self, vault: Path) -> None:
+        """Listen to nothing yet."""
+        self._vault = vault
+        self._events: VaultEvents | None = None
+        self.deaf: str | None = None
+
+    @property
+    def hears(self) -> bool:
+        """Whether changes are reported."""
+        return self._events is not None
+
+    def begin(self, watch: WatchSettings) -> bool:
+        """Begin unless it has, or the vault is not there.
+
+        :returns: whether it tried: what happened before is not reported then.
+        """
+        if self._events is not None or not is_there(self._vault):
+            return False
+        self._events = VaultEvents(self._vault, settle_ms=watch.settle_ms, polling=watch.polling)
+        self._events.start()
+        if not self.check():
+            self.deaf = None
+        return True
+
+    def check(self) -> bool:
+        """Whether reports ended since this was asked last; ``deaf`` says why."""
+        why = self._events and self._events.failure
+        if why is None:
+            return False
+        self.end()
+        self.deaf = None
+        if is_there(self._vault):
+            self.deaf = (
+                f"the system does not report changes of the vault ({why}), so all of it is looked "
+                "at now and then"
+            )
+        return True
+
+    def take(self, timeout: float) -> Reported:
+        """What was reported since the last call; waits for something, up to ``timeout`` seconds."""
+        if self._events is None:
+            time.sleep(timeout)
+            return Reported(frozenset())
+        return self._events.take(timeout)
+
+    def end(self) -> None:
+        """Listen no more; a second time is nothing."""
+        if self._events is not None:
+            self._events.close()
+            self._events = None

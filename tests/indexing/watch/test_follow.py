@@ -1,0 +1,154 @@
+"""How a follower starts other processes, ends, and gives way to another."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from config import load_settings
+from config.errors import IndexFailure, IndexLocked, IndexUnwritable
+from indexing.stores.layout import IndexLayout
+from indexing.watch import follow as follow_module
+from indexing.watch.follow import Following, follow
+from indexing.watch.state import Watching, read_watch_state
+
+LONG = 30.0
+
+
+def following(vault: Path, *arguments: str) -> Following:
+    layout = IndexLayout(vault.with_name("index"))
+    return Following(vault, layout, load_settings, "notehop serve", arguments, lambda _: None)
+
+
+def test_code_that_lies_in_the_current_folder_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IndexFailure):
+        follow_module._index(following(tmp_path, "--no-such-option"), threading.Event())
+    assert not (tmp_path / "ran").exists()
+
+
+def test_bulk_work_goes_by_the_name_of_the_command_it_is_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nsys.exit(' '.join(sys.argv[1:]))\n")
+    monkeypatch.setattr(follow_module, "PROGRAM", (sys.executable, str(script)))
+    with pytest.raises(IndexFailure, match="a vault --part-of notehop serve"):
+        follow_module._index(following(tmp_path, "a vault"), threading.Event())
+
+
+def test_a_process_that_cannot_be_started_is_a_failure_that_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow_module, "PROGRAM", (str(tmp_path / "no such program"),))
+    with pytest.raises(IndexFailure, match="No such file"):
+        follow_module._index(following(tmp_path), threading.Event())
+
+
+WAITS = """
+import sys, threading
+from indexing.watch.stopping import stopped_by_signals, when_input_ends
+with stopped_by_signals() as stop:
+    when_input_ends(stop)
+    print("ready", flush=True)
+    stop.wait()
+"""
+
+
+@pytest.mark.parametrize(
+    "end", [lambda p: p.send_signal(signal.SIGTERM), lambda p: p.stdin.close()]
+)
+def test_it_ends_in_order_by_a_signal_or_when_its_input_ends(
+    end: Callable[[subprocess.Popen[bytes]], None],
+) -> None:
+    root = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=root,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"ready\n"
+        end(process)
+        # Its input is open still where it was told by a signal.
+        assert process.wait(LONG) == 0
+        assert process.stderr.read() == b""
+
+
+def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path) -> None:
+    layout = IndexLayout(tmp_path / "index")
+    watching, other = Watching(layout, "one"), Watching(layout, "other")
+    watching.acquire()
+    watching.tell("following")
+    assert not watching.renew()
+    layout.watch_lock.unlink()
+    assert watching.renew()
+    assert read_watch_state(layout) is not None
+    with pytest.raises(IndexLocked):
+        other.acquire(patience=0)
+    # The other was quicker: what it tells is left alone.
+    layout.watch_lock.unlink()
+    other.acquire(patience=0)
+    other.tell("following")
+    with pytest.raises(IndexLocked, match="other"):
+        watching.renew()
+    watching.release()
+    found = read_watch_state(layout)
+    assert found is not None
+    assert found.command == "other"
+    other.release()
+
+
+def test_who_lost_the_right_takes_nothing_away(tmp_path: Path) -> None:
+    layout = IndexLayout(tmp_path / "index")
+    watching, other = Watching(layout, "one"), Watching(layout, "other")
+    watching.acquire()
+    layout.watch_lock.unlink()
+    other.acquire()
+    other.tell("following")
+    watching.release()
+    assert layout.watch_state.exists()
+    other.release()
+
+
+def test_a_disk_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import errno
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    layout = IndexLayout(tmp_path / "index")
+    with pytest.raises(IndexUnwritable, match="knows no locks"):
+        Watching(layout, "one").acquire()
+    assert read_watch_state(layout) is None
+
+
+def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    what = following(vault)
+    watching = Watching(what.layout, "other")
+    watching.acquire()
+    with pytest.raises(IndexLocked, match="other"):
+        follow(what, threading.Event())
+    stop = threading.Event()
+    thread = threading.Thread(target=follow, args=(what, stop), kwargs={"stand_by": True})
+    thread.start()
+    stop.set()
+    thread.join(LONG)
+    assert not thread.is_alive()
+    watching.release()
