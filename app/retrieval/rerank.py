@@ -32,18 +32,19 @@ most; more pairs at once are hardly faster on a processor."""
 
 
 DECIDES = 10.0
-"""The weight from which a signal decides by itself, as an intent has it: the newest news of a project
-are what a question for its status is after, however little their text has in common with it."""
+"""The weight from which a signal decides by itself, as an intent has it: the newest news of a
+project are what a question for its status is after, however little their text resembles it."""
 
 
 class RerankPostprocessor(BaseNodePostprocessor):
     """Orders the best hits by a cross-encoder, which reads query and passage together.
 
     Hits beyond ``candidates`` keep their order below them. What the query names exactly (the
-    dispatched notes) stays first, and so do the hits of a signal that :data:`DECIDES`. A hit that was scored has ``metadata["rerank"]``: ``score``, and
-    ``rank_before`` and ``score_before`` of the order that it came in. If the time is over before
-    all candidates are scored, or the model cannot be used, the hits stay as they came and the
-    query's trace holds a warning: half a rerank would depend on the machine's mood.
+    dispatched notes) stays first, and so do the hits of a signal that :data:`DECIDES`. A hit that
+    was scored has ``metadata["rerank"]``: ``score``, and ``rank_before`` and ``score_before`` of
+    the order that it came in. If the time is over before all candidates are scored, or the model
+    cannot be used, the hits stay as they came and the query's trace holds a warning: half a rerank
+    would depend on the machine's mood.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
