@@ -169,6 +169,18 @@ class RetrievalSettings(_Section):
     weights: SignalWeights
     intents: IntentSettings
 
+    @model_validator(mode="after")
+    def _one_votes_for_each_intent(self) -> Self:
+        base = self.weights.model_dump()
+        for name, changed in self.intents:
+            weights = base | changed.model_dump(exclude_none=True)
+            if not (weights["semantic"] or weights["lexical"]):
+                raise ValueError(
+                    f"intents.{name}: semantic and lexical may not both be 0: "
+                    "nothing would be ranked"
+                )
+        return self
+
 
 class RerankSettings(_Section):
     """The cross-encoder that orders the best passages anew; no model, no rerank."""

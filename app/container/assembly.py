@@ -16,7 +16,7 @@ from llama_index.core.schema import NodeWithScore
 
 from app.container.narrowing import Narrowed, newest
 from app.container.reranking import reranked
-from app.container.templates import templates_last
+from app.container.templates import templates_last, templates_of
 from app.container.weighing import reading, weigh
 from app.models import ConnectedOptions, Filters, Intent
 from app.retrieval.connected import ConnectedNotesPostprocessor
@@ -37,7 +37,7 @@ from app.retrieval.signals.recent import RecentSignal
 from app.retrieval.signals.semantic import SemanticRetriever
 from app.retrieval.signals.subject import SubjectSignal
 from app.retrieval.signals.title import TitleRetriever
-from app.retrieval.subject import Subject
+from app.retrieval.subject import COVERED, Subject
 from app.retrieval.trace import Plan, TracedQuery
 from app.retrieval.weights import Weights
 from app.retrieval.widening import AliasWidening
@@ -111,15 +111,21 @@ def retrieve(
         weights = weigh(query.query_str, parts.settings, taken, parts.tokenizer.language)
         # Who asks about something in particular may not call it by its whole name.
         words = None if taken.intent == "none" else parts.tokenizer.query
-        subject = Subject(view, taken.about, words)
+        subject = Subject(
+            view,
+            taken.about,
+            words,
+            covered=0.0 if taken.intent == "none" else COVERED,
+            left_out=templates_of(parts.vault, query.query_str),
+        )
         retriever = ranking(view, parts, depth, narrowed.allowed, weights, subject)
         hits = retriever.expanded(query)
-        share = parts.settings.retrieval.template_share
-        hits = templates_last(hits, query.query_str, view, parts.vault, share)
         query.trace.plan = Plan(taken, weights, subject.found)
         # Chunks are reranked, before those of a note are merged below.
         if wanted.rerank:
             hits = reranked(hits, query, view, parts.scorer, parts.settings)
+        share = parts.settings.retrieval.template_share
+        hits = templates_last(hits, query.query_str, view, parts.vault, share)
         count_expanded(hits, query)
     files = parts.settings.vault
     now = CurrentView(

@@ -5,7 +5,7 @@ Touches: vault-read, index.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from llama_index.core.schema import NodeWithScore
@@ -48,3 +48,10 @@ def templates_last(
             if is_skeleton(chunk.text, titles.get(chunk.path, ""), templates.lines)
         }
     return held_back(hits, why, share) if why else list(hits)
+
+
+def templates_of(vault: Path, query: str) -> Callable[[str], bool]:
+    """What tells of a path whether it is a template; of none for a query about templates."""
+    if asks_for_templates(query):
+        return lambda _: False
+    return lambda path: read_templates(vault).holds(path)

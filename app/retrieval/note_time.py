@@ -6,6 +6,8 @@ on for months. Where a note does not say, its file does.
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
@@ -16,14 +18,17 @@ from indexing.vault.dates import day_in_name
 DAY = 86_400.0
 """Seconds."""
 
+_PERIOD = re.compile(r"(?P<year>\d{4})-(?:[Ww](?P<week>\d{2})|(?P<month>\d{2}))")
+
 
 @lru_cache(maxsize=50_000)
 def day_of(path: str) -> float | None:
     """The day in the name of a note, in seconds since the epoch (noon, UTC); None if it has none.
 
-    Noon is on that day from Honolulu to Auckland, as good as anywhere.
+    Noon is on that day from Honolulu to Auckland, as good as anywhere. A note of a week or a month
+    (``2026-W41``, ``2026-10``) is of its first day.
     """
-    day = day_in_name(path)
+    day = day_in_name(path) or _period_in_name(path)
     return None if day is None else _noon(day)
 
 
@@ -66,6 +71,20 @@ def newest(times: Iterable[float], now: float) -> float | None:
     :param now: seconds since the epoch, as ``times``.
     """
     return max((one for one in times if one <= now + DAY), default=None)
+
+
+def _period_in_name(path: str) -> date | None:
+    """The first day of the week or month that a note is called after."""
+    found = _PERIOD.fullmatch(posixpath.basename(path).removesuffix(".md").strip())
+    if found is None:
+        return None
+    year, week, month = found["year"], found["week"], found["month"]
+    try:
+        if week is not None:
+            return date.fromisocalendar(int(year), int(week), 1)
+        return date(int(year), int(month), 1)
+    except ValueError:
+        return None
 
 
 def _noon(day: date) -> float:

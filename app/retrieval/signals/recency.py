@@ -56,7 +56,7 @@ class RecencySignal:
         last = newest(times.values(), now)
         if last is None:
             return []
-        recent = {path: min(time, last) for path, time in times.items() if time > last - WINDOW}
+        recent = {path: time for path, time in times.items() if last - WINDOW < time <= last}
         found = {path: at for at, path in enumerate(best)}
         order = sorted(recent, key=lambda path: (-(recent[path] // DAY), found[path]))
         return [(best[path], recency(recent[path], last)) for path in order]

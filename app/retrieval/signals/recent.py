@@ -12,7 +12,7 @@ from llama_index.core.schema import QueryBundle
 from app.retrieval.expansion import recency
 from app.retrieval.filters.allowed import Allowed, among
 from app.retrieval.index_view import Hits, IndexView
-from app.retrieval.note_time import DAY, day_of, newest, own_day, worked_on
+from app.retrieval.note_time import DAY, day_of, newest, own_day, says_its_time, worked_on
 from app.retrieval.subject import Subject
 from indexing.stores.model import ChunkId, NoteRow
 
@@ -62,10 +62,10 @@ class RecentSignal:
         if len(found) < NOTES:
             # Not read before they are needed: an old hub has thousands of notes that link to it.
             notes = self._view.notes_at(path for path in holding if path not in days)
-            found = _last(days | _own_days(notes.values()), now)
-            others = {path: worked_on(note) for path, note in notes.items() if path not in found}
-            news = _last(found | others, now)
-            found |= {path: time for path, time in news.items() if path in others}
+            days |= _own_days(notes.values())
+            others = _worked_on(note for note in notes.values() if note.path not in days)
+            news = _last(days | others, now)
+            found = {path: time for path, time in news.items() if path in days} | news
         last = max(found.values(), default=0.0)
         return [(holding[path], recency(time, last)) for path, time in list(found.items())[:NOTES]]
 
@@ -84,6 +84,14 @@ class RecentSignal:
 def _own_days(notes: Iterable[NoteRow]) -> dict[str, float]:
     days = ((note.path, own_day(note)) for note in notes)
     return {path: day for path, day in days if day is not None}
+
+
+def _worked_on(notes: Iterable[NoteRow]) -> dict[str, float]:
+    """When notes were worked on. Where some say it themselves, the files of the others do not
+    count: in a vault that was copied they are all of that day."""
+    known = list(notes)
+    saying = [note for note in known if says_its_time(note)]
+    return {note.path: worked_on(note) for note in saying or known}
 
 
 def _last(times: dict[str, float], now: float) -> dict[str, float]:

@@ -86,10 +86,12 @@ def test_explain(opened: VaultHandle) -> None:
     hit = found.hits[0]
     assert hit.signals is not None
     weights = {name: values["weight"] for name, values in hit.signals.items()}
-    assert weights == {"semantic": 1.0, "lexical": 1.0, "subject": 0.5}
+    assert weights == {"semantic": 1.0, "lexical": 1.0}
     assert found.explanation is not None
-    assert found.explanation.subject == ["Atlas.md"]
     assert found.explanation.weights["recency"] == 0.0
+    status = opened.search("status of Atlas", explain=True).explanation
+    assert status is not None
+    assert (status.intent, status.subject) == ("status", ["Atlas.md"])
     assert found.explanation.counts["fusion"]["subject"] == 1
 
 

@@ -76,4 +76,32 @@ def test_at_most_three() -> None:
     index = FakeIndex()
     for number in range(5):
         index.add(f"{number}/Budget.md", number)
-    assert len(Subject(index, "Budget", str.split).notes(())) == 3
+    assert Subject(index, "Budget", str.split).notes(()) == ()
+    fit = [f"{number}/Budget.md:0" for number in (4, 2, 3, 0)]
+    found = Subject(index, "Budget", str.split).notes(fit)
+    assert found == ("4/Budget.md", "2/Budget.md", "3/Budget.md")
+
+
+@pytest.mark.parametrize(
+    ("about", "found"),
+    [
+        ("the Boat", ("Boat.md",)),
+        ("Boat insurance", ("Boat.md",)),
+        ("the insurance claim for the boat", ()),
+    ],
+)
+def test_a_name_that_covers_too_little_is_no_subject(about: str, found: tuple[str, ...]) -> None:
+    index = FakeIndex().add("Boat.md", 0)
+    assert Subject(index, about, None, covered=0.5).notes(()) == found
+
+
+def test_what_is_left_out_is_no_subject() -> None:
+    index = FakeIndex().add("Templates/Project.md", 0).add("Project.md", 0)
+    subject = Subject(index, "Project", str.split, left_out=lambda path: path.startswith("Temp"))
+    assert subject.notes(["Templates/Project.md:0"]) == ("Project.md",)
+
+
+def test_a_long_text_without_blanks_is_looked_at_in_part() -> None:
+    index = FakeIndex().add("水温.md", 0)
+    assert Subject(index, "水温" + "字" * 10_000, None).notes(()) == ("水温.md",)
+    assert Subject(index, "字" * 10_000 + "水温", None).notes(()) == ()
