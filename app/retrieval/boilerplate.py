@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 
 from llama_index.core.schema import NodeWithScore
@@ -21,6 +22,12 @@ _ASKED = re.compile(
 )
 
 
+_DATES = re.compile(
+    r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
+)
+"""What fills in the date and time of a template by itself."""
+
+
 def asks_for_templates(query: str) -> bool:
     """Whether a query is about templates themselves."""
     return _ASKED.search(query) is not None
@@ -29,12 +36,21 @@ def asks_for_templates(query: str) -> bool:
 def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
     """Whether all that a chunk says stands in a template: headings and prompts, not filled in.
 
+    A prompt with a number or a picture behind its colon is filled in (``Weight: 80.5``).
+
     :param title: of its note, which often stands above it once more.
     :param lines: of the vault's templates, as :func:`indexing.templates.line_keys` gives them.
     """
+    if any(map(_is_filled, text.splitlines())):
+        return False
     said = line_keys(text)
     known = {*lines, *line_keys(title)}
     return bool(said) and all(line in known for line in said)
+
+
+def _is_filled(line: str) -> bool:
+    value = _DATES.sub("", line.partition(":")[2])
+    return any(sign.isdigit() or unicodedata.category(sign) == "So" for sign in value)
 
 
 def held_back(
