@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from config.errors import (
     CaptureFailed,
+    CaptureFolder,
     IndexDamaged,
     IndexFailure,
     IndexLocked,
@@ -40,6 +43,7 @@ _STATUS: Mapping[type[NotehopError], HTTPStatus] = {
     UsageError: HTTPStatus.BAD_REQUEST,
     IndexFailure: HTTPStatus.SERVICE_UNAVAILABLE,
     ModelError: HTTPStatus.SERVICE_UNAVAILABLE,
+    CaptureFolder: HTTPStatus.CONFLICT,
     NotehopError: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
 """By the nearest class; the server is not to blame only for the query and the request."""
@@ -57,9 +61,32 @@ _TYPE: Mapping[type[NotehopError], str] = {
     IndexUnwritable: "index-unwritable",
     IndexFailure: "index",
     ModelError: "model",
+    CaptureFolder: "capture-folder",
     CaptureFailed: "capture",
 }
 """The last part of ``urn:notehop:problem:…``: for programs, which should not read messages."""
+
+elsewhere: ContextVar[bool] = ContextVar("elsewhere", default=False)
+"""Whether who asks is on another machine: paths of this one are not for them.
+
+Set where a request comes in, and so in its task and in the threads that work for it.
+"""
+
+_FOR_ALL = (QueryError, NoteMissing)
+"""Errors that speak of what was asked, and of the vault by its own paths."""
+
+_ELSEWHERE: Mapping[type[NotehopError], str] = {
+    SettingsError: "the settings of the server are wrong",
+    VaultError: "the vault cannot be read",
+    UsageError: "this cannot be done as it was asked",
+    IndexMissing: "no index was built for this vault yet",
+    IndexFailure: "the index cannot be used",
+    ModelError: "a model that this needs is missing or failed",
+    CaptureFolder: "the folder for new notes cannot be used; mend it, or set capture.folder",
+    CaptureFailed: "the note cannot be written",
+    NotehopError: "it failed",
+}
+"""What others are told, by the nearest class."""
 
 _URN = "urn:notehop:problem:"
 
@@ -76,12 +103,25 @@ def problem(error: BaseException) -> Problem:
     status = next(_STATUS[cls] for cls in type(error).__mro__ if cls in _STATUS)
     name = next((_TYPE[cls] for cls in type(error).__mro__ if cls in _TYPE), None)
     kind = f"{_URN}{name}" if name else "about:blank"
-    return _problem(kind, status, str(error))
+    return _problem(kind, status, agent_text(error))
 
 
 def agent_text(error: BaseException) -> str:
     """What an agent is told of an error; one that nobody foresaw is not quoted."""
-    return str(error) if isinstance(error, NotehopError) else UNEXPECTED
+    if not isinstance(error, NotehopError):
+        return UNEXPECTED
+    if not elsewhere.get() or isinstance(error, _FOR_ALL) or _tells_no_path(error):
+        return str(error)
+    told = next(_ELSEWHERE[cls] for cls in type(error).__mro__ if cls in _ELSEWHERE)
+    return f"{told}; on the machine of the server, notehop status says more"
+
+
+def _tells_no_path(error: NotehopError) -> bool:
+    return type(error) in (NotehopError, UsageError) and not _PATH.search(str(error))
+
+
+_PATH = re.compile(r"(?<![\w.])[/~\\]|\b[A-Za-z]:[/\\]")
+"""How a path of a machine begins; paths in a vault begin with a name."""
 
 
 def error_of(told: Any) -> NotehopError | None:

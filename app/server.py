@@ -113,7 +113,10 @@ class Door:
         tokens = () if self._token is None else (self._token, announced.ticket)
         desks = Desks(self._settings)
         agents = HttpTransport(AtDesks(vault, desks), vault.name, desks.closing)
-        parts = (Part(routes(vault).routes), Part(agents.routes, agents.lifespan))
+        parts = (
+            Part(routes(vault, desks.lookups.run).routes),
+            Part(agents.routes, agents.lifespan),
+        )
         app = create_app(
             vault, self._settings, tokens=tokens, prove=announced.prove, parts=parts, desks=desks
         )

@@ -35,6 +35,10 @@ class CaptureFailed(NotehopError):
     """A new note could not be written: no room, no permission, a folder that leads elsewhere."""
 
 
+class CaptureFolder(CaptureFailed):
+    """The folder for new notes is none, or leads elsewhere; whoever keeps the vault can mend it."""
+
+
 class IndexFailure(NotehopError):
     """Something is wrong with the index (exit code 1)."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexing.vault.model import Note
+from indexing.vault.opening import open_below
 from indexing.vault.parse import parse_note
 from indexing.vault.walk import FileEntry
 
@@ -51,7 +52,7 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: bo
     :param known_hash: content hash in the catalog; a file of this content is not parsed.
     """
     try:
-        with (root / file.path).open("rb") as stream:
+        with open_below(root, file.path) as stream:
             # Taken before the content: a write in between makes the next scan read it again.
             stat = os.fstat(stream.fileno())
             data = stream.read()

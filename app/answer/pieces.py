@@ -20,6 +20,11 @@ _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?`{3}")
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
+_CODE = re.compile("[`~]")
+
+_BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_cC])")
+"""A place in prose that no marker, hole or start of a line reaches over; a ``c`` may be of one."""
+
 
 _QUOTES = str.maketrans("“”", "  ")
 """A quote is one sentence for who splits a text: without its marks it is those it holds."""
@@ -67,14 +72,27 @@ class MarkerFilter:
         return given
 
     def _forget(self, until: int) -> None:
+        """Drop what is done with, so that the time is not quadratic in the length."""
+        self._forget_paragraphs(until)
+        code = _CODE.search(self._text, 0, until)
+        done = None
+        for done in _BETWEEN_WORDS.finditer(self._text, 0, code.start() if code else until):  # noqa: B007
+            pass
+        if done is not None and done.end() < until:
+            self._drop(done.end())
+
+    def _forget_paragraphs(self, until: int) -> None:
         """Drop the paragraphs that are done with: no mark of code reaches over a blank line."""
         done = None
         for done in _BLANK_LINE.finditer(self._text, 0, until):  # noqa: B007 (the last is wanted)
             pass
         if done is None or open_fence(self._text[: done.end()]) is not None:
             return
-        self._given -= len(self._checked(self._text[: done.end()]))
-        self._text = self._text[done.end() :]
+        self._drop(done.end())
+
+    def _drop(self, until: int) -> None:
+        self._given -= len(self._checked(self._text[:until]))
+        self._text = self._text[until:]
 
     def _checked(self, text: str) -> str:
         return check_citations(text, self._markers, self._labels).text

@@ -10,8 +10,9 @@ import asyncio
 import contextvars
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from app.api.refusal import busy, stopping, too_slow
@@ -33,9 +34,12 @@ class Desk:
         self.most = most
         self.waiting = waiting
         self.seconds = seconds
-        self._threads = ThreadPoolExecutor(most, thread_name_prefix=f"notehop-{name}")
-        self._turn = threading.Lock()
+        self._name = name
+        self._turn = threading.Condition()
         self._taken = 0
+        self._threads = self._idle = 0
+        self._queue: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+        self._heard: set[asyncio.Future[Any]] = set()
         self._stopping = False
 
     @property
@@ -54,9 +58,17 @@ class Desk:
             if self._taken >= self.most + self.waiting:
                 raise busy(self._taken - self.most)
             self._taken += 1
-            future = self._threads.submit(contextvars.copy_context().run, work)
-        # Also for work that was given up while it ran: its thread is taken until it ends.
-        future.add_done_callback(self._left)
+            future: Future[T] = Future()
+            # Also for work that was given up while it ran: its thread is taken until it ends.
+            future.add_done_callback(self._left)
+            context = contextvars.copy_context()
+            self._queue.append((future, lambda: context.run(work)))
+            begins = len(self._queue) > self._idle and self._threads < self.most
+            self._threads += begins
+            self._turn.notify()
+        if begins:
+            # Not waited for when the process ends: what is stuck would hold it for as long.
+            threading.Thread(target=self._work, name=f"notehop-{self._name}", daemon=True).start()
         return future
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -66,18 +78,56 @@ class Desk:
             or ends unheard.
         """
         future = self.start(work)
+        heard = asyncio.wrap_future(future)
+        self._heard.add(heard)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self.seconds)
+            return await asyncio.wait_for(heard, self.seconds)
         except TimeoutError:
             if future.done() and not future.cancelled():
                 raise  # the work's own
             raise too_slow(self.seconds) from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if self._stopping and task is not None and not task.cancelling():
+                raise stopping() from None
+            raise
+        finally:
+            self._heard.discard(heard)
 
     def close(self) -> None:
         """Take nothing more; what runs ends, what waits does not begin."""
         with self._turn:
             self._stopping = True
-        self._threads.shutdown(wait=False, cancel_futures=True)
+            waiting = list(self._queue)
+            self._queue.clear()
+            self._turn.notify_all()
+        for future, _ in waiting:
+            future.cancel()
+
+    def give_up(self) -> None:
+        """Tell all who still wait that the server goes; called in the event loop, once closed."""
+        for heard in list(self._heard):
+            heard.cancel()
+
+    def _work(self) -> None:
+        """Do what waits, in a thread that ends when the desk is closed."""
+        while True:
+            with self._turn:
+                self._idle += 1
+                self._turn.wait_for(lambda: self._queue or self._stopping)
+                self._idle -= 1
+                if not self._queue:
+                    return
+                future, work = self._queue.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = work()
+            except BaseException as exc:  # noqa: BLE001 (whoever waits is told)
+                future.set_exception(exc)
+            else:
+                future.set_result(result)
+            del future, work  # what it holds is let go of before the next comes
 
     def _left(self, _: Future[Any]) -> None:
         with self._turn:
@@ -102,3 +152,8 @@ class Desks:
         self.closing.set()
         self.answers.close()
         self.lookups.close()
+
+    def give_up(self) -> None:
+        """Wait for nothing any more, at either."""
+        self.answers.give_up()
+        self.lookups.give_up()

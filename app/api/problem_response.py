@@ -19,6 +19,12 @@ from config.errors import NotehopError
 
 _log = logging.getLogger(__name__)
 
+MOST = 10
+"""Things wrong with a request that are told at once."""
+
+LONGEST = 200
+"""Characters of a name or message that is told back: a name may be as long as a request."""
+
 
 class ProblemResponse(JSONResponse):
     """A response of the media type that problem details have."""
@@ -69,8 +75,13 @@ async def _validation(_: Request, exc: Exception) -> ProblemResponse:
             http_problem(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {_why(errors)}")
         )
     # The input is not repeated: it may be long, and the asker has it.
-    told = [{"at": _place(error["loc"]), "message": error["msg"]} for error in errors]
+    told = [
+        {"at": _place(error["loc"])[:LONGEST], "message": error["msg"][:LONGEST]}
+        for error in errors[:MOST]
+    ]
     detail = "; ".join(f"{one['at']}: {one['message']}" for one in told)
+    if len(errors) > MOST:
+        detail += f"; and {len(errors) - MOST:,} more"
     return respond(http_problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, told))
 
 

@@ -5,6 +5,7 @@ Touches: network (listens).
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -16,10 +17,14 @@ from typing import NoReturn
 import uvicorn
 from fastapi import FastAPI
 
+from app.api.desk import Desks
 from app.api.protocol import HEAD_BYTES, GuardedProtocol
 
 GRACE = 5
 """Seconds that running requests are given to end."""
+
+LAST_WORDS = 1
+"""Seconds of them in which those that have not ended are told so."""
 
 CONNECTIONS = 1_000
 """Connections that are held at once; more are refused with 503."""
@@ -63,18 +68,16 @@ def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvico
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE,
     )
-    return _Server(config, started, app.state.desks.close)
+    return _Server(config, started, app.state.desks)
 
 
 class _Server(uvicorn.Server):
     """A server that tells when it takes connections, and when it goes."""
 
-    def __init__(
-        self, config: uvicorn.Config, started: Callable[[], None], stopping: Callable[[], None]
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None], desks: Desks) -> None:
         super().__init__(config)
         self._started = started
-        self._stopping = stopping
+        self._desks = desks
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -83,8 +86,11 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Streams would go on for as long as their answer takes.
-        self._stopping()
+        self._desks.close()
+        loop = asyncio.get_running_loop()
+        last = loop.call_later(GRACE - LAST_WORDS, self._desks.give_up)
         await super().shutdown(sockets)
+        last.cancel()
 
 
 def _stop(signum: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001

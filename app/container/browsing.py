@@ -21,7 +21,6 @@ from app.container.summary import summary
 from app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
 from app.retrieval.filters.allowed import Allowed
 from app.retrieval.filters.plan import of_fields
-from config.errors import NoteMissing
 from indexing.stores.catalog_read import CatalogReads
 from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from indexing.stores.reader import Snapshot
@@ -58,7 +57,7 @@ def browse(
     )
     entries = entries_of(reached, query.results)
     if any(of_fields(query.filters)):
-        narrowed = narrow("", query.filters, view, tokenizer, literal=True)
+        narrowed = narrow("", query.filters, view, tokenizer, now.any_of, literal=True)
         warnings += narrowed.warnings
         allowed = None if narrowed.nothing else narrowed.allowed
         entries = _left(entries, allowed, view)
@@ -106,10 +105,7 @@ def _seeds(
     seeds: dict[str, BrowsedSeed] = {}
     warnings: list[str] = []
     for said in asked:
-        meant = notes_meant(view, catalog, said)
-        rows = now.notes_at(meant)
-        if not rows:
-            raise NoteMissing(f"{shown(said)}: not in the vault any more")
+        rows = now.notes_at(notes_meant(view, catalog, now, said))
         if len(rows) > 1:
             warnings.append(
                 f"{shown(said)}: {len(rows)} notes: {listed(list(rows))}; all are taken"

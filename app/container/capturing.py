@@ -61,7 +61,8 @@ def capture(
         found = _in_time(open_index(), kept, settings.timeout_s)[: settings.connections]
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
         reason = _reason(exc)
-        _log.warning("no related notes for %s: %s", on_one_line(kept.path), reason)
+        # Names of notes are no part of a log.
+        _log.warning("no related notes for a captured one: %s", reason)
         return Captured(
             filename=kept.path, message=f"{told}; related notes could not be looked up: {reason}"
         )

@@ -16,7 +16,7 @@ from app.container.named import listed, notes_meant, shown
 from app.container.place import Place
 from app.container.standing import Standing
 from app.models import GraphEdge, GraphNode, GraphView
-from config.errors import NoteMissing, QueryError
+from config.errors import QueryError
 from indexing.stores.catalog_read import CatalogReads
 from indexing.stores.reader import Snapshot
 
@@ -55,7 +55,7 @@ def graph_view(
     if not (1 <= depth <= DEEPEST and 1 <= most <= MOST):
         raise QueryError(f"depth is {depth} (1 to {DEEPEST}) and most is {most} (1 to {MOST})")
     now = Standing(view, place)
-    seeds, warnings = _seeds(view, catalog, asked)
+    seeds, warnings = _seeds(view, catalog, now, asked)
     ranks = view.pagerank
     if seeds:
         reached = around(view, seeds, depth=depth, direction="both")
@@ -66,8 +66,6 @@ def graph_view(
         wanted = nsmallest(2 * most, total, key=lambda path: (-ranks.get(path, 0.0), path))
     count = len(wanted) if seeds else len(total)
     rows = now.notes_at(wanted[: 2 * most])
-    if asked and not set(seeds) & rows.keys():
-        raise NoteMissing(f"{shown(asked[0])}: not in the vault any more")
     paths = [path for path in wanted if path in rows][:most]
     edges, degrees = _edges(view, paths)
     places = laid_out(paths, edges)
@@ -137,12 +135,12 @@ def _fitted(places: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float,
 
 
 def _seeds(
-    view: Snapshot, catalog: CatalogReads, asked: Iterable[str]
+    view: Snapshot, catalog: CatalogReads, now: Standing, asked: Iterable[str]
 ) -> tuple[list[str], list[str]]:
     seeds: dict[str, None] = {}
     warnings: list[str] = []
     for said in asked:
-        meant = notes_meant(view, catalog, said)
+        meant = notes_meant(view, catalog, now, said)
         if len(meant) > 1:
             warnings.append(f"{shown(said)}: {len(meant)} notes: {listed(meant)}; all are taken")
         seeds.update(dict.fromkeys(meant))

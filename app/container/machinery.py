@@ -21,6 +21,7 @@ from app.container.queries import checked
 from app.container.reading import reading_of
 from app.container.remedy import remedy
 from app.container.reranking import scorer_of
+from app.container.standing import Standing
 from app.retrieval.trace import TracedQuery
 from config.errors import ModelError
 from indexing.embed.query import QueryEmbedder, load_query
@@ -81,7 +82,12 @@ class Machinery:
                 return []
             with query.trace.timed(FILTERS):
                 narrowed = narrow(
-                    query.query_str, wanted.filters, view, tokenizer, literal=wanted.literal
+                    query.query_str,
+                    wanted.filters,
+                    view,
+                    tokenizer,
+                    Standing(view, self._place).any_of,
+                    literal=wanted.literal,
                 )
             query.query_str = narrowed.text
             query.trace.filters = list(narrowed.said)

@@ -1,12 +1,17 @@
 """Finds the notes of the index that a person or a program means by a path or a name.
 
-Touches: index (reads).
+Named is only what still stands in the vault: a note that became private since it was indexed is to
+whoever asks as if it had never been.
+
+Touches: index (reads), vault-read (names, sizes, times; changed notes).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
+from app.container.standing import Standing
 from config.errors import NoteMissing
 from indexing.graph.files import VaultFiles
 from indexing.graph.model import Status
@@ -20,16 +25,22 @@ from indexing.vault.link_text import read_wikilink
 LONGEST = 1_000
 """Characters of a name: no disk has a longer path that people write notes at."""
 
+_NEAR = 3
+"""Near names that are told."""
+
+_LOOKED_AT = 24
+"""Near names that are held against the files."""
+
 _SHOWN = 200
 """Characters of a name that are repeated to whoever asked by it."""
 
 
-def notes_meant(view: Snapshot, catalog: CatalogReads, said: str) -> tuple[str, ...]:
+def notes_meant(view: Snapshot, catalog: CatalogReads, now: Standing, said: str) -> tuple[str, ...]:
     """Return the notes that are meant, several where a name is that of several.
 
     Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
     link would give it (the end of a path, or a path from the vault's root after a ``/``). Brackets
-    of a link do no harm.
+    of a link do no harm. A note that is there no more, or is kept out by now, is meant by nothing.
 
     :raises NoteMissing: if there is none, naming those that are called nearly so.
     """
@@ -37,14 +48,15 @@ def notes_meant(view: Snapshot, catalog: CatalogReads, said: str) -> tuple[str, 
     if not asked or len(asked) > LONGEST or "\0" in asked or not _is_text(asked):
         raise NoteMissing(f"{shown(said)}: no note of this vault")
     for path in (asked, f"{asked}{NOTE_SUFFIX}"):
-        if view.chunk_ids_of(path):
+        if view.chunk_ids_of(path) and now.notes_at([path]):
             return (path,)
-    if named := view.notes_named(asked):
-        return tuple(named)
+    if named := tuple(now.notes_at(view.notes_named(asked))):
+        return named
     paths = [path for path in catalog.indexed_paths() if view.chunk_ids_of(path)]
-    found = resolve_path(_files(paths, asked), "", asked)
+    found = resolve_path(_files(paths, now, asked), "", asked)
     if found.path is None:
-        raise NoteMissing(f"{shown(said)}: no note of this vault{_close(catalog, paths, asked)}")
+        close = _close(catalog, now, paths, asked)
+        raise NoteMissing(f"{shown(said)}: no note of this vault{close}")
     return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
 
 
@@ -73,13 +85,13 @@ def _without_brackets(said: str) -> str:
     return said
 
 
-def _files(paths: Iterable[str], asked: str) -> VaultFiles:
+def _files(paths: Iterable[str], now: Standing, asked: str) -> VaultFiles:
     """The files that a link of this name could lead to."""
     name = link_name(asked)
-    return VaultFiles(path for path in paths if link_name(path) == name)
+    return VaultFiles(now.notes_at(path for path in paths if link_name(path) == name))
 
 
-def _close(catalog: CatalogReads, paths: Sequence[str], asked: str) -> str:
+def _close(catalog: CatalogReads, now: Standing, paths: Sequence[str], asked: str) -> str:
     from app.container.near import Name, NearNames
 
     aliases = catalog.aliases()
@@ -87,7 +99,14 @@ def _close(catalog: CatalogReads, paths: Sequence[str], asked: str) -> str:
     names += [Name(link_name(path), path, "name") for path in paths]
     names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]
     wanted = asked.removesuffix(NOTE_SUFFIX)
-    close = [near.name.path for near in NearNames(names).near([wanted])[wanted]]
+    found = NearNames(names).near([wanted], _LOOKED_AT)[wanted]
+    close = _first(now, (near.name.path for near in found))
     if not close and len(wanted) > 2:
-        close = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)[:3]
+        within = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)
+        close = _first(now, within[:_LOOKED_AT])
     return f"; did you mean {listed(close)}?" if close else ""
+
+
+def _first(now: Standing, paths: Iterable[str]) -> list[str]:
+    """The first of the notes that are there; no more files are looked at than it takes."""
+    return list(islice((path for path in paths if now.notes_at([path])), _NEAR))

@@ -1,6 +1,6 @@
 """What the filters of a query leave of one generation of the index, and what is to be said of it.
 
-Touches: index (reads).
+Touches: index (reads), vault-read (names, sizes, times; changed notes).
 """
 
 from __future__ import annotations
@@ -43,10 +43,17 @@ class Narrowed:
 
 
 def narrow(
-    query: str, filters: Filters, view: Snapshot, tokenizer: Tokenizer, *, literal: bool = False
+    query: str,
+    filters: Filters,
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    stands: remarks.Stands,
+    *,
+    literal: bool = False,
 ) -> Narrowed:
     """Read the filters of a query, in its text and apart, and find the chunks they leave.
 
+    :param stands: whether any of some notes is there still: no other is named in a remark.
     :param literal: whether the text holds no filters, whatever it looks like.
     :raises QueryError: if there is neither text nor filter, or a date is none.
     """
@@ -56,12 +63,12 @@ def narrow(
         query, filters, lambda key: labels.has(property_label(key)), today, literal=literal
     )
     conditions = asked.conditions
-    warnings = remarks.of_plan(asked, labels)
+    warnings = remarks.of_plan(asked, labels, stands)
     notes, allowed = EVERY_NOTE, None
     if conditions:
         notes = notes_left(conditions, labels, today)
         allowed = chunks_left(notes, conditions, view, labels, tokenizer)
-        warnings += remarks.of_conditions(conditions, labels, today)
+        warnings += remarks.of_conditions(conditions, labels, today, stands)
     nothing = bool(conditions) and allowed is None
     if nothing:
         warnings += remarks.of_nothing(

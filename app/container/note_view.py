@@ -55,13 +55,13 @@ def note_view(
     :raises NoteMissing: if there is no such note or section, or it is kept out of the index.
     :raises UsageError: if several notes are meant.
     """
-    read = _read(view, catalog, place, said)
+    now = Standing(view, place)
+    read = _read(view, catalog, place, now, said)
     assert read.note is not None
     path, note = read.file.path, read.note
     row = view.note(path)
     lines = _lines(note)
     part, first, last = _part(note, section, said)
-    now = Standing(view, place)
     links, backlinks = _links(view, now, path)
     found, count = mentions_of(view, place, tokenizer, note) if mentions else ([], 0)
     return NoteView(
@@ -89,13 +89,13 @@ def note_view(
     )
 
 
-def _read(view: Snapshot, catalog: CatalogReads, place: Place, said: str) -> Read:
+def _read(view: Snapshot, catalog: CatalogReads, place: Place, now: Standing, said: str) -> Read:
     """The note that is meant, read from its file.
 
     :raises NoteMissing: if there is none that may be shown.
     """
     try:
-        meant = notes_meant(view, catalog, said)
+        meant = notes_meant(view, catalog, now, said)
     except NoteMissing:
         fresh = _fresh(place, said)
         if fresh is None:
@@ -107,7 +107,7 @@ def _read(view: Snapshot, catalog: CatalogReads, place: Place, said: str) -> Rea
         )
     read = _file(place, meant[0])
     if read is None:
-        raise NoteMissing(f"{shown(said)}: not in the vault any more")
+        raise NoteMissing(f"{shown(said)}: no note of this vault")
     return read
 
 
@@ -130,8 +130,6 @@ def _file(place: Place, path: str) -> Read | None:
     file = _entry(place, path)
     limit = place.settings.vault.max_note_bytes
     if file is None or file.size > limit:
-        return None
-    if not (place.vault / path).resolve().is_relative_to(place.vault.resolve()):
         return None
     read = read_note(place.vault, file, "", comment_links=place.settings.vault.comment_links)
     return read if read.note is not None and read.note.excluded is None else None

@@ -61,6 +61,7 @@ class Announcement:
         self._place = place
         self._file = place.layout.server
         self._token = secrets.token_hex(32)
+        self._former: Running | None = None
 
     def tell(self, url: str) -> None:
         """Say at which URL connections are taken; a disk that refuses is passed over.
@@ -76,6 +77,10 @@ class Announcement:
             version=version(),
             token=self._token,
         )
+        self._former = read_running(self._place.layout)
+        self._write(says)
+
+    def _write(self, says: Running) -> None:
         new = self._file.with_suffix(".new")
         try:
             new.unlink(missing_ok=True)
@@ -100,11 +105,18 @@ class Announcement:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the file away, unless it is of another server by now."""
+        """Take the file away, unless it is of another server by now.
+
+        Of a server that was there before and runs still, it says again what it said.
+        """
         found = read_running(self._place.layout)
-        if found is not None and found.token == self._token:
-            with suppress(OSError):
-                self._file.unlink()
+        if found is None or found.token != self._token:
+            return
+        if self._former is not None and _alive(self._former.pid):
+            self._write(self._former)
+            return
+        with suppress(OSError):
+            self._file.unlink()
 
 
 def read_running(layout: IndexLayout) -> Running | None:

@@ -42,6 +42,10 @@ class Standing(CurrentView):
                 found.append(now)
         return found
 
+    def any_of(self, paths: Iterable[str]) -> bool:
+        """Whether any of the notes is there, by as few looks at files as it takes."""
+        return any(self.notes_at([path]) for path in paths)
+
     def changed(self, paths: Iterable[str]) -> set[str]:
         """Those of the notes whose files are other than they were when they were indexed."""
         rows = self._indexed.notes_at(paths)

@@ -10,11 +10,15 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from app.mcp.schemas import filter_schema, takes_text
 from app.models import Asked, CaptureQuery, Filters, Intent
-from app.models.browse import Seed
+from app.models.base import at_most
+from app.models.browse import MOST_SEEDS, Seed
 from config.errors import QueryError
 
 LEAST, MOST = 200, 50_000
 """Tokens that a budget may be: fewer hold no passage, more no model wants."""
+
+LONGEST = 200
+"""Characters of a name or message that is told back: a name may be as long as a request."""
 
 Budget = Annotated[
     int,
@@ -83,8 +87,10 @@ class AskArguments(Narrowed):
 class BrowseArguments(Asked):
     """Arguments of ``graph_browse``."""
 
-    notes: Annotated[list[Seed], BeforeValidator(_listed)] = Field(
-        min_length=1, max_length=20, description="Notes to start from: paths, titles or aliases."
+    notes: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(_listed)] = Field(
+        min_length=1,
+        max_length=MOST_SEEDS,
+        description="Notes to start from: paths, titles or aliases.",
     )
     depth: int = Field(default=1, ge=1, le=2, description="Links to follow.")
     direction: Literal["forward", "backward", "both"] = Field(
@@ -150,7 +156,10 @@ def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> Argument
     try:
         return kind(**said)
     except ValidationError as exc:
-        told = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors()[:5]]
+        told = [
+            f"{'.'.join(map(str, e['loc']))[:LONGEST] or 'together'}: {e['msg'][:LONGEST]}"
+            for e in exc.errors()[:5]
+        ]
         raise QueryError(f"wrong arguments: {'; '.join(told)}") from exc
 
 

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+MOST_FIELDS = 100
+"""Fields that an object may have, known or not."""
+
+
+def at_most(most: int) -> BeforeValidator:
+    """Refuse a longer list or mapping before any of its values is looked at.
+
+    A bound of the field itself is looked at last, and every value that is wrong is told.
+    """
+
+    def check(value: Any) -> Any:
+        if isinstance(value, list | tuple | dict) and len(value) > most:
+            kind = "Dictionary" if isinstance(value, dict) else "List"
+            raise PydanticKnownError(
+                "too_long", {"field_type": kind, "max_length": most, "actual_length": len(value)}
+            )
+        return value
+
+    return BeforeValidator(check)
 
 
 class Strict(BaseModel):
@@ -15,3 +38,12 @@ class Asked(Strict):
     """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too."""
 
     model_config = ConfigDict(strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, value: Any) -> Any:
+        if isinstance(value, dict) and len(value) > MOST_FIELDS:
+            raise PydanticCustomError(
+                "too_many_fields", "has more than {most} fields", {"most": MOST_FIELDS}
+            )
+        return value

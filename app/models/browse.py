@@ -6,10 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.models.base import Asked, Strict
+from app.models.base import Asked, Strict, at_most
 from app.models.filters import Filters
 
 Seed = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
+
+MOST_SEEDS = 20
+"""Notes that one browse starts from."""
 
 
 class BrowseQuery(Asked):
@@ -19,7 +22,7 @@ class BrowseQuery(Asked):
     chunk that it leads to (or, backward, the chunk that holds it).
     """
 
-    seeds: list[Seed] = Field(min_length=1, max_length=20)
+    seeds: Annotated[list[Seed], at_most(MOST_SEEDS)] = Field(min_length=1, max_length=MOST_SEEDS)
     depth: int = Field(default=1, ge=1, le=2)
     direction: Literal["forward", "backward", "both"] = "both"
     rank: Literal["pagerank", "recency", "edges"] = "pagerank"

@@ -6,7 +6,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from app.models.base import Asked, Strict
+from app.models.base import Asked, Strict, at_most
+
+MOST_TAGS = 50
+"""Tags of one note."""
 
 
 class CaptureQuery(Asked):
@@ -14,9 +17,9 @@ class CaptureQuery(Asked):
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"\S")]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
-    tags: list[Annotated[str, StringConstraints(min_length=1, max_length=100)]] = Field(
-        default_factory=list, max_length=50
-    )
+    tags: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], at_most(MOST_TAGS)
+    ] = Field(default_factory=list, max_length=MOST_TAGS)
 
 
 class Connection(Strict):

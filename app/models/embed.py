@@ -6,15 +6,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.models.base import Asked, Strict
+from app.models.base import Asked, Strict, at_most
+
+MOST_TEXTS = 64
+"""Texts of one request."""
 
 
 class EmbedQuery(Asked):
     """Texts to embed; ``kind`` chooses the prompt that the model has for them."""
 
-    texts: list[Annotated[str, StringConstraints(min_length=1, max_length=10_000)]] = Field(
-        min_length=1, max_length=64
-    )
+    texts: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=10_000)]],
+        at_most(MOST_TEXTS),
+    ] = Field(min_length=1, max_length=MOST_TEXTS)
     kind: Literal["query", "passage"] = "query"
 
 

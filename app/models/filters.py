@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
-from app.models.base import Asked
+from app.models.base import Asked, at_most
 
 MOST = 100
 """Values of one filter."""
@@ -28,6 +28,7 @@ Said = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=
 
 Several = Annotated[
     list[Said],
+    at_most(MOST),
     BeforeValidator(_listed, json_schema_input_type=Said | list[Said]),
     Field(max_length=MOST),
 ]
@@ -36,6 +37,7 @@ PropertyValue = Said | bool | int | float
 
 SeveralValues = Annotated[
     list[PropertyValue],
+    at_most(MOST),
     BeforeValidator(_listed, json_schema_input_type=PropertyValue | list[PropertyValue]),
     Field(max_length=MOST),
 ]
@@ -68,7 +70,7 @@ class FilterFields(Asked):
     type: Several = Field(
         default_factory=list, description="Page types, one of which a note is of."
     )
-    properties: dict[Said, SeveralValues] = Field(
+    properties: Annotated[dict[Said, SeveralValues], at_most(MOST)] = Field(
         default_factory=dict,
         max_length=MOST,
         description="Keys of front matter, with the values that a note has there, all of them; "

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.stores.model import ChunkRow, LinkRow, NoteRow
+from indexing.vault.opening import open_below
 
 if TYPE_CHECKING:
     from indexing.vault.model import Note
@@ -196,10 +197,7 @@ class CurrentFiles:
     def _data(self, path: str) -> bytes | None:
         """The bytes of a note, at most as many as a note may have; None if it cannot be read."""
         try:
-            real = (self._vault / path).resolve()
-            if not real.is_relative_to(self._vault.resolve()):
-                return None
-            with real.open("rb") as stream:
+            with open_below(self._vault, path) as stream:
                 data = stream.read(self._limit + 1)
         except OSError:
             return None

@@ -6,21 +6,24 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from app.models.base import Asked, Strict
+from app.models.base import Asked, Strict, at_most
 from app.models.note import NoteView
 
 MOST_TEXTS = 120
 """Texts of one request: all that a reply can hold."""
+
+LONGEST = 60_000
+"""Characters of one text: many times a chunk, or an answer."""
 
 
 class RenderQuery(Asked):
     """Texts of a reply to show: ``snippets`` of chunks with words of ``query`` marked, and an
     ``answer`` with its markers."""
 
-    answer: Annotated[str, StringConstraints(max_length=200_000)] = ""
-    snippets: list[Annotated[str, StringConstraints(max_length=100_000)]] = Field(
-        default_factory=list, max_length=MOST_TEXTS
-    )
+    answer: Annotated[str, StringConstraints(max_length=LONGEST)] = ""
+    snippets: Annotated[
+        list[Annotated[str, StringConstraints(max_length=LONGEST)]], at_most(MOST_TEXTS)
+    ] = Field(default_factory=list, max_length=MOST_TEXTS)
     query: Annotated[str, StringConstraints(max_length=10_000)] = ""
 
 

@@ -5,10 +5,11 @@ Touches: index and vault, through the handle it is given.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Annotated, Protocol
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi import Query as Parameter
 from starlette.exceptions import HTTPException
 
@@ -16,6 +17,8 @@ from app.models import NoteView
 from app.web.assets import assets
 from app.web.models import NotePage, Rendered, RenderQuery
 from app.web.render import answer_html, note_html, snippets_html
+
+JSON = "application/json"
 
 
 class Notes(Protocol):
@@ -31,25 +34,36 @@ class Notes(Protocol):
         """Read a note."""
 
 
-def routes(vault: Notes) -> APIRouter:
+Run = Callable[[Callable[[], str]], Awaitable[str]]
+"""Has a thread do what blocks, in its turn and not for ever."""
+
+
+def routes(vault: Notes, run: Run) -> APIRouter:
     """The routes of the page of one vault. ``/`` and ``/static`` hold nothing of the vault."""
     router = APIRouter(tags=["page"], include_in_schema=False)
 
-    # Plain functions: the framework runs them in threads, and the loop stays free.
+    # The threads write the replies as well, and the loop stays free.
     @router.get("/web/notes/{path:path}")
-    def note(
-        path: str, section: Annotated[str | None, Parameter(max_length=1_000)] = None
-    ) -> NotePage:
-        view = vault.note(path, section=section)
-        html, cut = note_html(view, vault.name)
-        return NotePage(vault=vault.name, note=view, html=html, cut=cut)
+    async def note(
+        path: Annotated[str, Path(max_length=1_000)],
+        section: Annotated[str | None, Parameter(max_length=1_000)] = None,
+    ) -> Response:
+        def work() -> str:
+            view = vault.note(path, section=section)
+            html, cut = note_html(view, vault.name)
+            return NotePage(vault=vault.name, note=view, html=html, cut=cut).model_dump_json()
+
+        return Response(await run(work), media_type=JSON)
 
     @router.post("/web/render")
-    def render(body: RenderQuery) -> Rendered:
-        return Rendered(
-            answer=answer_html(body.answer) if body.answer else "",
-            snippets=snippets_html(body.snippets, body.query),
-        )
+    async def render(body: RenderQuery) -> Response:
+        def work() -> str:
+            return Rendered(
+                answer=answer_html(body.answer) if body.answer else "",
+                snippets=snippets_html(body.snippets, body.query),
+            ).model_dump_json()
+
+        return Response(await run(work), media_type=JSON)
 
     @router.get("/")
     async def page(request: Request) -> Response:

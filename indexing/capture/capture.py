@@ -11,8 +11,9 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from config.errors import QueryError
 from indexing.capture.name import file_name, safe, title_of
-from indexing.capture.text import note_text, tag_names
+from indexing.capture.text import note_text, says_something, tag_names
 from indexing.capture.write import write_new
 from indexing.vault.model import Note
 from indexing.vault.parse import parse_note
@@ -42,9 +43,12 @@ def keep(
     :param folder: relative to the vault, with ``/``.
     :param title: None or blank takes the one that the text's properties name, else its first line.
     :param now: the time on the wall.
+    :raises QueryError: if nothing is left of the text that a file can hold, or a tag is none.
     :raises VaultError: if the vault is not there.
     :raises CaptureFailed: if the note cannot be written; then nothing is.
     """
+    if not says_something(text):
+        raise QueryError("there is nothing to keep: the text is empty; give it some words")
     given = " ".join((title or "").split())
     said = parse_note("", text.encode("utf-8", "replace"))
     named = given or said.title or title_of(said)

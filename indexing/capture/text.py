@@ -44,6 +44,11 @@ def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetim
     return text + below if read_front_matter("", whole).broken is not None else whole
 
 
+def says_something(text: str) -> bool:
+    """Whether anything is left of a text that a file can hold."""
+    return bool(_clean(text).strip())
+
+
 def tag_names(tags: Iterable[str]) -> list[str]:
     """The tags as the app takes them, without ``#``, each once; blanks become hyphens.
 

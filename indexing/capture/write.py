@@ -8,13 +8,15 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from config.errors import CaptureFailed, VaultError
+from config.errors import CaptureFailed, CaptureFolder, VaultError
 from indexing.graph.names import fold
 from indexing.shown import printable
+from indexing.vault.opening import CAN_HOLD_FOLDERS, hold_below
 
 TEMPORARY = ".notehop-"
 """How a file begins that is being written: no part of a vault, since it begins with a dot."""
@@ -25,92 +27,128 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 _ATTEMPTS = 10_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Inbox:
+    """A folder of the vault; ``held`` is its descriptor, by which all is done where there is one.
+
+    A folder that is held stays the one that was checked, whatever is put at its path meanwhile.
+    """
+
+    path: Path
+    held: int | None
+
+    def __call__(self, name: str) -> str:
+        """How a file in it is called for the disk."""
+        return name if self.held is not None else str(self.path / name)
+
+
 def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -> str:
     """Write a note under the first name that is free; return its path in the vault, with ``/``.
 
     :param folder: relative to the vault, with ``/``; it is made if it is not there.
     :param name: the file's name at the 1st, 2nd … attempt, all of them different.
     :raises VaultError: if the vault is not there.
-    :raises CaptureFailed: if the folder is none of the vault, or the disk refuses.
+    :raises CaptureFolder: if the folder is none of the vault.
+    :raises CaptureFailed: if the disk refuses.
     """
     if not vault.is_dir():
         raise VaultError(f"{vault}: there is no such folder; is its disk mounted?")
-    inbox = _folder(vault, folder)
-    try:
-        return f"{inbox.relative_to(vault.resolve()).as_posix()}/".removeprefix("./") + _written(
-            inbox, name, text.encode()
-        )
-    except OSError as exc:
-        raise CaptureFailed(f"{inbox}: the note cannot be written: {exc.strerror or exc}") from exc
+    with _folder(vault, folder) as inbox:
+        try:
+            below = f"{inbox.path.relative_to(vault.resolve()).as_posix()}/".removeprefix("./")
+            return below + _written(inbox, name, text.encode())
+        except OSError as exc:
+            raise CaptureFailed(
+                f"{inbox.path}: the note cannot be written: {exc.strerror or exc}"
+            ) from exc
 
 
-def _folder(vault: Path, folder: str) -> Path:
+@contextmanager
+def _folder(vault: Path, folder: str) -> Iterator[_Inbox]:
     """The folder, made if it was not there, with symbolic links followed inside the vault only."""
     root, place = vault.resolve(), vault / folder
     try:
         _check(root, place)
-        place.mkdir(parents=True, exist_ok=True)
-        _check(root, place)
-        return place.resolve()
-    except (OSError, RuntimeError) as exc:
-        raise CaptureFailed(
+        if not CAN_HOLD_FOLDERS:
+            place.mkdir(parents=True, exist_ok=True)
+            _check(root, place)
+        real = place.resolve()
+        held = _held(root, real) if CAN_HOLD_FOLDERS else None
+    except (OSError, RuntimeError, ValueError) as exc:
+        raise CaptureFolder(
             f"{printable(str(place))}: no folder for new notes: {exc}; "
             "mend it, or set capture.folder"
         ) from exc
+    try:
+        yield _Inbox(real, held)
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _held(root: Path, real: Path) -> int:
+    """A descriptor of a folder below the root, to list and sync it by."""
+    way = hold_below(root, real.relative_to(root).parts, make=True)
+    try:
+        return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
+    finally:
+        os.close(way)
 
 
 def _check(root: Path, place: Path) -> None:
     real = place.resolve()
     if not real.is_relative_to(root):
-        raise CaptureFailed(
+        raise CaptureFolder(
             f"{printable(str(place))}: leads out of the vault, to {printable(str(real))}, and "
             "nothing is written there; set capture.folder to a folder of the vault"
         )
     if any(part.startswith(".") for part in real.relative_to(root).parts):
-        raise CaptureFailed(
+        raise CaptureFolder(
             f"{printable(str(place))}: leads to a folder that is no part of the vault; "
             "set capture.folder to another one"
         )
 
 
-def _written(inbox: Path, name: Callable[[int], str], data: bytes) -> str:
-    temporary = inbox / f"{TEMPORARY}{secrets.token_hex(8)}.tmp"
-    _create(temporary, data)
+def _written(inbox: _Inbox, name: Callable[[int], str], data: bytes) -> str:
+    temporary = f"{TEMPORARY}{secrets.token_hex(8)}.tmp"
+    _create(inbox, temporary, data)
     try:
         # A disk that tells small letters from capitals may be copied to one that does not.
-        taken = {fold(entry.name) for entry in os.scandir(inbox)}
+        with os.scandir(inbox.path if inbox.held is None else inbox.held) as entries:
+            taken = {fold(entry.name) for entry in entries}
         for attempt in range(1, _ATTEMPTS + 1):
             chosen = name(attempt)
-            if fold(chosen) not in taken and _placed(temporary, inbox / chosen, data):
+            if fold(chosen) not in taken and _placed(inbox, temporary, chosen, data):
                 _settle(inbox)
                 return chosen
-        raise CaptureFailed(f"{inbox}: {_ATTEMPTS:,} notes of this name are there already")
+        raise CaptureFailed(f"{inbox.path}: {_ATTEMPTS:,} notes of this name are there already")
     finally:
         with suppress(OSError):
-            temporary.unlink()
+            os.unlink(inbox(temporary), dir_fd=inbox.held)
 
 
-def _create(file: Path, data: bytes) -> None:
+def _create(inbox: _Inbox, file: str, data: bytes) -> None:
     """Make a file that is not there and write it to the disk; nothing is left if that fails."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(file, flags, 0o666), "wb") as stream:
+    with os.fdopen(os.open(inbox(file), flags, 0o666, dir_fd=inbox.held), "wb") as stream:
         try:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         except BaseException:
             with suppress(OSError):
-                file.unlink()
+                os.unlink(inbox(file), dir_fd=inbox.held)
             raise
 
 
-def _placed(temporary: Path, file: Path, data: bytes) -> bool:
+def _placed(inbox: _Inbox, temporary: str, file: str, data: bytes) -> bool:
     """Give a written file its name; False if that is another file's by now."""
+    source, target = inbox(temporary), inbox(file)
     try:
         if os.name == "nt":
-            temporary.rename(file)  # refuses to replace, there
+            os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
         else:
-            os.link(temporary, file)
+            os.link(source, target, src_dir_fd=inbox.held, dst_dir_fd=inbox.held)
     except FileExistsError:
         return False
     except OSError as exc:
@@ -119,17 +157,14 @@ def _placed(temporary: Path, file: Path, data: bytes) -> bool:
     else:
         return True
     try:
-        _create(file, data)
+        _create(inbox, file, data)
     except FileExistsError:
         return False
     return True
 
 
-def _settle(folder: Path) -> None:
+def _settle(inbox: _Inbox) -> None:
     """Have the name itself on the disk, where folders can be synced."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    if inbox.held is not None:
+        with suppress(OSError):
+            os.fsync(inbox.held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from config.errors import VaultError
 
@@ -37,17 +38,52 @@ def exclusion(globs: Sequence[str], ignore_filters: Sequence[str]) -> Exclusion:
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
-    """The pattern that is found in the paths a glob takes; see :func:`exclusion` for its signs."""
+    """The pattern that is found in the paths a glob takes; see :func:`exclusion` for its signs.
+
+    It never tries a sign twice: each ``*`` takes as little as it can and sticks to it. No other
+    choice could match more, as what follows may only begin later. So a glob of nothing but stars
+    takes no longer than any other.
+    """
     anchored = "/" in glob.strip("/") or glob.startswith("/")
-    body = "".join(_GLOB_PARTS.get(part, re.escape(part)) for part in _split(glob.strip("/")))
-    return re.compile(rf"{'^' if anchored else '(?:^|/)'}{body}(?:/|$)", re.IGNORECASE | re.DOTALL)
+    signs = _signs(("" if anchored else "**/") + glob.strip("/"))
+    deep = [0, *(at for at, sign in enumerate(signs) if sign in _DEEP), len(signs)]
+    groups = [signs[start:end] for start, end in pairwise(deep)]
+    if signs and signs[-1] == "**":
+        groups, end = groups[:-1], ""
+    else:
+        end = r"(?:/|\Z)"
+    taken = [_group(group, end if at == len(groups) - 1 else "") for at, group in enumerate(groups)]
+    return re.compile(rf"\A{''.join(taken)}", re.IGNORECASE | re.DOTALL)
 
 
-_GLOB_PARTS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+_DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}
+"""Wild cards that pass ``/``, as little as will do."""
 
 
-def _split(glob: str) -> list[str]:
-    return [part for part in re.split(r"(\*\*/|\*\*|\*|\?)", glob) if part]
+def _signs(glob: str) -> list[str]:
+    """Wild cards and what stands between them; of wild cards in a row, the one that says it all."""
+    signs: list[str] = []
+    for sign in re.split(r"((?:(?<=/)|^)\*\*/|\*\*|\*|\?)", glob):
+        before = signs[-1] if signs else ""
+        if sign == "**" and before in (*_DEEP, "*"):
+            signs[-1] = sign
+        elif sign and not (before == "**" and sign == "*") and not (before == sign == "**/"):
+            signs.append(sign)
+    return signs
+
+
+def _group(signs: Sequence[str], end: str) -> str:
+    """The expression of signs of which only the first may pass ``/``."""
+    deep = _DEEP.get(signs[0], "") if signs else ""
+    texts = [""]
+    for sign in signs[1:] if deep else signs:
+        if sign == "*":
+            texts.append("")
+        else:
+            texts[-1] += "[^/]" if sign == "?" else re.escape(sign)
+    texts[-1] += end
+    body = texts[0] + "".join(f"(?>[^/]*?{text})" for text in texts[1:])
+    return f"(?>{deep}{body})" if deep else body
 
 
 _NAMED_GROUP = re.compile(r"\(\?<(?![=!])")

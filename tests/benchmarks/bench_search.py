@@ -94,7 +94,7 @@ def _filtered(vault: VaultHandle, said: str, query: str) -> object:
 
 
 def _ranked(view: Snapshot, door: QueryEmbedder, said: str, query: str) -> object:
-    narrowed = narrow(f"{said} {query}", Filters(), view, Tokenizer("en"))
+    narrowed = narrow(f"{said} {query}", Filters(), view, Tokenizer("en"), bool)
     assert narrowed.allowed is not None
     signal = SemanticRetriever(view, door, allowed=narrowed.allowed, with_text=False)
     hits = signal.rank(QueryBundle(narrowed.text))

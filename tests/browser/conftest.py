@@ -192,13 +192,17 @@ def slow() -> SlowLLM:
 def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
     """A server with a token and a language model, over the hostile vault."""
     from app.api.app import create_app
+    from app.api.desk import Desks
     from app.api.parts import Part
     from app.container import open_vault
     from app.web import routes
+    from config import load_settings
 
     vault, index = hostile
     opened = open_vault(vault, index_dir=index, llm=slow)
-    app = create_app(opened, tokens=(TOKEN,), parts=(Part(routes(opened).routes),))
+    desks = Desks(load_settings().server)
+    parts = (Part(routes(opened, desks.lookups.run).routes),)
+    app = create_app(opened, tokens=(TOKEN,), parts=parts, desks=desks)
     with serving(app) as url:
         yield url
 

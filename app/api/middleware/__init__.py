@@ -19,6 +19,7 @@ from app.api.middleware.rate import RateLimit
 from app.api.middleware.request_log import RequestLog
 from app.api.middleware.tokens import TokenGuard
 from app.api.middleware.unexpected import Unexpected
+from app.api.middleware.whence import Whence
 from config.settings import ServerSettings
 
 AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
@@ -37,6 +38,7 @@ def install(
     outermost_first = [
         (RequestLog, {"observe": metrics.request if metrics is not None else None}),
         (SecurityHeaders, {}),
+        (Whence, {}),
         (Unexpected, {}),
         (HostGuard, {"names": names, "any_address": not is_loopback(settings.host)}),
         (OriginGuard, {"allowed": settings.allow_origins}),

@@ -48,9 +48,20 @@ def is_loopback(host: str) -> bool:
 
 
 def from_here(scope: Scope) -> bool:
-    """Whether a request comes from this machine."""
+    """Whether a request comes from this machine, and not through a proxy on it."""
     client = scope.get("client")
-    return client is None or is_loopback(str(client[0]))
+    return (client is None or is_loopback(str(client[0]))) and not forwarded(scope)
+
+
+def forwarded(scope: Scope) -> bool:
+    """Whether something between says that it hands on the request of another."""
+    return any(
+        name in _HANDED_ON or name.startswith(b"x-forwarded") for name, _ in scope["headers"]
+    )
+
+
+_HANDED_ON = frozenset((b"forwarded", b"via", b"x-real-ip", b"cf-connecting-ip"))
+"""Headers of proxies, beside ``X-Forwarded-…``."""
 
 
 def allowed_hosts(bound: str, more: Collection[str] = ()) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Asks for the token of the server, where it has one.
 
 Open to all are the page itself, which holds nothing of the vault, and whether the server is up.
+Whoever shows wrong tokens too often, from this machine as well, is heard again after a while only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from http import HTTPStatus
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.api.middleware.rate import Buckets, client_of, too_often
 from app.api.problem_response import respond
 from app.problems import http_problem
 
@@ -20,6 +22,9 @@ OPEN = frozenset({"/", "/favicon.ico", "/health", "/health/live", "/health/ready
 
 OPEN_BELOW = "/static/"
 """Nor does what is below: the files of the page."""
+
+GUESSES = 30
+"""Wrong tokens a minute that a client may show, and at once."""
 
 TRUSTED = "notehop.trusted"
 """Key of the scope: whether the request came with the token, or none is asked for."""
@@ -31,13 +36,23 @@ class TokenGuard:
     def __init__(self, app: ASGIApp, *, tokens: Sequence[str] = ()) -> None:
         self._app = app
         self._tokens = [token.encode() for token in tokens]
+        self._guesses = Buckets(GUESSES, GUESSES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        scope[TRUSTED] = not self._tokens or self._knows(Headers(scope=scope))
+        headers = Headers(scope=scope)
+        shows = bool(self._tokens) and "authorization" in headers
+        client = client_of(scope)
+        # Before it is compared: an answer other than this would tell a right guess from a wrong.
+        if shows and (wait := self._guesses.wait(client, count=False)):
+            await too_often("too many wrong tokens", wait)(scope, receive, send)
+            return
+        scope[TRUSTED] = not self._tokens or self._knows(headers)
+        if shows and not scope[TRUSTED]:
+            self._guesses.wait(client)
         if scope[TRUSTED] or _open(scope):
             await self._app(scope, receive, send)
             return

@@ -1,6 +1,6 @@
 """Owns what a reply says of its filters: which leaves nothing, and what there is instead.
 
-Touches: index.
+Touches: index, and what it is handed to tell by which notes are there still.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
+from itertools import islice
 from posixpath import basename, dirname
 
 from app.retrieval.filters.condition import Condition
@@ -20,15 +21,23 @@ from indexing.stores.labels import TAG, TYPE, key_label, property_label, tag_lab
 NAMED = 5
 """Tags, folders or values that are named instead of one that is not there."""
 
+LOOKED_AT = 24
+"""Notes of a name that are held against the files."""
+
+Stands = Callable[[Collection[str]], bool]
+"""Whether any of some notes is there still; ``bool`` takes them as they were indexed.
+
+What only a note says that became private since is named to nobody."""
+
 KEYS_NAMED = 15
 """Keys of front matter that are named."""
 
 
-def of_plan(plan: Plan, labels: Labels) -> list[str]:
+def of_plan(plan: Plan, labels: Labels, stands: Stands = bool) -> list[str]:
     """Remarks on what looks like a filter and was taken for text."""
     told = [
         f"{on_one_line(text)} was searched for as text: no note has the property "
-        f"{text.lstrip('-').partition(':')[0]} ({_keys(labels)})"
+        f"{text.lstrip('-').partition(':')[0]} ({_keys(labels, stands)})"
         for text in plan.unknown
     ]
     told += [
@@ -38,12 +47,14 @@ def of_plan(plan: Plan, labels: Labels) -> list[str]:
     return told
 
 
-def of_conditions(conditions: Sequence[Condition], labels: Labels, today: date) -> list[str]:
+def of_conditions(
+    conditions: Sequence[Condition], labels: Labels, today: date, stands: Stands = bool
+) -> list[str]:
     """A remark on each condition that no note meets, negated or not: it may be misspelt."""
     return [
-        _unmet(condition, labels)
+        _unmet(condition, labels, stands)
         for condition in conditions
-        if condition.kind != "phrase" and not notes_of(condition, labels, today)
+        if condition.kind != "phrase" and not _any(notes_of(condition, labels, today), stands)
     ]
 
 
@@ -82,26 +93,28 @@ def _shown(condition: Condition) -> str:
     return on_one_line(str(condition))
 
 
-def _unmet(condition: Condition, labels: Labels) -> str:
+def _unmet(condition: Condition, labels: Labels, stands: Stands) -> str:
     said = _shown(condition)
     value = condition.value
     if condition.kind == "tag":
         tags = labels.values(TAG)
         otherwise = "it is spelt like none there is" if tags else "no note has any"
-        nearest = _named("the nearest are", _near(tag_label(value), tags), otherwise)
-        return f"{said}: no note has this tag; {nearest}"
+        near = _standing(_near(tag_label(value), tags), labels, TAG, stands)
+        return f"{said}: no note has this tag; {_named('the nearest are', near, otherwise)}"
     if condition.kind == "path":
-        near = _near_folders(value, labels.paths())
+        folders = _near_folders(value, labels.paths())
+        near = _first((one for one in folders if _first_stand(labels.under(one), stands)), NAMED)
         return f"{said}: no note is there; {_named('folders like it are', near, _PATH_HELP)}"
     if condition.kind == "type":
-        types = _often(labels.values(TYPE))
+        types = _standing(_often(labels.values(TYPE)), labels, TYPE, stands)
         return f"{said}: no note is of this type; {_named('there are', types, 'no note has one')}"
     if condition.kind == "property":
         name = property_label(condition.key)
-        if not labels.has(name):
-            return f"{said}: no note has this property; {_keys(labels)}"
+        if not _has(condition.key, labels, stands):
+            return f"{said}: no note has this property; {_keys(labels, stands)}"
         values = {one: n for one, n in labels.values(name).items() if not one.startswith("[[")}
-        near = _near(value_label(value), values) or _often(values)
+        near = _standing(_near(value_label(value), values), labels, name, stands)
+        near = near or _standing(_often(values), labels, name, stands)
         key = key_label(condition.key)
         return (
             f"{said}: no note has this value; {_named(f'{key} is', near, f'{key} is empty')}; "
@@ -113,9 +126,36 @@ def _unmet(condition: Condition, labels: Labels) -> str:
 _PATH_HELP = "folders are named from the vault's root, and a name with blanks is quoted"
 
 
-def _keys(labels: Labels) -> str:
-    keys = labels.keys()
-    return _named("there are", keys[:KEYS_NAMED], "no note has any", len(keys) - KEYS_NAMED)
+def _any(paths: Collection[str], stands: Stands) -> bool:
+    """Whether notes are there; of more than a few, it is taken that one of them is."""
+    return len(paths) > LOOKED_AT or stands(paths)
+
+
+def _first_stand(paths: Iterable[str], stands: Stands) -> bool:
+    return stands(sorted(paths)[:LOOKED_AT])
+
+
+def _standing(names: Iterable[str], labels: Labels, label: str, stands: Stands) -> list[str]:
+    """The first of the values that a note still has."""
+    return _first((one for one in names if _first_stand(labels.having(label, one), stands)), NAMED)
+
+
+def _has(key: str, labels: Labels, stands: Stands) -> bool:
+    """Whether a note still has a property, by its first values."""
+    name = property_label(key)
+    values = _first(labels.values(name), LOOKED_AT)
+    paths = [path for value in values for path in _first(labels.having(name, value), LOOKED_AT)]
+    return _first_stand(paths, stands)
+
+
+def _first(names: Iterable[str], most: int) -> list[str]:
+    return list(islice(names, most))
+
+
+def _keys(labels: Labels, stands: Stands) -> str:
+    keys = [key for key in labels.keys()[: 2 * KEYS_NAMED] if _has(key, labels, stands)]
+    more = len(labels.keys()) - KEYS_NAMED
+    return _named("there are", keys[:KEYS_NAMED], "no note has any", more)
 
 
 def _named(lead: str, names: Sequence[str], otherwise: str, more: int = 0) -> str:
@@ -127,15 +167,15 @@ def _named(lead: str, names: Sequence[str], otherwise: str, more: int = 0) -> st
 
 def _near(value: str, known: Collection[str]) -> list[str]:
     """Names that are spelt like a value or hold it, nearest first; those it is nested in last."""
-    spelt = get_close_matches(value, known, n=NAMED, cutoff=0.6)
+    spelt = get_close_matches(value, known, n=LOOKED_AT, cutoff=0.6)
     within = sorted(name for name in known if value in name) if value else []
-    return list(dict.fromkeys([*spelt, *within]))[:NAMED]
+    return list(dict.fromkeys([*spelt, *within]))[:LOOKED_AT]
 
 
 def _often(known: Mapping[str, int]) -> list[str]:
     """The values that most notes have."""
     values = [value for value in known if value]
-    return sorted(values, key=lambda value: (-known[value], value))[:NAMED]
+    return sorted(values, key=lambda value: (-known[value], value))[:LOOKED_AT]
 
 
 def _near_folders(place: str, paths: Iterable[str]) -> list[str]:
@@ -147,6 +187,6 @@ def _near_folders(place: str, paths: Iterable[str]) -> list[str]:
             folder = dirname(folder)
     asked = fold(place).strip("/")
     same = [one for one in sorted(folders) if basename(one) == basename(asked)]
-    spelt = get_close_matches(asked, sorted(folders), n=NAMED, cutoff=0.6)
+    spelt = get_close_matches(asked, sorted(folders), n=LOOKED_AT, cutoff=0.6)
     within = [one for one in sorted(folders) if asked and asked in one]
-    return [folders[one] for one in dict.fromkeys([*same, *spelt, *within])][:NAMED]
+    return [folders[one] for one in dict.fromkeys([*same, *spelt, *within])][:LOOKED_AT]

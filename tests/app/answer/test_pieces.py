@@ -14,7 +14,23 @@ MARKERS, LABELS = ("[1]", "[2]"), ("C1",)
 PARTS = st.sampled_from(
     [
         *("[1]", "[9]", "[C1]", "[C7]", "[1, 9]", "[1-3]", "[[1]]", "[^1]", "[9](u)", "[", "]"),
-        *("`", "``", "```", "~~~", " ", "  ", "\n", "\n\n", "word", ".", ",", "1", "9", "C"),
+        *(
+            "`",
+            "``",
+            "```",
+            "~~~",
+            " ",
+            "  ",
+            "\n",
+            "\n\n",
+            "word",
+            "word",
+            ".",
+            ",",
+            "1",
+            "9",
+            "C",
+        ),
         *("\\", "- ", ";", "–"),
     ]
 )
@@ -62,6 +78,17 @@ def test_a_long_answer_takes_no_longer_by_the_word() -> None:
     """Paragraphs that are done with are looked at no more: 2,000 of them are soon there."""
     pieces = [f"Sentence {n} [1] and [9].\n\n" for n in range(2_000)]
     assert "".join(fed(pieces)) == checked("".join(pieces))
+
+
+def test_of_prose_without_paragraphs_only_the_end_is_kept() -> None:
+    """What is looked at for each word would else be all that came before it."""
+    filtered = MarkerFilter(MARKERS, LABELS)
+    pieces = [f"word{' [9]' if n % 9 == 0 else ''} and more [1], " for n in range(300)]
+    given = ""
+    for piece in pieces:
+        given += filtered.feed(piece)
+        assert len(filtered._text) < 100
+    assert given + filtered.close() == checked("".join(pieces))
 
 
 @pytest.mark.parametrize(

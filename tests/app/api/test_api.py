@@ -375,3 +375,30 @@ def test_the_examples_are_answered(client: TestClient) -> None:
             # The vault of these tests knows no query of filters alone.
             alone = example["value"].get("query") == ""
             assert response.status_code in ((422,) if alone else (200, 201)), example
+
+
+MANY = 300_000
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/search", {"query": "x", "filters": {"tag": [1] * MANY}}),
+        ("/search", {"query": "x", "filters": {"not": {"path": [1] * MANY}}}),
+        ("/search", {"query": "x", "filters": {"properties": {"a": [[]] * MANY}}}),
+        ("/search", {"query": "x", "filters": {"properties": {str(n): [] for n in range(MANY)}}}),
+        ("/search", {"query": "x", **{f"k{n}": 1 for n in range(MANY)}}),
+        ("/search", {"query": "x", "k" * 1_000_000: 1}),
+        ("/search", {"query": "x", "filters": {f"k{n}": 1 for n in range(90)}}),
+        ("/embed", {"texts": [1] * MANY}),
+        ("/capture", {"text": "x", "tags": [1] * MANY}),
+        ("/graph/browse", {"seeds": [1] * MANY}),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "body",
+)
+def test_of_much_that_is_wrong_little_is_told(client: TestClient, path: str, body: Any) -> None:
+    """Nor looked at: each value would be told by itself."""
+    told = client.post(path, json=body)
+    assert told.status_code == 422
+    assert len(told.content) < 10_000
+    assert len(told.json()["errors"]) <= 10

@@ -101,3 +101,26 @@ async def test_work_keeps_the_id_of_its_request() -> None:
     assert await here.run(request_id.get) == "seven"
     request_id.reset(mark)
     here.close()
+
+
+async def test_what_is_stuck_is_given_up_when_the_server_goes() -> None:
+    desks, enough = Desks(load_settings().server), threading.Event()
+    stuck = asyncio.ensure_future(desks.lookups.run(enough.wait))
+    await asyncio.sleep(0)
+    desks.close()
+    desks.give_up()
+    with pytest.raises(Refusal) as caught:
+        await stuck
+    assert caught.value.problem.type == "urn:notehop:problem:stopping"
+    # Its thread holds up no end of the process.
+    left = [one for one in threading.enumerate() if one.name == "notehop-lookup"]
+    assert left
+    assert all(one.daemon for one in left)
+    enough.set()
+
+
+async def test_threads_serve_again_and_again() -> None:
+    here = desk(most=2, waiting=0)
+    names = {await here.run(threading.get_ident) for _ in range(20)}
+    assert len(names) <= 2
+    here.close()

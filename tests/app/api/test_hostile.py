@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.api.app import create_app
+from app.api.desk import Desks
 from app.api.middleware.headers import HEADERS
 from app.api.parts import Part
 from app.container import locate
@@ -74,7 +75,7 @@ def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
 @pytest.fixture(scope="module")
 def ports(opened: VaultHandle) -> Iterator[dict[str, int]]:
     """A server of each kind; that of the demo vault has the page, as the real one."""
-    page = Part(routes(opened).routes)
+    page = Part(routes(opened, Desks(settings()).lookups.run).routes)
     with ExitStack() as held:
         apps = {
             "plain": create_app(_Kept(opened), settings(), parts=(page,)),  # type: ignore[arg-type]

@@ -18,9 +18,18 @@ from app.api.app import create_app
 from app.api.logs import KeyValue, request_id
 from app.api.middleware.body import BodyLimit
 from app.api.middleware.hosts import host_name, is_loopback
-from app.api.middleware.rate import REMEMBERED, RateLimit
+from app.api.middleware.rate import REMEMBERED, Buckets
+from app.api.middleware.tokens import GUESSES
 from app.api.parts import Part
 from config import load_settings
+from config.errors import (
+    CaptureFailed,
+    CaptureFolder,
+    NotehopError,
+    QueryError,
+    UsageError,
+    VaultError,
+)
 from config.settings import ServerSettings
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import TOKEN
@@ -151,14 +160,14 @@ def test_addresses_that_ask_too_often_are_held_back() -> None:
 
 def test_a_bucket_fills_at_its_rate() -> None:
     now = [0.0]
-    limit = RateLimit(lambda *_: None, per_minute=60, clock=lambda: now[0])  # type: ignore[arg-type, return-value]
+    limit = Buckets(60, 10, clock=lambda: now[0])
     assert [limit.wait("a") for _ in range(12)] == [0.0] * 10 + [1, 1]
     assert limit.wait("b") == 0
     now[0] = 2.5
     assert [limit.wait("a") for _ in range(3)] == [0, 0, 1]
     for number in range(REMEMBERED + 5):
         limit.wait(str(number))
-    assert len(limit._buckets) == REMEMBERED
+    assert len(limit) == REMEMBERED
 
 
 @pytest.mark.parametrize(
@@ -323,3 +332,60 @@ def test_bodies_in_many_pieces_arrive_whole() -> None:
     with serving(create_app(vault)) as port:
         assert say(port, request("POST", "/capture", body=body)).status == 201
     assert [one.text for one in vault.captured] == [text]
+
+
+@pytest.mark.parametrize("header", ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto"])
+def test_what_a_proxy_hands_on_is_not_from_here(header: str) -> None:
+    with client_at("127.0.0.1", create_app(FakeVault(), settings(rate_per_minute=6))) as client:
+        told = [client.get("/health", headers={header: "192.0.2.9"}) for _ in range(2)]
+        assert [one.status_code for one in told] == [200, 429]
+        assert client.get("/status").json()["index_dir"]
+    with client_at("127.0.0.1", create_app(FakeVault())) as client:
+        assert not client.get("/status", headers={header: "192.0.2.9"}).json()["index_dir"]
+
+
+def test_those_behind_a_proxy_are_told_apart() -> None:
+    with client_at("127.0.0.1", create_app(FakeVault(), settings(rate_per_minute=6))) as client:
+        for address in ("192.0.2.1", "192.0.2.2"):
+            headers = {"X-Forwarded-For": f"made up, {address}"}
+            codes = [client.get("/health", headers=headers).status_code for _ in range(2)]
+            assert codes == [200, 429]
+
+
+def test_wrong_tokens_are_soon_not_heard_any_more(locked: TestClient) -> None:
+    def shown(token: str, **headers: str) -> int:
+        said = {"Authorization": f"Bearer {token}", **headers}
+        return locked.get("/status", headers=said).status_code
+
+    assert [shown("wrong") for _ in range(GUESSES + 1)] == [401] * GUESSES + [429]
+    # Nor a right one, which would tell it from the wrong ones.
+    assert shown(TOKEN) == 429
+    assert shown(TOKEN, Via="1.1 another") == 200
+    assert locked.get("/status").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind", "told_elsewhere"),
+    [
+        (VaultError("/home/mia/Notes: there is no such folder"), 503, "vault", False),
+        (CaptureFolder("/home/mia/Notes/In: no folder"), 409, "capture-folder", False),
+        (CaptureFailed("/home/mia/Notes/In: no room"), 500, "capture", False),
+        (UsageError("a.md: no note of /home/mia/Notes"), 400, "usage", False),
+        (UsageError("Atlas: 2 notes: a/Atlas.md, b/Atlas.md"), 400, "usage", True),
+        (QueryError("the query is too long"), 422, "query", True),
+    ],
+)
+def test_paths_of_this_machine_are_not_for_others(
+    error: NotehopError, status: int, kind: str, told_elsewhere: bool
+) -> None:
+    app = create_app(FakeVault(error))
+    body = {"query": "q"}
+    with client_at("127.0.0.1", app) as client:
+        here = client.post("/search", json=body)
+    with client_at("192.168.1.9", create_app(FakeVault(error))) as client:
+        there = client.post("/search", json=body)
+    assert (here.status_code, there.status_code) == (status, status)
+    assert here.json()["detail"] == str(error)
+    assert there.json()["type"] == f"urn:notehop:problem:{kind}"
+    assert (there.json()["detail"] == str(error)) is told_elsewhere
+    assert "mia" not in there.text

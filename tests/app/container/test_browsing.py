@@ -226,5 +226,5 @@ def test_a_note_that_became_private_is_not_shown(own: VaultHandle) -> None:
 def test_a_note_that_is_gone_is_not_shown(own: VaultHandle) -> None:
     (own.place.vault / "Plan.md").unlink()
     assert paths(browsed(own, "Hub")) == ["work/Budget.md"]
-    with pytest.raises(NoteMissing, match="any more"):
+    with pytest.raises(NoteMissing, match="no note of this vault"):
         browsed(own, "Plan")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,8 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
 
 def meant(reader: Reader, said: str) -> tuple[str, ...]:
     with reader.snapshot() as view, reader.catalog.snapshot() as catalog:
-        return notes_meant(view, catalog, said)
+        as_indexed: Any = view
+        return notes_meant(view, catalog, as_indexed, said)
 
 
 @pytest.mark.parametrize(

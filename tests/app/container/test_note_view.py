@@ -237,3 +237,25 @@ def test_a_path_is_spelled_as_on_disk(own: VaultHandle) -> None:
     (own.place.vault / "NEW.md").write_text("x")
     with pytest.raises(NoteMissing):
         own.note("work/new.md")
+
+
+def test_a_note_that_became_private_is_named_to_nobody(own: VaultHandle) -> None:
+    file = own.place.vault / "Clay.md"
+    file.write_text(f"---\nprivate: true\n---\n{NOTES['Clay.md']}")
+    assert _said(own, "Cley") == "Cley: no note of this vault"
+    assert _said(own, "Clay") == "Clay: no note of this vault"
+    assert _said(own, "No such note") == "No such note: no note of this vault"
+    (own.place.vault / "home/Log.md").write_text("---\nprivate: true\n---\n")
+    assert own.note("Log").path == "work/Log.md"
+
+
+def test_a_tag_of_a_note_that_became_private_is_named_to_nobody(own: VaultHandle) -> None:
+    assert "site" in str(own.search("tag:siet").warnings)
+    (own.place.vault / "Wall.md").write_text("---\nprivate: true\ntags: [site]\n---\n")
+    assert "site" not in str(own.search("tag:siet").warnings)
+
+
+def _said(vault: VaultHandle, name: str) -> str:
+    with pytest.raises(NoteMissing) as raised:
+        vault.note(name)
+    return str(raised.value)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from app.container import running
 from app.container.place import Place, locate
 from app.container.running import Announcement, Running, digest, proof, read_running
 
@@ -75,6 +76,29 @@ def test_the_file_of_a_later_server_stays(place: Place) -> None:
         first.tell(URL)
         Announcement(place).tell("http://127.0.0.1:1")
     assert read_running(place.layout) is not None
+
+
+def test_a_server_that_runs_still_is_found_again_when_a_later_one_ends(place: Place) -> None:
+    first = told(place)
+    with Announcement(place) as later:
+        later.tell("http://127.0.0.1:1")
+    assert read_running(place.layout) == first
+
+
+def test_a_server_that_ended_meanwhile_is_not_told_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(place)
+    with Announcement(place) as later:
+        later.tell("http://127.0.0.1:1")
+        monkeypatch.setattr(running, "_alive", lambda pid: pid != later_former(later))
+        rewrite(place, pid=os.getppid())
+    assert not place.layout.server.exists()
+
+
+def later_former(later: Announcement) -> int:
+    assert later._former is not None
+    return later._former.pid
 
 
 def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path: Path, vault: Path) -> None:

@@ -70,3 +70,18 @@ def test_schemas_are_lean_and_name_every_argument() -> None:
     filters = input_schema(SearchArguments)["properties"]["filters"]["properties"]
     assert filters["tag"]["items"] == {"type": "string"}
     assert filters["not"]["type"] == "object"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"filters": {"tag": [1] * 300_000}},
+        {f"k{n}": 1 for n in range(300_000)},
+        {"k" * 1_000_000: 1},
+    ],
+    ids=["values", "fields", "a-long-name"],
+)
+def test_of_much_that_is_wrong_little_is_told(given: dict[str, Any]) -> None:
+    with pytest.raises(QueryError) as caught:
+        read_arguments(SearchArguments, {"query": "x", **given})
+    assert len(str(caught.value)) < 2_000

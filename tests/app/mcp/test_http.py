@@ -13,6 +13,7 @@ from app.api.parts import Part
 from app.mcp.http import HttpTransport
 from app.server import AtDesks
 from config import load_settings
+from config.errors import VaultError
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.served import request, say, serving
 from tests.app.mcp.test_stdio import INITIALIZE
@@ -145,3 +146,23 @@ def test_an_error_that_nobody_foresaw_is_not_quoted() -> None:
         told = post(port, body.encode(), session)[2]
         assert b"an internal error" in told
         assert b"7321" not in told
+
+
+SEARCH = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 3,
+        "method": "tools/call",
+        "params": {"name": "smart_search", "arguments": {"query": "x"}},
+    }
+).encode()
+
+
+@pytest.mark.parametrize("handed_on", [(), ("X-Forwarded-For: 192.0.2.9",)])
+def test_paths_of_this_machine_are_not_for_agents_elsewhere(handed_on: tuple[str, ...]) -> None:
+    for port in served(FakeVault(VaultError("/home/mia/Notes: there is no such folder"))):
+        _, headers, _ = post(port, HELLO.encode(), *handed_on)
+        session = f"Mcp-Session-Id: {headers['mcp-session-id']}"
+        told = post(port, SEARCH, session, *handed_on)[2]
+        assert (b"mia" in told) is not bool(handed_on)
+        assert (b"the vault cannot be read" in told) is bool(handed_on)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from fastapi import FastAPI
@@ -31,6 +31,11 @@ class Notes:
         return note("# Hello\n[[#Hello]] <script>")
 
 
+async def at_once(work: Callable[[], str]) -> str:
+    """Do what blocks where it stands."""
+    return work()
+
+
 @pytest.fixture
 def vault() -> Notes:
     return Notes()
@@ -39,7 +44,7 @@ def vault() -> Notes:
 @pytest.fixture
 def client(vault: Notes) -> Iterator[TestClient]:
     app = FastAPI()
-    app.include_router(routes(vault))
+    app.include_router(routes(vault, at_once))
     with TestClient(app) as found:
         yield found
 
@@ -144,3 +149,19 @@ def test_texts_to_show(client: TestClient) -> None:
 )
 def test_texts_that_are_refused(client: TestClient, body: dict[str, object]) -> None:
     assert client.post("/web/render", json=body).status_code == 422
+
+
+def test_what_takes_the_page_long_waits_in_its_turn(vault: Notes) -> None:
+    done = []
+
+    async def counted(work: Callable[[], str]) -> str:
+        done.append(work)
+        return work()
+
+    app = FastAPI()
+    app.include_router(routes(vault, counted))
+    with TestClient(app) as client:
+        assert client.get("/web/notes/A%20note.md").status_code == 200
+        assert client.post("/web/render", json={"snippets": ["a"]}).json()["snippets"]
+        assert client.post("/web/render", json={"answer": "a" * 60_001}).status_code == 422
+    assert len(done) == 2

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from config.errors import QueryError
+from indexing.capture.capture import keep
 from indexing.capture.text import note_text, tag_names
 from indexing.vault.parse import parse_note
 
@@ -99,3 +101,10 @@ def test_tags(given: list[str], names: list[str]) -> None:
 def test_what_can_be_no_tag_is_refused(tag: str) -> None:
     with pytest.raises(QueryError, match="can be no tag"):
         tag_names([tag])
+
+
+@pytest.mark.parametrize("text", ["\0", "\0 \n\0", "\ufeff", " \n"])
+def test_a_text_of_which_nothing_is_left_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(QueryError, match="nothing to keep"):
+        keep(tmp_path, "In", text, now=NOW)
+    assert list(tmp_path.iterdir()) == []

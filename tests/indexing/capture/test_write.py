@@ -187,5 +187,42 @@ def test_a_long_title_is_kept_as_a_property(vault: Path) -> None:
     assert kept.note.title == " ".join(["word"] * 40)
 
 
-def _refuses(*_: object) -> None:
+def _refuses(*_: object, **__: object) -> None:
     raise OSError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
+def test_a_folder_that_is_swapped_for_a_link_is_not_written_through(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = vault.parent / "outside"
+    outside.mkdir()
+    (vault / "In").mkdir()
+    held = write._held
+
+    def swapped(root: Path, real: Path) -> int:
+        (vault / "In").rename(vault / "Old")
+        (vault / "In").symlink_to(outside)
+        return held(root, real)
+
+    monkeypatch.setattr(write, "_held", swapped)
+    with pytest.raises(CaptureFailed):
+        write_new(vault, "In", name, "tea")
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
+def test_a_folder_that_is_swapped_while_it_is_written_to_stays_the_one_that_was_checked(
+    vault: Path,
+) -> None:
+    outside = vault.parent / "outside"
+    outside.mkdir()
+
+    def late(attempt: int) -> str:
+        (vault / "In").rename(vault / "Old")
+        (vault / "In").symlink_to(outside)
+        return name(attempt)
+
+    write_new(vault, "In", late, "tea")
+    assert list(outside.iterdir()) == []
+    assert [file.read_text() for file in (vault / "Old").iterdir()] == ["tea"]

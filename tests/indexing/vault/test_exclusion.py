@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from config.errors import VaultError
-from indexing.vault.exclusion import exclusion
+from indexing.vault.exclusion import exclusion, glob_pattern
 
 
 @pytest.mark.parametrize(
@@ -33,6 +37,38 @@ def test_globs(glob: str, kept_out: list[str], kept: list[str]) -> None:
     reason = exclusion([glob], [])
     assert [path for path in kept_out if reason(path) is None] == []
     assert [path for path in kept if reason(path) is not None] == []
+
+
+SIGNS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def plainly(glob: str) -> re.Pattern[str]:
+    """What a glob means, as an expression that may try all there is."""
+    anchored = "/" in glob.strip("/") or glob.startswith("/")
+    signs = re.split(r"((?:(?<=/)|^)\*\*/|\*\*|\*|\?)", glob.strip("/"))
+    body = "".join(SIGNS.get(sign, re.escape(sign)) for sign in signs)
+    return re.compile(rf"{'^' if anchored else '(?:^|/)'}{body}(?:/|\Z)", re.DOTALL)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(["*", "**", "**/", "?", "/", "a", "b", "/**/"]), max_size=7),
+    st.lists(st.text("ab/", max_size=9), min_size=10, max_size=10),
+)
+def test_a_glob_takes_what_it_says(signs: list[str], paths: list[str]) -> None:
+    glob = "".join(signs)
+    taken, meant = glob_pattern(glob), plainly(glob)
+    for path in paths:
+        assert bool(taken.search(path)) == bool(meant.search(path)), (glob, path)
+
+
+@pytest.mark.parametrize(
+    "glob",
+    ["**" * 8 + "zqz", "*" * 900, "*a" * 400 + "z", "**a" * 300 + "z", "**/a" * 200 + "z"],
+)
+def test_no_glob_takes_for_ever(glob: str) -> None:
+    for path in ("a" * 250, "a/" * 120, "Projects/Hollin Reach/Hollin Reach.md"):
+        glob_pattern(glob).search(path)
 
 
 @pytest.mark.parametrize(
