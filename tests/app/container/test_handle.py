@@ -92,7 +92,7 @@ def test_explain(opened: VaultHandle) -> None:
     status = opened.search("status of Atlas", explain=True).explanation
     assert status is not None
     assert (status.intent, status.subject) == ("status", ["Atlas.md"])
-    assert found.explanation.counts["fusion"]["subject"] == 1
+    assert status.counts["fusion"]["subject"] == 1
 
 
 def test_an_answer_is_explained_as_a_search_is(opened: VaultHandle) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from indexing import reading
 from indexing.pipeline import Indexer
 from tests.indexing.pipeline.conftest import Bench
 
@@ -24,14 +25,14 @@ def indexer(bench: Bench) -> Indexer:
 def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
     """Name of a note -> the number of the error with which it cannot be read."""
     numbers: dict[str, int] = {}
-    real = Path.open
+    real = reading.open_below
 
-    def opened(self: Path, *arguments: Any, **named: Any) -> Any:
-        if self.name in numbers:
-            raise OSError(numbers[self.name], os.strerror(numbers[self.name]))
-        return real(self, *arguments, **named)
+    def opened(root: Path, path: str, *arguments: Any, **named: Any) -> Any:
+        if path in numbers:
+            raise OSError(numbers[path], os.strerror(numbers[path]))
+        return real(root, path, *arguments, **named)
 
-    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(reading, "open_below", opened)
     return numbers
 
 
