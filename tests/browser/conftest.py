@@ -39,8 +39,13 @@ FLAGS = (
 TOKEN = "only-for-the-tests-of-the-page"
 
 
-# Of this folder, not of the session: while it is open, an event loop runs, which others could not.
-@pytest.fixture(scope="package")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run these tests last: Playwright keeps an event loop running, which others cannot have."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: item.path.is_relative_to(here))
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The browser of all tests; each test has a profile of its own in it."""
     if os.environ.get(WITHOUT):
@@ -53,7 +58,7 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def site(demo: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of ``notehop serve`` over the demo vault, as users start it."""
     vault, index = demo
@@ -125,7 +130,7 @@ class SlowLLM(ScriptedLLM):
             yield CompletionResponse(text=text, delta=f"{word} ")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A vault of notes that would do harm if anything of them ran, and its index."""
     from app.container import locate, update_index
@@ -182,13 +187,13 @@ def serving(app: object) -> Iterator[str]:
     thread.join(30)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def slow() -> SlowLLM:
     """The language model of the guarded server."""
     return SlowLLM(says="Otters know the **trap** [1] and its bait [C1] , and not [9] .")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
     """A server with a token and a language model, over the hostile vault."""
     from app.api.app import create_app
