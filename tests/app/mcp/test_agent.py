@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,15 +129,23 @@ def test_a_note_is_read_whole_or_in_parts(one: Agent, demo: tuple[Path, Path]) -
     assert [entry["heading"] for entry in outline["outline"]][:2] == ["Timeline", "Design"]
 
 
+def files(vault: Path) -> set[Path]:
+    """Everything that is in a vault."""
+    return set(vault.rglob("*"))
+
+
 def test_a_note_is_kept(one: Agent, demo: tuple[Path, Path]) -> None:
+    before = files(demo[0])
     try:
         found = one.reply("capture", text="Ring Bram about the sea wall of Hollin Reach.")
         kept = demo[0] / found["file"]
         assert kept.parent == demo[0] / "Inbox"
         assert "Ring Bram" in kept.read_text(encoding="utf-8")
         assert found["connections"]
+        assert files(demo[0]) - before == {kept}
     finally:
-        shutil.rmtree(demo[0] / "Inbox", ignore_errors=True)
+        for new in files(demo[0]) - before:
+            new.unlink()
 
 
 @pytest.mark.parametrize(
@@ -162,10 +169,11 @@ def test_a_note_is_kept(one: Agent, demo: tuple[Path, Path]) -> None:
 def test_what_makes_no_sense_is_a_result_that_says_why(
     one: Agent, demo: tuple[Path, Path], tool: str, arguments: dict[str, object], told: str
 ) -> None:
+    before = files(demo[0])
     said = one.refusal(tool, **arguments)
     assert told in said
     assert len(said) < 500
-    assert not (demo[0] / "Inbox").exists()
+    assert files(demo[0]) == before
 
 
 def test_a_tool_that_is_none_is_an_error(one: Agent) -> None:
