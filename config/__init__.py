@@ -1,12 +1,16 @@
 """Settings and errors: the layer that everything else stands on.
 
 The names below are loaded when they are first asked for: errors alone must not cost the settings.
+
+Touches: environment (see :mod:`config.telemetry`).
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from config.telemetry import switch_off
 
 if TYPE_CHECKING:
     from config.layers import load_settings, user_config_file
@@ -19,6 +23,9 @@ _HOMES = {
     "load_settings": "config.layers",
     "user_config_file": "config.layers",
 }
+
+# Everything imports this package before it imports a library that would tell.
+switch_off()
 
 
 def __getattr__(name: str) -> Any:
