@@ -46,4 +46,12 @@ class Asked(Strict):
             raise PydanticCustomError(
                 "too_many_fields", "has more than {most} fields", {"most": MOST_FIELDS}
             )
-        return value
+        return _whole(value) if isinstance(value, dict) else value
+
+
+def _whole(fields: dict[Any, Any]) -> dict[Any, Any]:
+    """The fields with ``5`` for ``5.0``: to JSON they are one number (RFC 8259, 6)."""
+    return {
+        key: int(value) if isinstance(value, float) and value.is_integer() else value
+        for key, value in fields.items()
+    }

@@ -12,13 +12,24 @@ MOST_TAGS = 50
 """Tags of one note."""
 
 
+SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ud800-\udfff\ufeff]"
+"""A sign that makes a text a tag, for programs that read the schema; more is taken."""
+
+
 class CaptureQuery(Asked):
     """A text to keep as a new note. Without a title, its first line names it."""
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"\S")]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
     tags: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], at_most(MOST_TAGS)
+        list[
+            Annotated[
+                str,
+                StringConstraints(min_length=1, max_length=100),
+                Field(json_schema_extra={"pattern": SAYS_SOMETHING}),
+            ]
+        ],
+        at_most(MOST_TAGS),
     ] = Field(default_factory=list, max_length=MOST_TAGS)
 
 

@@ -21,6 +21,17 @@ def test_unknown_and_wrong_values_are_refused(extra: dict[str, object]) -> None:
         Query.model_validate({"query": "q", **extra})
 
 
+def test_a_whole_number_is_one_however_it_is_written() -> None:
+    asked = Query.model_validate({"query": "q", "top_k": 5.0, "connected": {"max": 1.0}})
+    assert (asked.top_k, asked.connected.max) == (5, 1)
+
+
+@pytest.mark.parametrize("value", [5.5, "5", True, float("inf"), float("nan")])
+def test_no_other_value_passes_for_a_whole_number(value: object) -> None:
+    with pytest.raises(ValidationError):
+        Query.model_validate({"query": "q", "top_k": value})
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -21,7 +21,8 @@ class Plan:
     """A query as it will be run: ``text`` is searched for in what ``conditions`` leave.
 
     ``lists`` tells that there is no word to search for: the newest notes are wanted. ``unknown``
-    and ``without_value`` are those of :class:`app.retrieval.filters.syntax.Written`.
+    and ``without_value`` are those of :class:`app.retrieval.filters.syntax.Written`; ``wordless``
+    are the phrases that hold no word, and narrow nothing.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Plan:
     lists: bool
     unknown: tuple[str, ...] = ()
     without_value: tuple[str, ...] = ()
+    wordless: tuple[str, ...] = ()
 
 
 def plan(
@@ -62,6 +64,11 @@ def plan(
         lists,
         written.unknown,
         written.without_value,
+        tuple(
+            phrase
+            for phrase in (*filters.phrases, *filters.not_.phrases)
+            if not words_said(phrase)
+        ),
     )
 
 
@@ -86,9 +93,8 @@ def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
         for value in values:
             yield Condition("property", _said(value), key, negated)
     for phrase in fields.phrases:
-        if not words_said(phrase):
-            raise QueryError(f"filters.phrases: {phrase!r} holds no word; leave it out")
-        yield Condition("phrase", phrase, negated=negated)
+        if words_said(phrase):
+            yield Condition("phrase", phrase, negated=negated)
 
 
 def _said(value: str | bool | int | float) -> str:

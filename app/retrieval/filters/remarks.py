@@ -44,6 +44,10 @@ def of_plan(plan: Plan, labels: Labels, stands: Stands = bool) -> list[str]:
         f"{key}: was searched for as text: write the value right after the colon, without a blank"
         for key in plan.without_value
     ]
+    told += [
+        f"filters.phrases: {phrase!r} holds no word and narrows nothing; it was left out"
+        for phrase in plan.wordless
+    ]
     return told
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +18,9 @@ from indexing.pipeline import Indexer
 from indexing.stores.layout import IndexLayout
 from indexing.stores.probe import examine
 from indexing.stores.reader import Reader, Snapshot
-from indexing.stores.vectors import Vectors
 from tests.indexing.pipeline.machine.contents import (
     catalog_rows,
+    caught_up,
     graph_of,
     lexical_hits,
     places,
@@ -70,6 +69,8 @@ def index(
     embedding_ahead.SMALL_CHANGE = ASIDE_FROM
     model = ReadableModel()
     if log is not None:
+        # Whoever runs the tests in the background has made their processes deaf to it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         faults.hook = _Points(log, kill_at, signal_no)
     try:
         report = _indexer(home, at, model).run(rebuild=rebuild, allow_mass_delete=True)
@@ -139,13 +140,8 @@ def _agrees(row: Any, other: Any) -> str:
 def _stored(layout: IndexLayout) -> Told:
     if not layout.chroma.is_dir():
         return {}
-    # A copy: the store writes when it is opened, and its files are sealed.
-    copy = Path(shutil.copytree(layout.chroma, layout.root.with_name("chroma-copy")))
-    try:
-        with Vectors.open(copy, DIMENSIONS) as store:
-            found = stored_vectors(store)
-    finally:
-        shutil.rmtree(copy)
+    with caught_up(layout, DIMENSIONS) as store:
+        found = stored_vectors(store)
     # Named as the readers' tables name them.
     return {
         name.replace("chunks ", "chunk ").replace("links ", "sentence "): row

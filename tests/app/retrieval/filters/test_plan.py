@@ -82,6 +82,12 @@ def test_a_literal_query_holds_no_filters() -> None:
     assert (found.unknown, found.without_value) == ((), ())
 
 
+def test_a_phrase_without_a_word_narrows_nothing() -> None:
+    found = planned("x", phrases=["?!", "tide gate"])
+    assert said(found) == ['"tide gate"']
+    assert found.wordless == ("?!",)
+
+
 @pytest.mark.parametrize(
     ("query", "fields", "says"),
     [
@@ -89,7 +95,7 @@ def test_a_literal_query_holds_no_filters() -> None:
         pytest.param("x after:noon", {}, "after:noon: 'noon' is no date; write 2026", id="text"),
         pytest.param("x", {"before": "soon"}, "before:soon: 'soon' is no date", id="field"),
         pytest.param("x", {"not": {"after": "x"}}, "-after:x: 'x' is no date", id="negated"),
-        pytest.param("x", {"phrases": "?!"}, "holds no word", id="phrase"),
+        pytest.param("", {"phrases": "?!"}, "empty", id="phrase without a word alone"),
     ],
 )
 def test_refused(query: str, fields: dict[str, object], says: str) -> None:
