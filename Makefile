@@ -67,7 +67,9 @@ eval: setup
 	  name=results/eval-$$(git describe --always --dirty); \
 	  $(BIN)/notehop eval $(EVAL_DATA) --ablate --out $$name.json --html $$name.html && \
 	  $(BIN)/notehop eval $(EVAL_DATA) --unrelated-links 20 --compare connected.max=0 current \
-	    --measure context.all --out $$name-links.json; \
+	    --measure context.all --out $$name-links.json && \
+	  $(BIN)/notehop eval $(EVAL_DATA) --compare connected.max=0 current \
+	    --measure answer.contains --out $$name-answers.json --html $$name-answers.html; \
 	else echo "$(EVAL_DATA): no golden sets there; name a folder of them with EVAL_DATA=PATH"; fi
 
 # The parts of the README that are made from the product itself.

@@ -65,3 +65,35 @@ class IndexUnwritable(IndexFailure):
 
 class ModelError(NotehopError):
     """An embedding or language model is missing, is not what it claims to be, or failed."""
+
+
+class ProviderError(ModelError):
+    """A provider of a language model was not asked, refused, or gave no whole answer.
+
+    ``kind`` is one of :data:`PROVIDER_KINDS`.
+    """
+
+    def __init__(self, message: str, kind: str = "other") -> None:
+        if kind not in PROVIDER_KINDS:
+            raise ValueError(f"{kind!r} is no kind of error; one of {', '.join(PROVIDER_KINDS)}")
+        super().__init__(message)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type[ProviderError], tuple[str, str]]:
+        return type(self), (str(self), self.kind)
+
+
+PROVIDER_KINDS = (
+    "consent",
+    "key",
+    "model",
+    "refused",
+    "timeout",
+    "rate",
+    "overflow",
+    "server",
+    "cancelled",
+    "other",
+)
+"""``consent``: the user did not allow the host; ``key``, ``model``: missing or not taken;
+``refused``: no connection; ``overflow``: more text than the model's window holds."""

@@ -33,6 +33,26 @@ USER_ONLY = (
     "vault.path",
     "index.dir",
     "embedding.allow_download",
+    "llm.provider",
+    "llm.model",
+    "llm.base_url",
+    "llm.context_window",
+    "llm.max_tokens",
+    "llm.temperature",
+    "llm.connect_timeout_s",
+    "llm.timeout_s",
+    "llm.retries",
+    "llm.gpu_layers",
+    "llm.threads",
+    "privacy.allow_hosts",
+    "enrich.summaries",
+    "enrich.headers",
+    "enrich.max_calls",
+    "enrich.max_tokens",
+    "enrich.watch_calls",
+    "enrich.keep_days",
+    "themes.summaries",
+    "themes.max_calls",
     "server.host",
     "server.token_file",
     "server.allow_origins",
@@ -45,8 +65,11 @@ USER_ONLY = (
 )
 """Keys that a vault's own file may not set: a vault can come from someone else."""
 
-SECRET = {"server.token": "server.token_file"}
-"""Keys that no settings file may hold, and what names a file for their values instead."""
+SECRET = {
+    "server.token": ", or name a file that only you can read with server.token_file",
+    "llm.api_key": "",
+}
+"""Keys that no settings file may hold, and what else can be done than to set their variable."""
 
 Layer = tuple[str, dict[str, Any]]
 
@@ -123,8 +146,7 @@ def _refuse_secrets(path: Path, values: Mapping[str, Any]) -> None:
         if (secret := _secret(key)) is not None and value != "":
             variable = f"{ENV_PREFIX}{secret.replace('.', '__')}".upper()
             raise SettingsError(
-                f"{path}: {secret} may stand in no settings file; set {variable}, or name a file "
-                f"that only you can read with {SECRET[secret]}"
+                f"{path}: {secret} may stand in no settings file; set {variable}{SECRET[secret]}"
             )
 
 
@@ -146,7 +168,8 @@ def _variable(name: str, value: str) -> dict[str, Any]:
     section, separator, _ = name.lower().removeprefix(ENV_PREFIX).partition("__")
     if section not in sections or not separator:
         # A secret under a name that is not quite right must not be shown either.
-        shown = name if "token" in name.lower() else f"{name} = {value!r}"
+        hidden = any(word in name.lower() for word in ("token", "key"))
+        shown = name if hidden else f"{name} = {value!r}"
         raise SettingsError(
             f"environment variable {shown} names no setting; "
             f"write NOTEHOP_SECTION__KEY with a section of: {', '.join(sections)}"
@@ -236,7 +259,9 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     rule = error["msg"].replace("Input should be", "must be")
     if error["type"].startswith("model_"):
         rule = f"must be a table with keys of: {', '.join(_keys_at(location))}"
-    shown = "(not shown)" if _secret(key) else repr(error["input"])
+    # A password may stand in an address.
+    hidden = _secret(key) or (key.endswith("_url") and "@" in str(error["input"]))
+    shown = "(not shown)" if hidden else repr(error["input"])
     return f"{origin}: {key} = {shown}: {rule}"
 
 

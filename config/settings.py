@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -204,9 +206,68 @@ class ConnectedSettings(_Section):
 
 
 class AnswerSettings(_Section):
-    """The answer without a language model."""
+    """The answer without a language model, and the check of every answer."""
 
     max_sentences: int = Field(ge=1, le=50)
+    check_ms: int = Field(ge=0)
+
+
+class EnrichSettings(_Section):
+    """What is written about notes when they are indexed, and what that may cost."""
+
+    summaries: Literal["off", "extract", "llm"]
+    headers: Literal["off", "llm"]
+    max_calls: int = Field(ge=0)
+    max_tokens: int = Field(ge=0)
+    watch_calls: int = Field(ge=0)
+    keep_days: float = Field(ge=0, le=36_500)
+
+
+def _host(host: str) -> str:
+    """A host as it stands in an address, without scheme, port and path."""
+    plain = host.strip().strip("[]").rstrip(".").lower()
+    try:
+        ip_address(plain)
+    except ValueError:
+        if not re.fullmatch(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", plain):
+            raise ValueError(
+                "must be a host name or an address, like api.openai.com, without https:// and port"
+            ) from None
+    return plain
+
+
+def _base_url(url: str) -> str:
+    """The address of a server: scheme, host, perhaps port and path; no name, key or query in it."""
+    url = url.strip().rstrip("/")
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError(
+            "must be an address like http://127.0.0.1:8080/v1, without user, password or query"
+        )
+    return url
+
+
+class LlmSettings(_Section):
+    """The language model that writes answers, and how it is asked."""
+
+    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic", "llama-cpp"]
+    model: str
+    base_url: Annotated[str, AfterValidator(_base_url)]
+    api_key: Annotated[SecretStr | None, _none_if("")]
+    context_window: int = Field(ge=0)
+    max_tokens: int = Field(ge=16)
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, _none_if("auto")]
+    connect_timeout_s: float = Field(gt=0, le=600)
+    timeout_s: float = Field(gt=0, le=3_600)
+    retries: int = Field(ge=0, le=10)
+    gpu_layers: int = Field(ge=-1)
+    threads: int = Field(ge=0, le=1024)
 
 
 Origin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9+.-]*://[^/\s?#@*]+$")]
@@ -214,6 +275,33 @@ Origin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9+.-]*://[^/\s?#
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
 """A name in lower case, without a port."""
+
+
+class ThemesSettings(_Section):
+    """The communities of the graph of links, and the answers made of them."""
+
+    enabled: bool
+    resolution: float = Field(gt=0, le=100)
+    min_notes: int = Field(ge=2, le=1_000)
+    max: int = Field(ge=1, le=50)
+    sources: int = Field(ge=1, le=20)
+    summaries: Literal["extract", "llm"]
+    max_calls: int = Field(ge=0)
+
+
+class ConversationSettings(_Section):
+    """How much of what was said is remembered for follow-up questions, in memory alone."""
+
+    max: int = Field(ge=1, le=10_000)
+    turns: int = Field(ge=1, le=100)
+    max_tokens: int = Field(ge=100)
+    keep_minutes: float = Field(gt=0)
+
+
+class PrivacySettings(_Section):
+    """What may leave this machine."""
+
+    allow_hosts: tuple[Annotated[str, AfterValidator(_host)], ...]
 
 
 class CaptureSettings(_Section):
@@ -261,6 +349,11 @@ class Settings(BaseSettings):
     rerank: RerankSettings
     connected: ConnectedSettings
     answer: AnswerSettings
+    llm: LlmSettings
+    privacy: PrivacySettings
+    conversation: ConversationSettings
+    enrich: EnrichSettings
+    themes: ThemesSettings
     capture: CaptureSettings
     server: ServerSettings
 

@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 INTENTS = ROOT / "docs" / "intents.md"
+THEMES = ROOT / "docs" / "themes.md"
 DEFAULTS = ROOT / "config" / "default.toml"
 
 _KEY = re.compile(r"([a-z0-9_]+) = (.+)")
@@ -80,6 +81,23 @@ def rules_table() -> str:
     return "\n".join(rows)
 
 
+def theme_rules_table() -> str:
+    """Make the table of the rules that tell a question about the whole vault."""
+    from app.retrieval.theme_rules import RULES
+
+    rows = ["| | rule | example | about |", "| --- | --- | --- | --- |"]
+    for rule in RULES:
+        phrase = rule.phrase.replace("|", "\\|")
+        rows.append(f"| {rule.language} | `{phrase}` | {rule.example} | {rule.about or 'all'} |")
+    return "\n".join(rows)
+
+
+def with_theme_rules(page: str) -> str:
+    """Return docs/themes.md with the rules as they are."""
+    marks = re.compile(r"(<!-- themes:begin -->\n).*?(<!-- themes:end -->)", re.DOTALL)
+    return marks.sub(lambda found: f"{found[1]}{theme_rules_table()}\n{found[2]}", page)
+
+
 def with_rules(page: str) -> str:
     """Return docs/intents.md with the rules as they are."""
     marks = re.compile(r"(<!-- rules:begin -->\n).*?(<!-- rules:end -->)", re.DOTALL)
@@ -102,7 +120,7 @@ def generated(readme: str) -> str:
 
 def main() -> None:
     """Write the generated parts, or check that they are current."""
-    for path, made in ((README, generated), (INTENTS, with_rules)):
+    for path, made in ((README, generated), (INTENTS, with_rules), (THEMES, with_theme_rules)):
         before = path.read_text(encoding="utf-8")
         after = made(before)
         if "--check" in sys.argv and before != after:

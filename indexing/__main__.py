@@ -31,6 +31,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--allow-mass-delete", action="store_true", help="forget notes even if most are gone"
     )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="agree beforehand to what enrichment costs, as far as its budget",
+    )
     parser.add_argument("--device", help="where to embed: auto, cpu, cuda or mps")
     parser.add_argument("--watch", action="store_true", help="then follow the vault as it changes")
     # For a process that runs this one: follow at once, and end when standard input ends.
@@ -67,6 +72,8 @@ def _settings(options: argparse.Namespace, vault: Path) -> Settings:
 
 
 def _index(options: argparse.Namespace) -> None:
+    from indexing.enrich.consent import agreement
+    from indexing.enrich.step import enrich, with_enrichment
     from indexing.pipeline import Indexer
     from indexing.report_lines import report_lines, warning_lines
     from indexing.stores.layout import IndexLayout, index_dir_for
@@ -78,9 +85,11 @@ def _index(options: argparse.Namespace) -> None:
     settings = _settings(options, vault)
     layout = IndexLayout(index_dir_for(vault, options.index_dir or settings.index.dir))
     command = options.part_of or "python -m indexing"
-    report = Indexer(vault, settings, layout, terminal_progress(), command=command).run(
-        rebuild=options.rebuild, allow_mass_delete=options.allow_mass_delete
-    )
+    indexer = Indexer(vault, settings, layout, terminal_progress(), command=command)
+    report = indexer.run(rebuild=options.rebuild, allow_mass_delete=options.allow_mass_delete)
+    if options.part_of is None:
+        # Else the process that this one does a part for goes on with that.
+        report = with_enrichment(report, enrich(indexer, agreement(yes=options.yes)))
     if options.json and options.watch:
         report_line(sys.stdout, report)
     elif options.json:

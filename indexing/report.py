@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from indexing.enrich.report import EnrichReport
+
 
 class Progress(Protocol):
     """Where a run shows what it is doing; stages follow one another and do not nest."""
@@ -77,7 +79,8 @@ class Report:
     the vault that is not in the index, sorted by path. ``warnings`` are of the notes read in this
     run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time by stage.
     ``languages`` counts those of a sample of the notes, if the run wrote any; ``advice`` says what
-    would serve this vault better.
+    would serve this vault better. ``enrichment`` tells what was written about notes after the run,
+    if the settings ask for that.
     """
 
     vault: str
@@ -98,6 +101,7 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=dict)
     languages: Mapping[str, int] = field(default_factory=dict)
     advice: tuple[str, ...] = ()
+    enrichment: EnrichReport | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain values, for ``--json`` and the catalog."""
@@ -105,5 +109,9 @@ class Report:
         for name in ("skipped", "failed"):
             values[name] = [{"path": path, "reason": reason} for path, reason in values[name]]
         values["warnings"], values["advice"] = list(self.warnings), list(self.advice)
+        if self.enrichment is None:
+            del values["enrichment"]
+        else:
+            values["enrichment"] = self.enrichment.as_json()
         values["seconds"] = {stage: round(value, 3) for stage, value in self.seconds.items()}
         return values

@@ -36,6 +36,7 @@ def report_lines(report: Report) -> list[str]:
         f"  notes  {_all(notes)}",
         f"  links  {_all(targets)}",
         on_one_line(f"  index  {report.index_dir}"),
+        *(() if report.enrichment is None else report.enrichment.lines()),
         *_reasons("skipped", report.skipped),
         *_reasons("failed", report.failed),
         *(on_one_line(f"  advice  {said}") for said in report.advice),

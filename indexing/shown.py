@@ -35,3 +35,8 @@ def ago(seconds: float) -> str:
         if seconds >= size:
             return f"{counted(int(seconds // size), noun)} ago"
     return "just now"
+
+
+def shown_size(count: int) -> str:
+    """A number of bytes as people write it: ``1.2 MB``, ``0.3 kB``."""
+    return f"{count / 1e6:,.1f} MB" if count >= 50_000 else f"{count / 1e3:,.1f} kB"

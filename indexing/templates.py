@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,12 @@ _NOTES = (("daily-notes.json", "template"), ("zk-prefixer.json", "template"))
 
 _USUAL = ("Templates", "templates")
 """The folder at the vault's root where nothing is set."""
+
+_OWN = ".obsidian"
+
+_File = tuple[str, int, int, int]
+"""A file with its size and the times at which its content and its rights changed: what was read of
+it is kept for as long as it is that."""
 
 _MOST_BYTES = 100_000
 """Of a template that are read."""
@@ -63,23 +70,22 @@ class Templates:
 def read_templates(root: Path) -> Templates:
     """Read where a vault keeps its templates and what they say.
 
-    A file that is missing or damaged says nothing. Templates are read again when they change; a
-    vault without any costs six looks at its disk.
+    A file that is missing or damaged says nothing. Settings and templates are read again when their
+    size or time changes; a vault without any costs six looks at its disk.
     """
-    own = root / ".obsidian"
-    folders = {said for file, key in _FOLDERS if (said := _said(own / file, key))}
+    vault = str(root)
+    folders = {said for file, key in _FOLDERS if (said := _said(f"{vault}/{_OWN}/{file}", key))}
     notes = {
-        said.removesuffix(NOTE_SUFFIX) for file, key in _NOTES if (said := _said(own / file, key))
+        said.removesuffix(NOTE_SUFFIX)
+        for file, key in _NOTES
+        if (said := _said(f"{vault}/{_OWN}/{file}", key))
     }
-    lines: set[str] = set()
-    for count, entry in enumerate(_files(root, folders or set(_USUAL), notes)):
-        if count == _MOST:
-            # No folder of templates: nothing of it is held back.
-            return Templates()
-        lines |= _lines_of(*entry)
-    return Templates(
-        frozenset(map(fold, folders or _USUAL)), frozenset(map(fold, notes)), frozenset(lines)
-    )
+    folders = folders or set(_USUAL)
+    files = tuple(islice(_files(vault, folders, notes), _MOST + 1))
+    if len(files) > _MOST:
+        # No folder of templates: nothing of it is held back.
+        return Templates()
+    return _templates(frozenset(folders), frozenset(notes), files)
 
 
 def line_keys(text: str) -> list[str]:
@@ -88,9 +94,20 @@ def line_keys(text: str) -> list[str]:
     return [fold(line) for line in said if line]
 
 
-def _files(root: Path, folders: set[str], notes: set[str]) -> Iterator[tuple[str, int, int]]:
-    """(path, size, time of change) of each template."""
-    pending = [str(root / folder) for folder in sorted(folders)]
+@lru_cache(maxsize=8)
+def _templates(
+    folders: frozenset[str], notes: frozenset[str], files: tuple[_File, ...]
+) -> Templates:
+    return Templates(
+        frozenset(map(fold, folders)),
+        frozenset(map(fold, notes)),
+        frozenset().union(*(_lines_of(file) for file in files)),
+    )
+
+
+def _files(vault: str, folders: set[str], notes: set[str]) -> Iterator[_File]:
+    """Each template, as it is now."""
+    pending = [f"{vault}/{folder}" for folder in sorted(folders)]
     while pending:
         try:
             with os.scandir(pending.pop()) as entries:
@@ -99,33 +116,45 @@ def _files(root: Path, folders: set[str], notes: set[str]) -> Iterator[tuple[str
                 for one in found:
                     if is_note(one.name) and one.is_file(follow_symlinks=False):
                         stat = one.stat(follow_symlinks=False)
-                        yield one.path, stat.st_size, stat.st_mtime_ns
+                        yield one.path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
         except OSError:
             continue
     for note in sorted(notes):
-        file = root / f"{note}{NOTE_SUFFIX}"
-        try:
-            stat = file.stat()
-        except OSError:
-            continue
-        yield str(file), stat.st_size, stat.st_mtime_ns
+        if (file := _now(f"{vault}/{note}{NOTE_SUFFIX}")) is not None:
+            yield file
+
+
+def _now(path: str) -> _File | None:
+    """A file as it is now; None if it is not there."""
+    try:
+        stat = os.stat(path)  # noqa: PTH116 (four looks a query: this is hot)
+    except OSError:
+        return None
+    return path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 @lru_cache(maxsize=2 * _MOST)
-def _lines_of(path: str, size: int, mtime_ns: int) -> frozenset[str]:  # noqa: ARG001 (the cache's key)
+def _lines_of(file: _File) -> frozenset[str]:
     try:
-        with Path(path).open("rb") as stream:
+        with Path(file[0]).open("rb") as stream:
             return frozenset(line_keys(stream.read(_MOST_BYTES).decode("utf-8", "replace")))
     except OSError:
         return frozenset()
 
 
-def _said(file: Path, key: str) -> str:
+def _said(path: str, key: str) -> str:
+    file = _now(path)
+    return "" if file is None else _said_in(file, key)
+
+
+@lru_cache(maxsize=32)
+def _said_in(file: _File, key: str) -> str:
+    """What a file of settings names under a key, relative to the vault; nothing if it is none."""
     try:
-        settings: Any = json.loads(file.read_bytes())
+        settings: Any = json.loads(Path(file[0]).read_bytes())
     except (OSError, ValueError, RecursionError):
         return ""
     said = settings.get(key) if isinstance(settings, dict) else None
-    if not isinstance(said, str) or ".." in said.split("/"):
+    if not isinstance(said, str) or "\0" in said or ".." in said.split("/"):
         return ""
     return said.strip().strip("/")

@@ -21,7 +21,7 @@ def code_spans(text: str) -> list[Span]:
     """
     spans: list[Span] = []
     at = 0
-    for start, end in _fences(text):
+    for start, end in fences(text):
         spans += _inline(text, at, start)
         spans.append((start, end))
         at = end
@@ -53,7 +53,8 @@ def _step(opened: str | None, line: str) -> str | None:
     return None if closes else opened
 
 
-def _fences(text: str) -> Iterator[Span]:
+def fences(text: str) -> Iterator[Span]:
+    """Yield the ranges of fenced code in order, their first and last lines included."""
     opened: str | None = None
     start = at = 0
     for line in text.splitlines(keepends=True):

@@ -10,7 +10,7 @@ from app.answer.citations import check_citations
 from app.answer.extractive import Quote
 from app.answer.frame import body
 from app.answer.material import Material
-from app.models import Source
+from app.models import LeftOut, Source
 from indexing.shown import on_one_line
 
 Mode = Literal["llm", "extractive", "none"]
@@ -29,14 +29,33 @@ NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of an answer that quotes a source: its half-open range, marker included.
+
+    ``ranges`` are those of the source's text whose words it holds.
+    """
+
+    start: int
+    end: int
+    marker: str
+    ranges: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """``cited`` holds markers of sources (``[1]``), ``mentioned`` labels of connected notes."""
+    """``cited`` holds markers of sources (``[1]``), ``mentioned`` labels of connected notes.
+
+    ``said`` tells where the text is quotes, in order; ``left_out`` what a language model was not
+    shown.
+    """
 
     text: str
     mode: Mode
     cited: tuple[str, ...] = ()
     mentioned: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    said: tuple[Said, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def written(text: str, material: Material) -> Draft:
@@ -62,13 +81,25 @@ def names_of(material: Material) -> tuple[list[str], list[str]]:
 
 
 def quoted(quotes: Sequence[Quote]) -> Draft:
-    """The draft of an extractive answer: each quote with its marker, then note and heading."""
-    parts = [
-        f"“{body(quote.text)}” {quote.source.marker}\n— {place_of(quote.source)}"
-        for quote in quotes
-    ]
+    """The draft of an extractive answer: each quote with its marker, then note and heading.
+
+    A quote of several lines is a quote block, so that its lists and tables stay what they are.
+    """
+    text = QUOTED
+    said: list[Said] = []
+    for quote in quotes:
+        marker = quote.source.marker
+        words = body(quote.text)
+        if "\n" in words:
+            shown = "\n".join(f"> {line}".rstrip() for line in words.split("\n"))
+            piece = f"{shown}\n\n{marker}"
+        else:
+            piece = f"“{words}” {marker}"
+        start = len(text) + 2
+        said.append(Said(start, start + len(piece), marker, tuple(quote.ranges)))
+        text = f"{text}\n\n{piece}\n— {place_of(quote.source)}"
     cited = tuple(quote.source.marker for quote in quotes)
-    return Draft("\n\n".join([QUOTED, *parts]), "extractive", cited)
+    return Draft(text, "extractive", cited, said=tuple(said))
 
 
 def silent(sources: Sequence[Source]) -> Draft:

@@ -21,13 +21,16 @@ class Material:
     """What an answer is made of.
 
     ``source_nodes`` are the nodes of ``sources``, in that order; ``names`` maps the marker of a
-    source to the other names of its note.
+    source to the other names of its note, ``headings`` to those that it stands under, and
+    ``ordinals`` to its number among the chunks of its note.
     """
 
     sources: tuple[Source, ...] = ()
     connected: tuple[ConnectedNote, ...] = ()
     source_nodes: tuple[NodeWithScore, ...] = ()
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    headings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ordinals: Mapping[str, int] = field(default_factory=dict)
 
 
 def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
@@ -39,14 +42,14 @@ def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
     """
     cited = [node for node in nodes if node.node.metadata.get("role") != CONNECTED]
     linked = [node for node in nodes if node.node.metadata.get("role") == CONNECTED]
+    told = {source_marker(number): node.node.metadata for number, node in enumerate(cited, start=1)}
     return Material(
         tuple(_source(node, number, vault) for number, node in enumerate(cited, start=1)),
         tuple(_connected(node, number, vault) for number, node in enumerate(linked, start=1)),
         tuple(cited),
-        {
-            source_marker(number): tuple(node.node.metadata.get("aliases") or ())
-            for number, node in enumerate(cited, start=1)
-        },
+        names={marker: tuple(one.get("aliases") or ()) for marker, one in told.items()},
+        headings={marker: tuple(_headings(one)) for marker, one in told.items()},
+        ordinals={marker: int(one["ordinal"]) for marker, one in told.items() if "ordinal" in one},
     )
 
 

@@ -1,90 +1,155 @@
-"""Cuts the text of a source into what can be quoted: sentences, list items and table rows."""
+"""Cuts the text of a source into what can be quoted: sentences, list items, table rows, code.
+
+Pure.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from app.answer.stretch import Range, Stretch, stretch_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-SentenceSpans = Callable[[str], Sequence[tuple[int, int]]]
+SentenceSpans = Callable[[str], Sequence[Range]]
 """Text -> half-open character ranges of its sentences, in order."""
+
+Kind = Literal["prose", "item", "row", "code"]
 
 LONGEST_ITEM = 300
 """A list item up to this many characters is quoted whole: cut, it loses what it was listed for."""
 
-_CALLOUT = re.compile(r"^\[!\w[\w-]*(?:\|[^\]]*)?\][+-]?[ \t]*")
-_BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+$")
-_QUOTE_MARKS = re.compile(r"^(?:[ \t]*>)+[ \t]?", re.MULTILINE)
-"""Marks that are read as text: of a quote in a list whose beginning is in another source."""
+LONGEST_CODE = 15
+"""Lines of a block of code that is quoted: no part of a longer one makes sense by itself."""
+
+REMEMBERED = 512
+"""Sources whose passages are remembered: questions come back to the same notes."""
+
+_CALLOUT = re.compile(r"\[!\w[\w-]*(?:\|[^\]]*)?\][+-]?[ \t]*")
+_BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+\s*$")
 
 _WORD = re.compile(r"\w")
+_NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
+"""An address, or the name of a file or module, that stands alone: no answer, and no sentence."""
+
 _FILE = re.compile(
     r"(?:(?![.!?]\s).)*\.(?:avif|bmp|canvas|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp)",
     re.IGNORECASE,
 )
 """All that is left of an embedded picture or recording: its name says nothing that answers."""
 
-_EMPHASIS = ("**", "__", "==", "~~")
-
 
 @dataclass(frozen=True, slots=True)
 class Passage:
     """Words of a source as they stand there, white space aside, without list and quote marks.
 
-    ``block`` numbers the paragraph, item or row it is part of, counted from 0 within the source;
-    ``lead`` is the sentence or item that introduces the list it is an item of, empty if none does.
+    ``ranges`` say where. ``block`` numbers the paragraph, item or row it is part of, counted from 0
+    within the source; ``lead`` is what introduces it: the sentence or item above its list, the
+    sentence above its code, the head of its table; empty if nothing does. ``mark`` is the list mark
+    it begins with (``-``, ``2.``) and ``depth`` the number of lists around it. ``written`` is how
+    it is shown where that is not its text: a row or code as it stands there; ``frame`` what has to
+    stand before it then.
     """
 
     text: str
     block: int
     lead: str = ""
+    kind: Kind = "prose"
+    ranges: tuple[Range, ...] = ()
+    lead_ranges: tuple[Range, ...] = ()
+    mark: str = ""
+    depth: int = 0
+    written: str = ""
+    frame: str = ""
 
 
-def passages(text: str, sentences: SentenceSpans) -> list[Passage]:
-    """Return the passages of ``text`` in order; headings, code, HTML and bare rules are none.
+@lru_cache(maxsize=REMEMBERED)
+def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
+    """Return the passages of ``text`` in order; headings, HTML and bare rules are none.
 
-    A sentence that ends with a colon before a list says nothing alone: it is the lead of its items.
+    A sentence that ends with a colon before a list or code says nothing alone: it is the lead of
+    what follows. Code is a passage only so.
     """
     found: list[Passage] = []
-    leads: dict[int, str] = {}
+    leads: dict[int, Stretch] = {}
     for number, block in enumerate(_blocks(text)):
+        lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, _NOTHING)
+        if block.kind == "code":
+            if lead.text.endswith(":"):
+                found.append(_passage(block.body, number, block, lead))
+            leads.pop(block.depth, None)
+            continue
+        if block.kind == "row":
+            found.append(_passage(block.body, number, block, block.head))
+            continue
         pieces = _pieces(block, sentences)
-        lead = leads.get(block.depth - 1, "")
-        last = pieces[-1] if pieces else ""
-        if last.endswith(":") and block.introduces:
+        last = pieces[-1] if pieces else _NOTHING
+        opens = last.text.endswith(":")
+        if opens and block.introduces:
             pieces.pop()
-        found += [Passage(piece, number, lead) for piece in pieces if _WORD.search(piece)]
-        introduced = block.introduces and (block.depth > 0 or last.endswith(":"))
+        found += [
+            _passage(piece, number, block, lead if block.kind == "item" else _NOTHING, first=not at)
+            for at, piece in enumerate(pieces)
+            if _WORD.search(piece.text) and (lead.text or not _NAME.fullmatch(piece.text))
+        ]
+        introduced = block.introduces and (block.depth > 0 or opens)
         leads = {depth: text for depth, text in leads.items() if depth < block.depth}
-        leads[block.depth] = last if introduced else ""
-    return found
+        leads[block.depth] = last if introduced else _NOTHING
+    return tuple(found)
+
+
+_NOTHING = Stretch("")
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A paragraph, list item or table row as it is written.
+    """A paragraph, list item, table row or block of code.
 
-    ``depth`` counts the lists around it; ``introduces`` tells that a list follows right below.
+    ``depth`` counts the lists around it; ``introduces`` tells that a list or code follows right
+    below. ``place`` is that of a row, which has bars between its words.
     """
 
-    text: str
+    body: Stretch
+    kind: Kind = "prose"
     depth: int = 0
-    whole: bool = False
+    mark: str = ""
     introduces: bool = False
+    head: Stretch = field(default_factory=lambda: _NOTHING)
+    place: tuple[Range, ...] = ()
+    written: str = ""
+    frame: str = ""
 
 
-def _pieces(block: _Block, sentences: SentenceSpans) -> list[str]:
-    if _FILE.fullmatch(_flat(block.text)):
+def _passage(
+    piece: Stretch, number: int, block: _Block, lead: Stretch, *, first: bool = True
+) -> Passage:
+    return Passage(
+        piece.words(),
+        number,
+        lead.words(),
+        block.kind,
+        block.place or piece.ranges(),
+        lead.ranges(),
+        block.mark if first else "",
+        block.depth,
+        block.written,
+        block.frame,
+    )
+
+
+def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
+    body = block.body
+    if _FILE.fullmatch(body.words()):
         return []
-    if block.whole or (block.depth and len(block.text) <= LONGEST_ITEM):
-        return [_flat(block.text)]
-    return [_flat(block.text[start:end]) for start, end in sentences(block.text)]
+    if block.depth and len(body.text) <= LONGEST_ITEM:
+        return [body.part(0, len(body.text))]
+    return [body.part(start, end) for start, end in sentences(body.text)]
 
 
 @cache
@@ -96,45 +161,104 @@ def _markdown() -> MarkdownIt:
 
 
 _LISTS = ("bullet_list_open", "ordered_list_open")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     tokens = _markdown().parse(text)
-    depth = 0
-    row: list[str] = []
+    lines = [(one.start(), one.end()) for one in _LINE.finditer(text)]
+    marks: list[str] = []
+    head: Token | None = None
     for at, token in enumerate(tokens):
-        if token.type in _LISTS:
-            depth += 1
-        elif token.type in ("bullet_list_close", "ordered_list_close"):
-            depth -= 1
+        if token.type == "list_item_open":
+            marks.append(f"{token.info}{token.markup}")
+        elif token.type == "list_item_close":
+            marks.pop()
         elif token.type == "tr_open":
-            row = []
-        elif token.type == "tr_close" and not _in_head(tokens, at):
-            yield _Block(" | ".join(cell for cell in row if cell), whole=True)
-        elif token.type == "inline" and tokens[at - 1].type in ("td_open", "th_open"):
-            row.append(token.content.strip())
-        elif token.type == "inline" and tokens[at - 1].type == "paragraph_open":
-            introduces = at + 2 < len(tokens) and tokens[at + 2].type in _LISTS
-            for words in _unframed(token.content):
-                yield _Block(words, depth, introduces=introduces)
+            if tokens[at - 1].type == "thead_open":
+                head = token
+            elif head is not None:
+                yield _row(text, lines, tokens, at, head)
+        elif token.type == "fence" and token.map is not None:
+            first, last = token.map[0] + 1, token.map[0] + 1 + token.content.count("\n")
+            if last - first <= LONGEST_CODE:
+                body = stretch_of(token.content.rstrip("\n"), text, lines[first:last], code=True)
+                fence = f"{token.markup}{token.info.strip()}\n{body.text}\n{token.markup}"
+                yield _Block(body, "code", len(marks), written=fence)
+        elif token.type == "inline" and tokens[at - 1].type == "paragraph_open" and token.map:
+            follows = tokens[at + 2].type if at + 2 < len(tokens) else ""
+            introduces = follows in _LISTS or follows == "fence"
+            body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
+            item = at > 1 and tokens[at - 2].type == "list_item_open"
+            for piece in _unframed(body):
+                yield _Block(
+                    piece,
+                    "item" if marks else "prose",
+                    len(marks),
+                    marks[-1] if item else "",
+                    introduces,
+                )
 
 
-def _unframed(content: str) -> list[str]:
+def _unframed(body: Stretch) -> list[Stretch]:
     """A paragraph without its block id; the title of a callout stands apart from its text."""
-    callout = _CALLOUT.match(content)
-    title, _, rest = content[callout.end() :].partition("\n") if callout else ("", "", content)
-    rest = _BLOCK_ID.sub("", _QUOTE_MARKS.sub("", rest))
-    return [words for words in (title.strip(), rest.strip()) if words]
+    block_id = _BLOCK_ID.search(body.text)
+    end = block_id.start() if block_id else len(body.text)
+    callout = _CALLOUT.match(body.text)
+    if callout is None:
+        return [body.part(0, end)] if body.text[:end].strip() else []
+    line = body.text.find("\n", callout.end())
+    title = end if line < 0 else line
+    parts = [(callout.end(), title), (title, end)]
+    return [body.part(*part) for part in parts if body.text[slice(*part)].strip()]
 
 
-def _in_head(tokens: Sequence[Token], at: int) -> bool:
-    return any(token.type == "thead_close" for token in tokens[at : at + 2])
+def _row(
+    text: str, lines: Sequence[Range], tokens: Sequence[Token], at: int, head: Token
+) -> _Block:
+    """The row that begins at a token, with the head of its table."""
+    first = (head.map or [0])[0]
+    own = (tokens[at].map or [0])[0]
+    frame = "\n".join(text[slice(*_trimmed(text, lines[number]))] for number in (first, first + 1))
+    return _Block(
+        _cells(text, lines[own], tokens, at),
+        "row",
+        head=_cells(text, lines[first], tokens, tokens.index(head)),
+        place=(_trimmed(text, lines[own]),),
+        written=text[slice(*_trimmed(text, lines[own]))],
+        frame=frame,
+    )
 
 
-def _flat(text: str) -> str:
-    """A piece on one line, without a mark of emphasis whose other end stands outside of it."""
-    piece = " ".join(text.split())
-    for mark in _EMPHASIS:
-        if piece.count(mark) == 1:
-            piece = piece.removeprefix(mark).removesuffix(mark).strip()
-    return piece
+def _trimmed(text: str, line: Range) -> Range:
+    """A line of a table without the marks of the quote it stands in."""
+    written = text[slice(*line)]
+    bare = written.lstrip("> \t")
+    start = line[0] + len(written) - len(bare)
+    return start, start + len(bare.rstrip())
+
+
+def _cells(text: str, line: Range, tokens: Sequence[Token], at: int) -> Stretch:
+    """The words of a row, with a bar between its cells."""
+    parts: list[str] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    length, after = 0, line[0]
+    while tokens[at].type != "tr_close":
+        token = tokens[at]
+        at += 1
+        cell = token.content.strip() if token.type == "inline" else ""
+        if not cell:
+            continue
+        if parts:
+            parts.append(" | ")
+            length += 3
+        # A bar in a cell is written with a backslash before it.
+        place = text.find(cell, after, line[1])
+        origin = place if place >= 0 else after
+        starts.append(length)
+        origins.append(origin)
+        parts.append(cell)
+        length += len(cell)
+        after = origin + len(cell)
+    return Stretch("".join(parts), tuple(starts), tuple(origins))

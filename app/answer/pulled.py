@@ -21,16 +21,19 @@ AHEAD = 64
 """Items that wait to be taken: a source that is faster than its reader waits, too."""
 
 
-def pulled(
-    source: Callable[[], Generator[Item, None, None]], cancelled: Callable[[], bool]
-) -> Generator[Item, None, None]:
+Source = Callable[[Callable[[], bool]], Generator[Item, None, None]]
+"""Makes the items; what it is given says that nobody wants them any more."""
+
+
+def pulled(source: Source[Item], cancelled: Callable[[], bool]) -> Generator[Item, None, None]:
     """Yield what a source yields, until it ends or is cancelled.
 
-    Once cancelled, or closed, this ends at once; the source is closed when it gives its next item.
+    Once cancelled, or closed, this ends at once. The source is told where it asks, else when it
+    gives its next item, and is closed.
 
     :raises Exception: what the source raises.
     """
-    pull = _Pull(source)
+    pull = _Pull(source, cancelled)
     context = copy_context()
     threading.Thread(
         target=context.run, args=(pull.run,), name="notehop-answer", daemon=True
@@ -51,21 +54,25 @@ def pulled(
 
 
 class _Pull(Generic[Item]):
-    def __init__(self, source: Callable[[], Generator[Item, None, None]]) -> None:
+    def __init__(self, source: Source[Item], cancelled: Callable[[], bool]) -> None:
         self.items: queue.Queue[tuple[Item] | None] = queue.Queue(AHEAD)
         self.unwanted = threading.Event()
         self.failure: Exception | None = None
         self._source = source
+        self._cancelled = cancelled
 
     def run(self) -> None:
         try:
-            with closing(self._source()) as items:
+            with closing(self._source(self._is_unwanted)) as items:
                 for item in items:
                     if not self._put((item,)):
                         return
         except Exception as exc:  # noqa: BLE001 (raised where the items are taken)
             self.failure = exc
         self._put(None)
+
+    def _is_unwanted(self) -> bool:
+        return self.unwanted.is_set() or self._cancelled()
 
     def _put(self, item: tuple[Item] | None) -> bool:
         """Hand an item over; False if it is not wanted any more."""

@@ -97,6 +97,6 @@ def with_trace(response: Response, query: TracedQuery) -> Response:
     response.metadata = {
         **metadata,
         "warnings": [*trace.warnings, *metadata.get("warnings", [])],
-        "timings_ms": dict(trace.timings_ms),
+        "timings_ms": {**trace.timings_ms, **metadata.get("timings_ms", {})},
     }
     return response

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from llama_index.core.llms import MockLLM
 
+from app.answer.checking import Checker
 from app.answer.draft import Draft, quoted, silent
 from app.answer.extractive import quotes
 from app.answer.material import Material
@@ -22,10 +23,19 @@ SUBJECT, NEWS = "subject", "recent"
 class ExtractiveSynthesizer(VaultSynthesizer):
     """Quotes the passages of the sources that answer best; asks no language model."""
 
-    def __init__(self, vault: str, reading: Reading, *, max_sentences: int = 5) -> None:
-        """:param max_sentences: how many sentences or list items are quoted at most."""
+    def __init__(
+        self,
+        vault: str,
+        reading: Reading,
+        *,
+        max_sentences: int = 5,
+        checker: Checker | None = None,
+    ) -> None:
+        """:param max_sentences: how many sentences or list items are quoted at most.
+        :param checker: finds the place of each quote.
+        """
         # The base class would otherwise look for a language model of its own, across the network.
-        super().__init__(vault, MockLLM())
+        super().__init__(vault, MockLLM(), checker)
         self._reading = reading
         self._max = max_sentences
 

@@ -19,25 +19,32 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryType
 from llama_index_instrumentation import get_dispatcher
 
+from app.answer.checking import Checked, Checker
 from app.answer.draft import Draft, listed, silent
 from app.answer.markers import source_marker
 from app.answer.material import Material, material_of
 from app.answer.pieces import sentences_of
-from app.models import Citation, Source
+from app.models import Citation, Evidence, Source
 
 _dispatcher = get_dispatcher(__name__)
+
+CHECK = "check"
+"""The stage of an answer in which its sentences are held against the sources."""
 
 
 class VaultSynthesizer(BaseSynthesizer):
     """What both ways of answering share: sources may be cited, connected notes may not.
 
     The response's ``source_nodes`` are the sources; its ``metadata`` holds, beside the metadata of
-    each node by its id, ``mode``, ``sources``, ``citations``, ``connected_notes``, ``mentioned``
-    and ``warnings`` as plain values (see :mod:`app.models`).
+    each node by its id, ``mode``, ``sources``, ``citations``, ``claims``, ``left_out``,
+    ``connected_notes``, ``mentioned``, ``warnings`` and ``timings_ms`` as plain values (see
+    :mod:`app.models`).
     """
 
-    def __init__(self, vault: str, llm: LLM) -> None:
-        """:param vault: name of the vault, for the links that open a note."""
+    def __init__(self, vault: str, llm: LLM, checker: Checker | None = None) -> None:
+        """:param vault: name of the vault, for the links that open a note.
+        :param checker: holds what is answered against the sources; None checks nothing.
+        """
         # The helpers of the base class are not used, and would load a tokenizer.
         super().__init__(
             llm=llm,
@@ -45,6 +52,7 @@ class VaultSynthesizer(BaseSynthesizer):
             chat_prompt_helper=ChatPromptHelper(tokenizer=str.split),
         )
         self._vault = vault
+        self._checker = checker
 
     @abstractmethod
     def draft(self, query: str, material: Material) -> Draft:
@@ -78,7 +86,7 @@ class VaultSynthesizer(BaseSynthesizer):
             draft = yield from self.stream_draft(query, material, cancelled)
         else:
             yield from sentences_of(draft.text)
-        return None if draft is None else respond(draft, material)
+        return None if draft is None else respond(draft, material, self._checker)
 
     def synthesize(
         self,
@@ -91,7 +99,7 @@ class VaultSynthesizer(BaseSynthesizer):
         _dispatcher.event(SynthesizeStartEvent(query=query))
         material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
         draft = _without_thought(words, material) or self.draft(words, material)
-        response = respond(draft, material)
+        response = respond(draft, material, self._checker)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
@@ -106,7 +114,7 @@ class VaultSynthesizer(BaseSynthesizer):
         _dispatcher.event(SynthesizeStartEvent(query=query))
         material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
         draft = _without_thought(words, material) or await self.adraft(words, material)
-        response = respond(draft, material)
+        response = await asyncio.to_thread(respond, draft, material, self._checker)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
@@ -149,10 +157,11 @@ def _without_thought(words: str, material: Material) -> Draft | None:
     return None if words.strip() else listed(material.sources)
 
 
-def respond(draft: Draft, material: Material) -> Response:
-    """Dress a draft as a LlamaIndex response."""
+def respond(draft: Draft, material: Material, checker: Checker | None = None) -> Response:
+    """Dress a draft as a LlamaIndex response, its sentences held against the sources."""
+    checked = Checked() if checker is None else checker.check(draft, material)
     by_marker = {source.marker: source for source in material.sources}
-    citations = [Citation(**dict(by_marker[marker])) for marker in draft.cited]
+    citations = [_citation(by_marker[marker], checked.best.get(marker)) for marker in draft.cited]
     return Response(
         draft.text,
         source_nodes=list(material.source_nodes),
@@ -161,10 +170,26 @@ def respond(draft: Draft, material: Material) -> Response:
             "mode": draft.mode,
             "sources": [source.model_dump() for source in material.sources],
             "citations": [citation.model_dump() for citation in citations],
+            "claims": [claim.model_dump() for claim in checked.claims],
+            "left_out": [one.model_dump() for one in draft.left_out],
             "connected_notes": [note.model_dump() for note in material.connected],
             "mentioned": list(draft.mentioned),
-            "warnings": list(draft.warnings),
+            "warnings": [*draft.warnings, *checked.warnings],
+            "timings_ms": {} if checker is None else {CHECK: checked.elapsed_ms},
         },
+    )
+
+
+def _citation(source: Source, best: Evidence | None) -> Citation:
+    if best is None:
+        return Citation(**dict(source))
+    quoted = best.support != "none"
+    return Citation(
+        **dict(source),
+        support=best.support,
+        quote=best.quote,
+        quote_lines=best.lines if quoted else None,
+        quote_uri=best.uri if quoted else "",
     )
 
 

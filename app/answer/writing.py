@@ -6,30 +6,41 @@ Touches: the language model that is handed in, which may be across the network.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import cache, partial
 
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
-from llama_index.core.utils import get_tokenizer
 
+from app.answer.checking import Checker
 from app.answer.draft import Draft, names_of, written
-from app.answer.fitting import CountTokens, Fitted, fit
+from app.answer.fitting import Fitted, fit
 from app.answer.material import Material
 from app.answer.pieces import MarkerFilter
 from app.answer.prompts import ANSWER_PROMPT
 from app.answer.pulled import pulled
 from app.answer.synthesizer import VaultSynthesizer
+from app.models import LeftOut
+from app.problems import agent_text
+from config.errors import NotehopError, ProviderError
+from indexing.llm.egress import sending
+from indexing.llm.tokens import Estimate, TokenCounter
 
 _log = logging.getLogger(__name__)
 
 PROMPT = "answer_prompt"
 
-RESERVE = 1_000
-"""Tokens of the window kept for the rules, the question and the answer, unless the model states a
-longer answer."""
+ANSWER = 500
+"""Tokens of the window kept for the answer, unless the model states a longer one."""
+
+MESSAGES = 50
+"""Tokens kept for what a provider puts around each message."""
+
+HALVED = 2
+"""Times that a context which was too long is halved: a window is not known for every model."""
 
 
 class LlmSynthesizer(VaultSynthesizer):
@@ -47,83 +58,110 @@ class LlmSynthesizer(VaultSynthesizer):
         fallback: VaultSynthesizer,
         *,
         prompt: BasePromptTemplate = ANSWER_PROMPT,
+        checker: Checker | None = None,
+        counter: Callable[[], TokenCounter] = Estimate,
     ) -> None:
-        super().__init__(vault, llm)
+        """:param fallback: answers where the model does not.
+        :param checker: as of the base class.
+        :param counter: makes what counts tokens; called when the context could be too long.
+        """
+        super().__init__(vault, llm, checker)
+        self._counter = cache(counter)
         self._fallback = fallback
         self._prompt = prompt
 
     def draft(self, query: str, material: Material) -> Draft:
-        """Ask the model once."""
-        fitted = self._fit(query, material)
-        try:
-            text = self._llm.predict(self._prompt, context_str=fitted.context, query_str=query)
-        except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
-            return _instead(self._fallback.draft(query, material), exc)
-        if not text.strip():
-            return _instead(self._fallback.draft(query, material), None)
-        return self._checked(fitted, text)
+        """Ask the model; again with less, where it says that it was too much."""
+        asking = _Asking(self._fit(query, material))
+        while True:
+            try:
+                with asking.sending():
+                    text = self._llm.predict(
+                        self._prompt, context_str=asking.fitted.context, query_str=query
+                    )
+            except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
+                if self._with_less(asking, material, exc):
+                    continue
+                return asking.instead(self._fallback.draft(query, material), exc)
+            if not text.strip():
+                return asking.instead(self._fallback.draft(query, material), None)
+            return self._checked(asking, text)
 
     async def adraft(self, query: str, material: Material) -> Draft:
-        """Ask the model once, without blocking."""
-        fitted = self._fit(query, material)
-        try:
-            text = await self._llm.apredict(
-                self._prompt, context_str=fitted.context, query_str=query
-            )
-        except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
-            return _instead(await self._fallback.adraft(query, material), exc)
-        if not text.strip():
-            return _instead(await self._fallback.adraft(query, material), None)
-        return self._checked(fitted, text)
+        """Do as :meth:`draft`, without blocking."""
+        asking = _Asking(self._fit(query, material))
+        while True:
+            try:
+                with asking.sending():
+                    text = await self._llm.apredict(
+                        self._prompt, context_str=asking.fitted.context, query_str=query
+                    )
+            except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
+                if self._with_less(asking, material, exc):
+                    continue
+                return asking.instead(await self._fallback.adraft(query, material), exc)
+            if not text.strip():
+                return asking.instead(await self._fallback.adraft(query, material), None)
+            return self._checked(asking, text)
 
     def stream_draft(
         self, query: str, material: Material, cancelled: Callable[[], bool]
     ) -> Generator[str, None, Draft | None]:
-        """Ask the model once, and hand on what it says while it says it.
+        """Ask as :meth:`draft`, and hand on what the model says while it says it.
 
         If it fails in the middle, the draft is that of the fallback, whatever was handed on.
         """
-        fitted = self._fit(query, material)
-        filtered = MarkerFilter(*names_of(fitted.material))
-        said: list[str] = []
-        try:
-            with closing(pulled(lambda: self._tokens(query, fitted), cancelled)) as tokens:
-                for token in tokens:
-                    said.append(token)
-                    if piece := filtered.feed(token):
-                        yield piece
-        except NotImplementedError:
-            # A model that cannot stream answers at once.
-            return (yield from super().stream_draft(query, material, cancelled))
-        except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
-            return (yield from self._stand_in(query, material, exc, cancelled))
-        if cancelled():
-            return None
-        text = "".join(said)
-        if not text.strip():
-            return (yield from self._stand_in(query, material, None, cancelled))
-        if piece := filtered.close():
-            yield piece
-        return self._checked(fitted, text)
+        asking = _Asking(self._fit(query, material))
+        while True:
+            filtered = MarkerFilter(*names_of(asking.fitted.material))
+            said: list[str] = []
+            try:
+                source = partial(self._tokens, query, asking)
+                with closing(pulled(source, cancelled)) as tokens:
+                    for token in tokens:
+                        said.append(token)
+                        if piece := filtered.feed(token):
+                            yield piece
+            except NotImplementedError:
+                # A model that cannot stream answers at once.
+                return (yield from super().stream_draft(query, material, cancelled))
+            except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
+                if not said and self._with_less(asking, material, exc):
+                    continue
+                return (yield from self._stand_in(query, material, asking, exc, cancelled))
+            if cancelled():
+                return None
+            text = "".join(said)
+            if not text.strip():
+                return (yield from self._stand_in(query, material, asking, None, cancelled))
+            if piece := filtered.close():
+                yield piece
+            return self._checked(asking, text)
 
     def _stand_in(
         self,
         query: str,
         material: Material,
+        asking: _Asking,
         failure: Exception | None,
         cancelled: Callable[[], bool],
     ) -> Generator[str, None, Draft | None]:
         draft = yield from self._fallback.stream_draft(query, material, cancelled)
-        return None if draft is None else _instead(draft, failure)
+        return None if draft is None else asking.instead(draft, failure)
 
-    def _tokens(self, query: str, fitted: Fitted) -> Generator[str, None, None]:
+    def _tokens(
+        self, query: str, asking: _Asking, unwanted: Callable[[], bool]
+    ) -> Generator[str, None, None]:
         """What the model says, as it comes; closing it closes the model's connection."""
-        said = self._llm.stream(self._prompt, context_str=fitted.context, query_str=query)
-        try:
-            yield from said
-        finally:
-            if isinstance(said, Generator):
-                said.close()
+        with asking.sending(unwanted):
+            said = self._llm.stream(
+                self._prompt, context_str=asking.fitted.context, query_str=query
+            )
+            try:
+                yield from said
+            finally:
+                if isinstance(said, Generator):
+                    said.close()
 
     def _get_prompts(self) -> PromptDictType:
         return {PROMPT: self._prompt}
@@ -133,35 +171,92 @@ class LlmSynthesizer(VaultSynthesizer):
 
     def _fit(self, query: str, material: Material) -> Fitted:
         metadata = self._llm.metadata
-        reserve = max(RESERVE, metadata.num_output + RESERVE // 2) + len(query) // 2
-        return fit(material, max(metadata.context_window - reserve, 1), _counter)
+        told = self._prompt.format(llm=self._llm, context_str="", query_str=query)
+        answer = max(ANSWER, metadata.num_output)
+        # What a provider puts around each message is not seen here.
+        window = metadata.context_window - answer - MESSAGES
+        if len(told.encode()) + len(query.encode()) > window // 4:
+            window -= self._counter().count(told)
+        else:
+            # No tokenizer makes more tokens than there are bytes.
+            window -= len(told.encode())
+        return fit(material, max(window, 1), self._counter)
 
-    def _checked(self, fitted: Fitted, text: str) -> Draft:
+    def _with_less(self, asking: _Asking, material: Material, failure: Exception) -> bool:
+        """Whether there is a smaller context to ask with, now that this one was too long."""
+        too_long = isinstance(failure, ProviderError) and failure.kind == "overflow"
+        if not too_long or asking.halved == HALVED:
+            return False
+        half = self._counter().count(asking.fitted.context) // 2
+        smaller = fit(material, half, self._counter)
+        if not smaller.left_out or len(smaller.context) >= len(asking.fitted.context):
+            return False
+        asking.fitted = smaller
+        asking.halved += 1
+        return True
+
+    def _checked(self, asking: _Asking, text: str) -> Draft:
+        fitted = asking.fitted
         draft = written(text, fitted.material)
-        if not fitted.left_out:
-            return draft
-        warning = (
-            f"{fitted.left_out} of the notes below did not fit the language model's window of "
-            f"{self._llm.metadata.context_window} tokens; lower connected.context_chunks or take a "
-            "model with a larger one"
-        )
-        return replace(draft, warnings=(*draft.warnings, warning))
+        warnings = [*draft.warnings, *asking.notices]
+        window = f"{self._llm.metadata.context_window:,} tokens"
+        if asking.halved:
+            warnings.append(
+                f"the language model takes less than the {window} that its window is taken to "
+                f"have, so {_shown(fitted.left_out)} of the notes below were left out; set "
+                "llm.context_window to what it takes"
+            )
+        elif fitted.left_out:
+            warnings.append(
+                f"{_shown(fitted.left_out)} of the notes below did not fit the language model's "
+                f"window of {window}; lower connected.context_chunks or take a model with a larger "
+                "one"
+            )
+        return replace(draft, warnings=tuple(warnings), left_out=fitted.left_out)
 
 
-def _instead(draft: Draft, failure: Exception | None) -> Draft:
-    """The fallback's draft with the reason why it stands in; None: the model said nothing."""
-    if failure is not None:
-        _log.debug("the language model failed", exc_info=failure)
-    reason = "it said nothing" if failure is None else _first_line(failure)
-    warning = f"the language model gave no answer: {reason}; the notes are quoted instead"
-    return replace(draft, warnings=(*draft.warnings, warning))
+class _Asking:
+    """What a model is asked with, how often that was halved, and what is told of the calls."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self.fitted = fitted
+        self.halved = 0
+        self.notices: list[str] = []
+
+    @contextmanager
+    def sending(self, cancelled: Callable[[], bool] | None = None) -> Iterator[None]:
+        """Name the notes that a call carries, and keep what is told of it."""
+        there = self.fitted.material
+        notes = [source.path for source in there.sources] + [note.path for note in there.connected]
+        with sending(notes, purpose="answer", cancelled=cancelled) as sent:
+            try:
+                yield
+            finally:
+                self.notices += sent.notices
+
+    def instead(self, draft: Draft, failure: Exception | None) -> Draft:
+        """The fallback's draft with the reason why it stands in; None: the model said nothing."""
+        if failure is not None:
+            _log.debug("the language model failed", exc_info=failure)
+        reason = "it said nothing" if failure is None else _reason(failure)
+        warning = f"the language model gave no answer: {reason}; the notes are quoted instead"
+        return replace(draft, warnings=(*draft.warnings, *self.notices, warning))
 
 
-def _first_line(failure: Exception) -> str:
+def _shown(left_out: Sequence[LeftOut]) -> str:
+    """How much was left out: ``[4], C1 and the end of [3]``."""
+    whole = [_marker(one) for one in left_out if one.part == "whole"]
+    ends = [f"the end of {_marker(one)}" for one in left_out if one.part == "end"]
+    *most, last = [*whole, *ends]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _marker(one: LeftOut) -> str:
+    return one.marker if one.marker.startswith("[") else f"[{one.marker}]"
+
+
+def _reason(failure: Exception) -> str:
+    if isinstance(failure, NotehopError):
+        return agent_text(failure)
     lines = str(failure).strip().splitlines()
     return f"{type(failure).__name__}: {lines[0][:200]}" if lines else type(failure).__name__
-
-
-def _counter() -> CountTokens:
-    tokenizer = get_tokenizer()
-    return lambda text: len(tokenizer(text))

@@ -55,6 +55,14 @@ SEARCHES: dict[str, Any] = {
     **FILTERED,
 }
 
+THEMES: dict[str, Any] = {
+    "all": {"summary": "All themes, the largest first", "value": {}},
+    "some": {
+        "summary": "Those that have to do with something, within a folder",
+        "value": {"query": "tide gates", "filters": {"path": "Projects"}, "max": 3},
+    },
+}
+
 BROWSES: dict[str, Any] = {
     "around": {
         "summary": "The notes that link to one, and those it links to",

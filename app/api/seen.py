@@ -27,6 +27,8 @@ def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
             "passed_over": [],
             "writer": None,
             "server": None,
+            "llm": None,
+            "egress": [],
         }
         if status.watcher is not None:
             blank: dict[str, Any] = {"pid": 0, "host": "", "command": "", "detail": None}

@@ -20,6 +20,8 @@ from app.models import (
     SearchQuery,
     SearchResult,
     StreamEvent,
+    ThemesQuery,
+    ThemesResult,
 )
 
 
@@ -51,6 +53,9 @@ class Vault(Protocol):
 
     def search(self, query: SearchQuery) -> SearchResult:
         """List what matches."""
+
+    def themes(self, query: ThemesQuery) -> ThemesResult:
+        """List what the vault is about."""
 
     def browse(self, query: BrowseQuery) -> BrowseResult:
         """List the notes around some."""

@@ -69,9 +69,11 @@ def run(
 ) -> None:
     """Answer a question from the vault, with citations and connected notes."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
+    from app.cli.answering import Answerer
+    from app.cli.output import out, print_json
+    from app.cli.show_answer import show_answer
     from app.container.queries import check
     from app.container.remedy import remedy
-    from app.container.remote import ask_server
     from app.models import Query
 
     filters = narrowed_to(tag, path, after, before, page_type)
@@ -89,16 +91,11 @@ def run(
     )
     place = options.place()
     check(query, place)
-    answer = ask_server(place, query)
-    if answer is None:
-        from app.container.opening import open_place
-
-        with open_place(place) as opened:
-            answer = opened.ask(query)
-    from app.cli.output import print_json
-    from app.cli.show_answer import show_answer
-
+    # Quotes are there at once; what a model writes is read while it comes.
+    live = not options.json and out().is_terminal and place.settings.llm.provider != "none"
+    with Answerer(place) as answerer:
+        answer, written = answerer.live(query) if live else (answerer.ask(query), False)
     if options.json:
         print_json(answer)
     else:
-        show_answer(answer, lambda: remedy(place.layout))
+        show_answer(answer, lambda: remedy(place.layout), written=written)

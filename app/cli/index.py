@@ -41,6 +41,10 @@ def run(
         bool,
         typer.Option("--allow-mass-delete", help="Forget notes even if most of them are gone."),
     ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Agree beforehand to what enrichment costs, up to its budget."),
+    ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Then follow the vault as it changes, until Ctrl-C.")
     ] = False,
@@ -57,6 +61,7 @@ def run(
     """Build the index of a vault, or bring it up to date."""
     options = common(ctx, vault, index_dir, config, as_json, debug).with_vault(folder)
     from app.container.update import update_index
+    from indexing.enrich.consent import agreement
     from indexing.terminal import terminal_progress
 
     place = options.place(embedding__device=device)
@@ -65,6 +70,7 @@ def run(
         progress=terminal_progress(),
         rebuild=rebuild,
         allow_mass_delete=allow_mass_delete,
+        agree=agreement(yes=yes),
     )
     from app.cli.output import print_json
     from app.cli.show_report import show_report

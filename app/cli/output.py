@@ -47,6 +47,11 @@ def styled(*parts: str | tuple[str, str]) -> Text:
     return Text.assemble(*clean)
 
 
+def written_by(model: str | None) -> str:
+    """What is said behind a text that a model wrote; nothing for the words of a note."""
+    return "" if model is None else f" (written by {on_one_line(model)})"
+
+
 def show(text: Text, indent: int = 0) -> None:
     """Print a paragraph: wrapped on a terminal, as it is where another program reads."""
     console = out()

@@ -19,6 +19,7 @@ from app.cli import (
     ask,
     browse,
     capture,
+    chat,
     doctor,
     index,
     links,
@@ -27,6 +28,7 @@ from app.cli import (
     search,
     serve,
     status,
+    themes,
 )
 from app.cli import eval as eval_
 from app.cli.options import (
@@ -113,8 +115,10 @@ def start(
 for command in (
     index,
     ask,
+    chat,
     search,
     browse,
+    themes,
     links,
     capture,
     status,

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from app.models import Query
+    from app.models import BaseQuery
 
 PANEL = "How to search"
 FILTER_PANEL = "What to search (or written into the query: tag:fish after:2w -path:Archive)"
@@ -127,7 +127,7 @@ class QueryCommand(TyperCommand):
         return super().parse_args(ctx, [f" {a}" if _NEGATED.match(a) else a for a in args])
 
 
-QueryT = TypeVar("QueryT", bound="Query")
+QueryT = TypeVar("QueryT", bound="BaseQuery")
 
 
 def words(given: Sequence[str]) -> str:

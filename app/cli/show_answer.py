@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from app.cli.output import headline, show, styled, warn
+from app.cli.show_claims import marked, show_doubts, show_left_out, show_support
 from app.cli.show_explanation import show_explanation
 from app.models import Answer, ConnectedNote, Reply, SearchResult, Source
 from indexing.shown import counted, on_one_line
@@ -23,21 +24,26 @@ GLIMPSE = 160
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
 
-def show_answer(answer: Answer, remedy: Callable[[], str]) -> None:
-    """Print an answer, what it cites, and the connected notes.
+def show_answer(answer: Answer, remedy: Callable[[], str], *, written: bool = False) -> None:
+    """Print an answer, what it cites and how far that supports it, and the connected notes.
 
     :param remedy: tells what becomes of notes that are not indexed yet.
+    :param written: whether the text stands there already, so that only the rest is printed.
     """
-    show(styled(answer.answer))
+    if not written:
+        show(marked(answer))
+    show_doubts(answer)
     if answer.citations:
         headline("Citations")
         for citation in answer.citations:
             _place(citation)
+            show_support(citation, answer.mode)
     others = [s for s in answer.sources if s.marker not in {c.marker for c in answer.citations}]
     if others:
         headline("Also found" if answer.citations else "Found", "not cited")
         for source in others:
             _place(source)
+    show_left_out(answer.left_out)
     _close(answer, remedy, answer.sources)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.cli.output import headline, show, styled, warn
+from app.cli.output import headline, show, styled, warn, written_by
 from app.cli.show_answer import snippet
 from app.models import BrowsedNote, BrowseQuery, BrowseResult
 from indexing.shown import counted, on_one_line, shown_time
@@ -48,7 +48,7 @@ def _show(note: BrowsedNote, asked: BrowseQuery) -> None:
         told.append(f"changed {shown_time(note.modified)}")
     headline(f"{_ARROWS[note.way]} {title}", f"{_at(note, asked)}  ({', '.join(told)})")
     if note.text.strip():
-        show(styled((snippet(note.text, PASSAGE), "dim")), indent=4)
+        show(styled((snippet(note.text, PASSAGE), "dim"), written_by(note.written_by)), indent=4)
     link = note.links[0]
     said = f"“{snippet(link.sentence)}”" if link.sentence else "a link in its properties"
     show(styled((f"{on_one_line(link.source)}:{link.line}  ", "dim"), said), indent=4)

@@ -5,7 +5,7 @@ Touches: terminal.
 
 from __future__ import annotations
 
-from app.cli.output import headline, show, styled
+from app.cli.output import headline, show, styled, written_by
 from app.models import Captured
 from indexing.shown import on_one_line
 
@@ -21,5 +21,5 @@ def show_captured(found: Captured) -> None:
             show(styled(""))
         title = on_one_line(" > ".join(part for part in (one.title, one.heading) if part))
         show(styled((title, "bold"), "  ", (on_one_line(one.folder or "/"), "dim")))
-        show(styled((one.snippet, "dim")), indent=4)
+        show(styled((one.snippet, "dim"), written_by(one.written_by)), indent=4)
         show(styled((one.link, "cyan")), indent=4)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli.output import headline, out, show, styled, warn
+from app.evaluation.answers import ANSWERS, CONTAINS
 from app.evaluation.comparison import Change, Evaluated, Row
 from app.evaluation.intervals import Estimate, percent
 from app.evaluation.measures import CHUNKS, CONTEXT, LINKED, MEASURES, NOTES
@@ -23,6 +24,7 @@ WIDTH = 120
 _SHORT = {
     CONTEXT: "context",
     LINKED: "by link",
+    **{name: name.removeprefix("answer.") for name in ANSWERS},
     **{f"{unit}.precision@10": "p@10" for unit in (NOTES, CHUNKS)},
     **{f"{unit}.recall@{depth}": f"r@{depth}" for unit in (NOTES, CHUNKS) for depth in (5, 10, 20)},
 }
@@ -42,9 +44,13 @@ def show_evaluation(found: Evaluated, *, changes: bool) -> None:
     """
     size = f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
     headline(found.name, size)
-    _print(_gains(found))
+    _print(_gains(found, found.measure))
+    if found.measure != CONTAINS and CONTAINS in found.rows[0].measures:
+        _print(_gains(found, CONTAINS))
     for table in _measures(found):
         _print(table)
+    if any(row.words is not None for row in found.rows):
+        _print(_answers(found))
     if changes:
         _show_changes(found, found.rows[-1])
     warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
@@ -56,19 +62,37 @@ def _print(table: Table) -> None:
     Console(width=width, highlight=False, markup=False, emoji=False).print(table)
 
 
-def _gains(found: Evaluated) -> Table:
+def _gains(found: Evaluated, measure: str) -> Table:
+    """One measure of each setting, and what it gains; changes and time are of the set's measure."""
+    usual = measure == found.measure
     numbers = {row.setting: number for number, row in enumerate(found.rows, start=1)}
-    table = _table("", "setting", f"{found.measure}, %", "over", "gain", "+", "-", "ms")
+    table = _table("", "setting", f"{measure}, %", "over", "gain", *(["+", "-", "ms"] * usual))
     for row in found.rows:
-        value, gain = row.measures[found.measure], row.gains.get(found.measure)
+        value, gain = row.measures[measure], row.gains.get(measure)
         told = [str(numbers[row.setting]), row.setting]
         told.append(f"{percent(value.value)} ({_bounds(value)})")
         if row.against is not None and gain is not None:
             told += [str(numbers[row.against]), f"{percent(gain.value, '+')} ({_bounds(gain)})"]
-            told += [str(len(row.helped)), str(len(row.hurt))]
+            told += [str(len(row.helped)), str(len(row.hurt))] * usual
         else:
-            told += [""] * 4
-        table.add_row(*told, f"{row.milliseconds:.1f}")
+            told += [""] * (4 if usual else 2)
+        table.add_row(*told, *([f"{row.milliseconds:.1f}"] * usual))
+    return table
+
+
+def _answers(found: Evaluated) -> Table:
+    """What the answers hold, in percent, their mean length, and the foreign ones left unanswered.
+
+    A measure that applies to no question is an empty cell.
+    """
+    names = [name for name in ANSWERS if any(name in row.measures for row in found.rows)]
+    head = [_SHORT[name] for name in names]
+    table = _table("", "answer, %", *head, "refused", "words")
+    for number, row in enumerate(found.rows, start=1):
+        values = [row.measures.get(name) for name in names]
+        shown = ["" if one is None else percent(one.value) for one in (*values, row.refused)]
+        words = "" if row.words is None else f"{row.words:.0f}"
+        table.add_row(str(number), row.setting, *shown, words)
     return table
 
 

@@ -8,8 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from app.cli.output import headline, show, styled, warn
-from app.models import IndexStatus, Kept, LastRun, NextRun, NoteStatusReport, StatusLink
-from indexing.shown import ago, counted, on_one_line, shown_time
+from app.models import (
+    EnrichmentNow,
+    IndexStatus,
+    Kept,
+    LanguageModelNow,
+    LastRun,
+    NextRun,
+    NoteStatusReport,
+    StatusLink,
+)
+from indexing.enrich.report import numbered
+from indexing.shown import ago, counted, on_one_line, shown_size, shown_time
 
 LISTED = 10
 """Notes or links that are shown of each kind; `--json` has all of them."""
@@ -50,16 +60,58 @@ def _index(told: IndexStatus) -> None:
         _row("writing", f"{writer.command}, process {writer.pid} on {writer.host}")
     if (server := told.server) is not None:
         _row("server", f"{server.url}, process {server.pid}, since {shown_time(server.started)}")
+    if told.llm is not None:
+        _row("answers", _language_model(told.llm))
+        if told.llm.problem is not None:
+            _row("", told.llm.problem)
+    if away := [host for host in told.egress if not host.local]:
+        sent = ", ".join(f"{shown_size(one.bytes_out)} to {one.host}" for one in away)
+        _row("sent", f"{sent}; the calls: notehop status --egress")
+    if told.enrichment is not None:
+        _row("enriched", _enrichment(told.enrichment))
+        if told.enrichment.stopped is not None:
+            _row("", f"stopped: {told.enrichment.stopped}")
     _row("links", _counts(told.links))
     _row("model", f"{told.made_with.get('model')}, {told.made_with.get('dimensions')} dimensions")
     _row("words", f"language {told.made_with.get('language')}")
     _row("vault", told.vault)
     _row("index", told.index_dir)
-    _row("size", f"{_size(told.bytes)}: {_sizes(told.sizes)}")
+    _row("size", f"{shown_size(told.bytes)}: {_sizes(told.sizes)}")
+    if told.chroma_lag:
+        vectors = counted(told.chroma_lag, "vector")
+        _row("chroma", f"{vectors} behind: no search reads it; `notehop index` brings it up")
     _row("settings", told.settings_file)
     _kept("Skipped", told.skipped)
     _kept("Failed", told.failed)
     _kept("Passed over", told.passed_over)
+    if told.enrichment is not None:
+        what = {"summary": "summary", "header": "header of a passage", "extract": "extract"}
+        failed = [
+            Kept(path=one.path, reason=f"{what[one.kind]}: {one.reason}")
+            for one in told.enrichment.failed
+        ]
+        _kept("Not written", failed)
+
+
+def _enrichment(now: EnrichmentNow) -> str:
+    told = [
+        f"{one.have:,} of {numbered(one.have + one.lack, one.kind)}"
+        if one.lack
+        else numbered(one.have, one.kind)
+        for one in now.texts
+    ]
+    waiting = sum(one.lack for one in now.texts) - len(now.failed)
+    left = {"waiting": waiting, "failed": len(now.failed)}
+    told += [f"{count:,} {name}" for name, count in left.items() if count > 0]
+    return ", ".join(told) or f"nothing yet; {RUN}"
+
+
+def _language_model(llm: LanguageModelNow) -> str:
+    where = "in this process" if llm.host is None else f"at {llm.host}"
+    whose = "" if llm.host is None else (" (this machine)" if llm.local else "")
+    if not llm.allowed:
+        whose = ", which is not allowed"
+    return f"{llm.model or 'no model'} of {llm.provider} {where}{whose}"
 
 
 def _state(told: IndexStatus) -> str:
@@ -159,8 +211,4 @@ def _counts(counts: dict[str, int]) -> str:
 
 def _sizes(sizes: Mapping[str, int]) -> str:
     largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{name} {_size(count)}" for name, count in largest if count)
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB" if count >= 50_000 else f"{count / 1e3:,.1f} kB"
+    return ", ".join(f"{name} {shown_size(count)}" for name, count in largest if count)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import (
+    Common,
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -17,6 +18,7 @@ from app.cli.options import (
     VaultOption,
     common,
 )
+from config.errors import UsageError
 
 NAME = "status"
 
@@ -26,6 +28,10 @@ def run(
     note: Annotated[
         str | None, typer.Argument(metavar="[NOTE]", help="A note of the vault.")
     ] = None,
+    egress: Annotated[
+        bool,
+        typer.Option("--egress", help="What went to which host for language models."),
+    ] = False,
     vault: VaultOption = None,
     index_dir: IndexDirOption = None,
     config: ConfigOption = None,
@@ -34,6 +40,11 @@ def run(
 ) -> None:
     """Say what the index holds and whether it is up to date, or what it knows of a note."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
+    if egress:
+        if note is not None:
+            raise UsageError("--egress is of the whole index: leave the note out")
+        _egress(options)
+        return
     from app.container.note_status import note_status
     from app.container.status import index_status
 
@@ -46,3 +57,15 @@ def run(
         print_json(told)
     else:
         show_status(told)
+
+
+def _egress(options: Common) -> None:
+    from app.cli.output import print_json
+    from app.cli.show_egress import show_egress
+    from app.container.egress import SHOWN, egress_report
+
+    told = egress_report(options.place())
+    if options.json:
+        print_json(told)
+    else:
+        show_egress(told, SHOWN)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -28,7 +29,6 @@ from app.retrieval.filters.allowed import Allowed
 from app.retrieval.fusion import FusionRetriever
 from app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
 from app.retrieval.index_view import IndexView
-from app.retrieval.nodes import noted
 from app.retrieval.signals.candidates import CandidateSignal
 from app.retrieval.signals.graph import GraphSignal
 from app.retrieval.signals.lexical import LexicalRetriever
@@ -47,8 +47,7 @@ from indexing.tokens import Tokenizer
 
 SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are
-connected already, are passed over. Each hit is a node, and a hundred of them take longer than the
-ranking."""
+connected already, are passed over."""
 
 STAGE = "current"
 """The stage of a query that holds its hits against the files."""
@@ -105,7 +104,7 @@ def retrieve(
         query.trace.warn(warning)
     depth = _depth(parts.settings, wanted)
     if narrowed.lists:
-        hits = newest(view, narrowed, depth)
+        hits = iter(newest(view, narrowed, depth))
     else:
         taken = reading(query.query_str, view, wanted.intent or parts.settings.retrieval.intent)
         weights = weigh(query.query_str, parts.settings, taken, parts.tokenizer.language)
@@ -118,15 +117,15 @@ def retrieve(
             covered=0.0 if taken.intent == "none" else COVERED,
             left_out=templates_of(parts.vault, query.query_str),
         )
-        retriever = ranking(view, parts, depth, narrowed.allowed, weights, subject)
+        retriever = ranking(view, parts, narrowed.allowed, weights, subject)
         hits = retriever.expanded(query)
         query.trace.plan = Plan(taken, weights, subject.found)
         # Chunks are reranked, before those of a note are merged below.
         if wanted.rerank:
-            hits = reranked(hits, query, view, parts.scorer, parts.settings)
+            hits = reranked(hits, query, view, parts.scorer, parts.settings, depth)
         share = parts.settings.retrieval.template_share
         hits = templates_last(hits, query.query_str, view, parts.vault, share)
-        count_expanded(hits, query)
+        hits = count_expanded(hits, query)
     files = parts.settings.vault
     now = CurrentView(
         view,
@@ -136,22 +135,23 @@ def retrieve(
     )
     around = context(now, parts, wanted, narrowed)
     with query.trace.timed(STAGE):
-        hits = now.standing(
-            hits,
+        standing = now.standing(
+            islice(hits, depth),
             shown=around.places if wanted.fill else around.top_k,
             places=around.places,
-            most=SPARE * around.places,
+            # Places that no connected note takes go to the next hits only where that is wanted.
+            most=SPARE * around.places if wanted.fill else around.places,
             each_note=wanted.results == "notes",
         )
-    found = around.settled(hits, query)
+    found = around.settled(standing, query)
     left_out = now.warning(parts.remedy)
     if left_out is not None:
         query.trace.warn(left_out)
-    return [_with_aliases(hit, now) for hit in found]
+    return found
 
 
 def _depth(settings: Settings, wanted: Wanted) -> int:
-    """How many fused hits a reply can need: those of notes are merged, those of chunks skip few."""
+    """How many hits a reply can need: those of notes are merged, those of chunks skip few."""
     candidates = settings.retrieval.candidates
     if wanted.results == "notes":
         return candidates
@@ -165,14 +165,12 @@ def _depth(settings: Settings, wanted: Wanted) -> int:
 def ranking(
     view: Snapshot,
     parts: Parts,
-    depth: int,
     allowed: Allowed | None,
     weights: Weights,
     subject: Subject,
 ) -> GraphEnhancedRetriever:
     """The fused ranking of the signals, widened by the graph as the settings say.
 
-    :param depth: how many hits are returned; the signals rank as many as the settings say.
     :param allowed: what filters leave, which is all that any signal ranks; None for no filters.
     :param weights: those of this query.
     :param subject: the notes that it is about.
@@ -205,7 +203,6 @@ def ranking(
         weights=weights.by_signal,
         judges=judges,
         k=settings.rrf_k,
-        similarity_top_k=depth,
         dispatch=TitleRetriever(view, allowed=allowed, with_text=False)
         if settings.title_dispatch
         else None,
@@ -251,12 +248,3 @@ def context(
 
 def _first(asked: int | None, otherwise: int) -> int:
     return otherwise if asked is None else asked
-
-
-def _with_aliases(hit: NodeWithScore, view: IndexView) -> NodeWithScore:
-    """A hit that tells the other names of its note: a question may use one of them."""
-    path = str(hit.node.metadata["path"])
-    note = view.notes_at([path]).get(path)
-    if note is None or not note.aliases:
-        return hit
-    return NodeWithScore(node=noted(hit.node, aliases=list(note.aliases)), score=hit.score)

@@ -17,10 +17,11 @@ from app.container.named import listed, notes_meant, shown
 from app.container.narrowing import narrow
 from app.container.place import Place
 from app.container.standing import Standing
-from app.container.summary import summary
+from app.container.summary import in_a_line
 from app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
 from app.retrieval.filters.allowed import Allowed
 from app.retrieval.filters.plan import of_fields
+from indexing.enrich.summaries import Summaries, Summary
 from indexing.stores.catalog_read import CatalogReads
 from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from indexing.stores.reader import Snapshot
@@ -62,7 +63,7 @@ def browse(
         allowed = None if narrowed.nothing else narrowed.allowed
         entries = _left(entries, allowed, view)
     ordered, scores = ranked(entries, _score(view, entries, query.rank))
-    notes, gone = _standing(view, now, place.name, ordered, scores, query.max)
+    notes, gone = _standing(view, now, place, ordered, scores, query.max)
     return BrowseResult(
         seeds=seeds,
         notes=notes,
@@ -140,12 +141,13 @@ def _score(view: Snapshot, entries: Sequence[Entry], rank: str) -> Callable[[Ent
 def _standing(
     view: Snapshot,
     now: Standing,
-    vault: str,
+    place: Place,
     ordered: Sequence[Entry],
     scores: Mapping[Entry, float],
     most: int,
 ) -> tuple[list[BrowsedNote], int]:
     """The first entries that stand in the vault, and how many before the last do not."""
+    vault, layout = place.name, place.layout
     found: list[BrowsedNote] = []
     gone = 0
     left = iter(ordered)
@@ -156,6 +158,8 @@ def _standing(
             id_ for entry in part if entry.path in notes for id_ in _ids(entry, view, changed)
         )
         links = _links(now, part)
+        fresh = [row for path, row in notes.items() if path not in changed]
+        stored = {} if part[0].chunk else Summaries.open(layout).of(fresh)
         for entry in part:
             note = notes.get(entry.path)
             chunk = next((chunks[id_] for id_ in _ids(entry, view, changed) if id_ in chunks), None)
@@ -165,7 +169,17 @@ def _standing(
                 continue
             note_is_old = entry.path in changed
             found.append(
-                _browsed(entry, note, chunk, steps, links, scores[entry], vault, old=note_is_old)
+                _browsed(
+                    entry,
+                    note,
+                    chunk,
+                    steps,
+                    links,
+                    scores[entry],
+                    vault,
+                    old=note_is_old,
+                    stored=stored.get(entry.path),
+                )
             )
     return found, gone
 
@@ -197,9 +211,13 @@ def _browsed(
     vault: str,
     *,
     old: bool,
+    stored: Summary | None,
 ) -> BrowsedNote:
     text, lines = ("", (1, 1)) if chunk is None else (chunk.text, _lines(chunk))
     headings = chunk.heading_path if chunk is not None and entry.chunk else ()
+    said = Summary(text)
+    if not entry.chunk:
+        said = in_a_line({} if old else note.front_matter, text, stored)
     telling = sorted(steps, key=lambda step: not step.link.sentence)
     return BrowsedNote(
         path=entry.path,
@@ -207,7 +225,7 @@ def _browsed(
         folder=dirname(entry.path),
         heading=" > ".join(headings),
         lines=lines,
-        text=text if entry.chunk else summary({} if old else note.front_matter, text),
+        text=said.text,
         depth=entry.depth,
         way=way(steps),
         edges=len(steps),
@@ -215,6 +233,7 @@ def _browsed(
         modified=note.modified,
         links=[_browsed_link(links[_key(step.link)]) for step in telling[:LINKS]],
         uri=open_uri(vault, entry.path, headings),
+        written_by=said.model,
     )
 
 

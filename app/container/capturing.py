@@ -18,6 +18,7 @@ from app.container.place import Place
 from app.models import Captured, CaptureQuery, Connection
 from config.errors import NotehopError
 from indexing.capture.capture import Kept, keep
+from indexing.changes import scan
 from indexing.shown import counted, on_one_line
 
 _log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ def capture(
         tags=query.tags,
         now=now or datetime.now(),
     )
-    told = f"Captured as {on_one_line(kept.path)}"
+    told = f"Captured as {on_one_line(kept.path)}{_left_out(place, kept.path)}"
     if open_index is None or settings.connections == 0:
         return Captured(filename=kept.path, message=f"{told}.")
     try:
@@ -82,6 +83,16 @@ def capture_cold(place: Place, query: CaptureQuery) -> Captured:
             return vault.related
 
         return capture(place, query, open_index)
+
+
+def _left_out(place: Place, path: str) -> str:
+    """What is to be said of a note that no search will find."""
+    try:
+        found = scan(place.vault, place.settings.vault, within=[path]).files
+    except (NotehopError, OSError):
+        return ""
+    reasons = [file.excluded for file in found if file.path == path and file.excluded]
+    return f" (left out of the index, so no search finds it: {reasons[0]})" if reasons else ""
 
 
 class _TooLate(NotehopError):

@@ -10,12 +10,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.container.measured import MeasuredVault
 from app.container.opening import open_place
 from app.container.place import Place
+from app.evaluation.answers import ANSWERS, drawn, strangers
 from app.evaluation.asking import Outcome, ask_all
 from app.evaluation.comparison import Evaluated, compare
 from app.evaluation.golden import golden_sets, measure_for, placed, read_questions
@@ -36,6 +38,10 @@ from indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from indexing.report import Progress
+
+QUOTING = {"llm.provider": "none"}
+"""Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
+unless a setting that is compared says so itself."""
 
 SLICE = 500
 """Notes whose links are read at once."""
@@ -62,6 +68,13 @@ class Plan:
     seed: int = 0
     unrelated_links: int = 0
 
+    @property
+    def answers(self) -> bool:
+        """Whether questions are answered, too: no part that an ablation takes away writes answers,
+        so that one only does it where it is asked for a measure of them.
+        """
+        return not self.ablate or (self.measure or "") in ANSWERS
+
     def variants(self, settings: Settings) -> list[Variant]:
         """The settings to run.
 
@@ -85,6 +98,7 @@ def evaluate_sets(
     if not found:
         raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
     for golden in found:
+        original = golden.vault
         if plan.unrelated_links:
             golden = with_unrelated_links(golden, work, plan.unrelated_links, plan.seed)
         settings = load_settings(vault=golden.vault, config_file=config_file)
@@ -95,7 +109,14 @@ def evaluate_sets(
         with _snapshot(place) as view:
             notes = view.notes_at(_named(golden.questions))
             questions = placed(golden.questions, notes, golden.name)
-        asked = QuestionSet(golden.name, questions, measure_for(questions))
+            others = (one.questions for one in found if one.vault != original)
+            foreign = strangers(list(chain.from_iterable(others)), frozenset(view.paths()))
+        asked = QuestionSet(
+            golden.name,
+            questions,
+            measure_for(questions),
+            foreign=tuple(drawn(foreign, plan.questions, plan.seed)),
+        )
         yield _evaluated(asked, place, place_for, plan, progress)
 
 
@@ -154,25 +175,47 @@ def _evaluated(
     asked: QuestionSet, place: Place, place_for: PlaceFor, plan: Plan, progress: Progress
 ) -> Evaluated:
     asked = asked if plan.measure is None else replace(asked, measure=plan.measure)
+    if asked.measure in ANSWERS and not any(one.answers for one in asked.questions):
+        raise UsageError(
+            f"{asked.name}: none of its questions says its answer, which {asked.measure} asks for; "
+            "write it as answer (docs/evaluation.md)"
+        )
     variants = plan.variants(place.settings)
     groups = distinct(place.settings, variants)
     outcomes: dict[str, Outcome] = {}
     warnings: Counter[str] = Counter()
     for number, same in enumerate(groups.values(), start=1):
         there = place_for(place.settings.with_overrides(same[0].overrides))
+        quoting = there.settings.with_overrides({**QUOTING, **same[0].overrides})
+        there = replace(there, settings=quoting)
         stage = f"{asked.name}, setting {number} of {len(groups)}: {same[0].name}"
         with open_place(there, read=reader_without(asked.held_out)) as vault:
             vault.warm()
-            progress.stage(stage, len(asked.questions), "questions")
+            foreign = asked.foreign if plan.answers else ()
+            progress.stage(stage, len(asked.questions) + len(foreign), "questions")
             search = MeasuredVault(vault)
-            outcome = ask_all(search, asked.questions, lambda: progress.advance(1))
+            outcome = ask_all(
+                search,
+                asked.questions,
+                lambda: progress.advance(1),
+                answers=plan.answers,
+                foreign=foreign,
+            )
             progress.close()
         warnings += search.warnings
         outcomes |= dict.fromkeys((variant.name for variant in same), outcome)
     with _snapshot(place) as view:
         notes = len(view.paths())
     rows = compare(asked, variants, outcomes)
-    return Evaluated(asked.name, notes, asked.measure, asked.questions, rows, dict(warnings))
+    return Evaluated(
+        asked.name,
+        notes,
+        asked.measure,
+        asked.questions,
+        rows,
+        dict(warnings),
+        len(asked.foreign) if plan.answers else 0,
+    )
 
 
 def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.models import Explanation, Query
+from app.models import BaseQuery, Explanation
 from app.retrieval.trace import Trace
+
+THEMES = "themes"
+"""The stage of a question about the whole vault, and what it is said to be after."""
 
 OF_A_SOURCE = ("signals", "rerank", "expanded_from", "held_back")
 """The fields of a source that explain it."""
 
 
-def explained(sources: Sequence[Mapping[str, Any]], asked: Query) -> list[Any]:
+def explained(sources: Sequence[Mapping[str, Any]], asked: BaseQuery) -> list[Any]:
     """Sources with the record of their ranking only where the query asks for it."""
     if asked.explain:
         return list(sources)
@@ -20,13 +23,13 @@ def explained(sources: Sequence[Mapping[str, Any]], asked: Query) -> list[Any]:
     return [{**source, **hidden} for source in sources]
 
 
-def told(trace: Trace, asked: Query) -> dict[str, Any]:
+def told(trace: Trace, asked: BaseQuery) -> dict[str, Any]:
     """The fields of a reply that tell how the query was weighed."""
     plan = trace.plan
     if plan is None:
-        return {}
+        return {"intent": THEMES} if THEMES in trace.counts else {}
     return {
-        "intent": plan.reading.intent,
+        "intent": THEMES if THEMES in trace.counts else plan.reading.intent,
         "explanation": _explanation(trace) if asked.explain else None,
     }
 

@@ -89,6 +89,7 @@ def graph_view(
             for (source, target), links in sorted(edges.items())
         ],
         total=count,
+        themes=place.settings.themes.enabled,
         warnings=[*warnings, *now.told()],
         generation=view.generation,
     )

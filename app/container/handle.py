@@ -19,20 +19,24 @@ from app.answer.query_engine import NotehopQueryEngine
 from app.container.assembly import Wanted
 from app.container.browsing import browse
 from app.container.capturing import capture
+from app.container.conversations import Conversations
 from app.container.embedding import embed
 from app.container.explaining import explained, told
+from app.container.following_up import FollowUp
 from app.container.graph_view import graph_view
 from app.container.machinery import Machinery
 from app.container.note_view import note_view
 from app.container.pending import counter
 from app.container.place import Place
-from app.container.queries import as_query, checked
+from app.container.queries import as_query, checked, request
 from app.container.related import find_related
 from app.container.retriever import VaultRetriever
 from app.container.status import index_status
 from app.container.streaming import events
+from app.container.themes import VaultThemes
 from app.models import (
     Answer,
+    BaseQuery,
     BrowseQuery,
     BrowseResult,
     Captured,
@@ -48,6 +52,8 @@ from app.models import (
     SearchQuery,
     SearchResult,
     StreamEvent,
+    ThemesQuery,
+    ThemesResult,
 )
 from app.retrieval.trace import TracedQuery
 from config import Settings
@@ -67,6 +73,8 @@ class VaultHandle:
         self.place = place
         self._machinery = Machinery(place, reader, llm)
         self._pending = counter(place, reader)
+        self._themes = VaultThemes(place, self._machinery)
+        self._conversations = Conversations(place.settings.conversation)
 
     @property
     def name(self) -> str:
@@ -92,13 +100,15 @@ class VaultHandle:
         """Answer a question.
 
         :param options: fields of :class:`app.models.Query`: ``top_k``, ``filters``,
-            ``literal``, ``intent``, ``connected``, ``explain``.
+            ``literal``, ``intent``, ``connected``, ``explain``, ``themes``, ``conversation_id``.
         :raises QueryError: if the question is empty or too long, or an option is wrong.
         """
         asked = as_query(Query, query, options)
         traced, started = self._begin(asked)
-        response = self._engine(_asked(asked)).query(traced)
-        return self._answer(response, asked, traced, started)  # type: ignore[arg-type]
+        followed = self._follow_up(asked, traced)
+        followed.read()
+        response = self._engine(_asked(asked), asked.themes).query(traced)
+        return followed.kept(self._answer(response, asked, traced, started))  # type: ignore[arg-type]
 
     def stream(
         self,
@@ -117,17 +127,19 @@ class VaultHandle:
         """
         asked = as_query(Query, query, options)
         traced, started = self._begin(asked)
+        followed = self._follow_up(asked, traced, cancelled)
         return events(
-            self._engine(_asked(asked)),
+            self._engine(_asked(asked), asked.themes),
             lambda: self._machinery.synthesizer,
             traced,
             self.name,
+            begin=followed.read,
             shown=lambda found: explained([one.model_dump() for one in found], asked),
-            finished=lambda response: self._answer(response, asked, traced, started),
+            finished=lambda response: followed.kept(self._answer(response, asked, traced, started)),
             cancelled=cancelled or (lambda: False),
         )
 
-    def search(self, query: str | Query, **options: Any) -> SearchResult:
+    def search(self, query: str | BaseQuery, **options: Any) -> SearchResult:
         """List the passages or notes that match, best first.
 
         :param options: fields of :class:`app.models.SearchQuery`: those of :meth:`ask` and
@@ -161,6 +173,19 @@ class VaultHandle:
         tokenizer = self._machinery.tokenizer
         with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
             found = browse(view, catalog, self.place, tokenizer, query)
+        return found.model_copy(update={"pending": self._pending.value()})
+
+    def themes(self, query: str | ThemesQuery = "", **options: Any) -> ThemesResult:
+        """List the themes of the vault, or those that have to do with a query.
+
+        :param options: fields of :class:`app.models.ThemesQuery`: ``filters``, ``literal`` and
+            ``max``.
+        :raises QueryError: if themes are switched off, or an option is wrong.
+        """
+        given = {"query": query} if isinstance(query, str) else query.model_dump()
+        asked = request(ThemesQuery, {**given, **options})
+        self._pending.begin()
+        found = self._themes.listed(asked)
         return found.model_copy(update={"pending": self._pending.value()})
 
     def note(
@@ -278,8 +303,8 @@ class VaultHandle:
         return index_status(self.place)
 
     def close(self) -> None:
-        """Let go of the index; a second time is nothing."""
-        self._machinery.reader.close()
+        """Let go of the index and of a provider's connections; a second time is nothing."""
+        self._machinery.close()
 
     def __enter__(self) -> Self:
         return self
@@ -292,7 +317,7 @@ class VaultHandle:
     ) -> None:
         self.close()
 
-    def _begin(self, asked: Query) -> tuple[TracedQuery, float]:
+    def _begin(self, asked: BaseQuery) -> tuple[TracedQuery, float]:
         started = time.perf_counter()
         text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
         self._pending.begin()
@@ -311,6 +336,8 @@ class VaultHandle:
             mode=found["mode"],
             citations=explained(found["citations"], asked),
             mentioned=found["mentioned"],
+            claims=found["claims"],
+            left_out=found["left_out"],
             sources=explained(found["sources"], asked),
             connected_notes=found["connected_notes"],
             warnings=found["warnings"],
@@ -321,8 +348,16 @@ class VaultHandle:
             timings_ms=_timings(found["timings_ms"], started),
         )
 
-    def _engine(self, wanted: Wanted) -> NotehopQueryEngine:
-        retriever = VaultRetriever(self._machinery.retrieve, wanted)
+    def _follow_up(
+        self,
+        asked: Query,
+        traced: TracedQuery,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> FollowUp:
+        return FollowUp(asked, traced, self._conversations, self._machinery, self.place, cancelled)
+
+    def _engine(self, wanted: Wanted, themes: bool | None = None) -> NotehopQueryEngine:
+        retriever = VaultRetriever(self._themes.or_else(self._machinery.retrieve, themes), wanted)
         return NotehopQueryEngine(retriever, self._machinery.synthesizer)
 
 
@@ -343,7 +378,7 @@ def _wanted(
     return _asked(as_query(Query, "-", options))
 
 
-def _asked(query: Query) -> Wanted:
+def _asked(query: BaseQuery) -> Wanted:
     return Wanted(
         query.top_k,
         query.connected,

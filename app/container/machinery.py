@@ -9,12 +9,18 @@ import threading
 from contextlib import suppress
 
 from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
+from app.answer.prompts import ANSWER_PROMPT
 from app.answer.quoting import ExtractiveSynthesizer
 from app.answer.synthesizer import VaultSynthesizer
+from app.answer.theme_quotes import ThemeQuotes
+from app.answer.theme_writing import ThemeSynthesizer
 from app.answer.writing import LlmSynthesizer
 from app.container.assembly import Parts, Wanted, retrieve
+from app.container.checks import checker_of
+from app.container.language_model import LateLLM, llm_of
 from app.container.narrowing import narrow
 from app.container.place import Place
 from app.container.queries import checked
@@ -25,6 +31,7 @@ from app.container.standing import Standing
 from app.retrieval.trace import TracedQuery
 from config.errors import ModelError
 from indexing.embed.query import QueryEmbedder, load_query
+from indexing.llm.tokens import counter
 from indexing.stores.catalog import Catalog
 from indexing.stores.reader import Reader
 from indexing.tokens import Tokenizer
@@ -47,11 +54,17 @@ class Machinery:
         self.reader = reader
         self.ready = False
         self._place = place
-        self._llm = llm
+        self._llm = llm_of(place) if llm is None else llm
         self._loading = threading.RLock()
         self._scorer = scorer_of(place.settings)
         self._embedder: QueryEmbedder | None = None
         self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None
+
+    def close(self) -> None:
+        """Let go of the index, and of the connections of the model that the settings name."""
+        self.reader.close()
+        if isinstance(self._llm, LateLLM):
+            self._llm.close()
 
     def warm(self) -> None:
         """Load the models and let them work once: the first time takes longer.
@@ -125,9 +138,19 @@ class Machinery:
         return self._read_as_indexed()[1]
 
     @property
+    def llm(self) -> LLM | None:
+        """The language model: what was handed in, else what the settings name; None for neither."""
+        return self._llm
+
+    @property
     def tokenizer(self) -> Tokenizer:
         """What reads words as the index does."""
         return self._read_as_indexed()[0]
+
+    def named(self, name: str) -> bool:
+        """Whether a note goes by a name, as its title or an alias."""
+        with self.reader.snapshot() as view:
+            return bool(view.notes_named(name))
 
     @property
     def embedder(self) -> QueryEmbedder:
@@ -155,9 +178,42 @@ class Machinery:
             return tokenizer, synthesizer
 
     def _synthesizer(self, tokenizer: Tokenizer) -> VaultSynthesizer:
-        reading = reading_of(tokenizer, lambda: self.reader.lexical, lambda: self.embedder)
-        most = self._place.settings.answer.max_sentences
-        quoting = ExtractiveSynthesizer(self._place.name, reading, max_sentences=most)
-        if self._llm is None:
-            return quoting
-        return LlmSynthesizer(self._place.name, self._llm, quoting)
+        reading = reading_of(
+            tokenizer, lambda: self.reader.lexical, lambda: self.embedder, self.named
+        )
+        settings = self._place.settings
+        checker = checker_of(reading, self._place.name, settings, self._scorer)
+        quoting = ExtractiveSynthesizer(
+            self._place.name,
+            reading,
+            max_sentences=settings.answer.max_sentences,
+            checker=checker,
+        )
+        llm = self._llm
+
+        def writer(
+            fallback: VaultSynthesizer, prompt: BasePromptTemplate = ANSWER_PROMPT
+        ) -> VaultSynthesizer:
+            if llm is None:
+                return fallback
+            return LlmSynthesizer(
+                self._place.name,
+                llm,
+                fallback,
+                checker=checker,
+                counter=lambda: counter(settings),
+                prompt=prompt,
+            )
+
+        written = writer(quoting)
+        if not settings.themes.enabled:
+            return written
+        themes = ThemeQuotes(self._place.name, reading, checker=checker)
+        return ThemeSynthesizer(
+            self._place.name,
+            written,
+            themes,
+            llm,
+            lambda prompt: writer(themes, prompt),
+            checker=checker,
+        )

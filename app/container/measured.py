@@ -9,15 +9,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.answer.material import CONNECTED
+from app.answer.draft import QUOTED
+from app.answer.material import CONNECTED, material_of
+from app.evaluation.answers import Answered
 from app.evaluation.asking import Context
 from app.evaluation.measures import TOP
 from app.retrieval.trace import TracedQuery
 
 if TYPE_CHECKING:
+    from llama_index.core.schema import NodeWithScore
+
+    from app.answer.query_engine import NotehopQueryEngine
     from app.container.handle import VaultHandle
     from app.evaluation.question import Lines, Question
-    from app.models import SearchResult
+    from app.models import ConnectedNote, SearchResult, Source
 
 EXPANDED = "expanded_from"
 """What the metadata of a hit holds that a link brought."""
@@ -45,7 +50,7 @@ class MeasuredVault:
             told = node.node.metadata
             by_link = told.get("role") == CONNECTED or EXPANDED in told
             (linked if by_link else sources).append(str(told["path"]))
-        return Context(tuple(sources), tuple(linked))
+        return Context(tuple(sources), tuple(linked), lambda: self._answered(engine, query, nodes))
 
     def notes(self, question: Question) -> Sequence[str]:
         """The best notes."""
@@ -54,6 +59,19 @@ class MeasuredVault:
     def chunks(self, question: Question) -> Sequence[tuple[str, Lines]]:
         """The best passages."""
         return [(hit.path, hit.lines) for hit in self._search(question, "chunks").hits]
+
+    def _answered(
+        self, engine: NotehopQueryEngine, query: TracedQuery, nodes: list[NodeWithScore]
+    ) -> Answered:
+        response = engine.synthesize(query, nodes)
+        told = response.metadata or {}
+        material = material_of(nodes, self._vault.name)
+        return Answered(
+            "" if told["mode"] == "none" else str(response).removeprefix(QUOTED).strip(),
+            frozenset(one["path"] for one in told["citations"]),
+            "\n".join(map(_shown, material.sources)),
+            "\n".join(map(_shown, material.connected)),
+        )
 
     def _search(self, question: Question, results: str) -> SearchResult:
         found = self._vault.search(
@@ -66,6 +84,10 @@ class MeasuredVault:
         )
         self.warnings.update(found.warnings)
         return found
+
+
+def _shown(place: Source | ConnectedNote) -> str:
+    return f"{place.title}\n{place.heading}\n{place.text}"
 
 
 def _filters(question: Question) -> Mapping[str, Any]:

@@ -14,9 +14,11 @@ from app.container.mentions import mentions_of
 from app.container.named import LONGEST, listed, notes_meant, shown
 from app.container.place import Place
 from app.container.standing import Standing
+from app.container.summary import own_summary
 from app.models import NoteLink, NoteView, OutlineEntry
 from config.errors import NoteMissing, UsageError
 from indexing.changes import scan
+from indexing.enrich.summaries import Summaries, Summary
 from indexing.graph.fragments import Outline, find_fragment, outline_of_note
 from indexing.graph.names import NOTE_SUFFIX, is_note
 from indexing.reading import Read, read_note
@@ -63,6 +65,7 @@ def note_view(
     lines = _lines(note)
     part, first, last = _part(note, section, said)
     links, backlinks = _links(view, now, path)
+    summed_up = _summary(place, row, read)
     found, count = mentions_of(view, place, tokenizer, note) if mentions else ([], 0)
     return NoteView(
         path=path,
@@ -84,9 +87,22 @@ def note_view(
         unlinked_mentions=found,
         mention_count=count,
         changed=_is_changed(row, read),
+        summary=None if summed_up is None else summed_up.text,
+        summary_by=None if summed_up is None else summed_up.model,
         uri=open_uri(place.name, path, [part] if part and not part.startswith("^") else ()),
         generation=view.generation,
     )
+
+
+def _summary(place: Place, row: NoteRow | None, read: Read) -> Summary | None:
+    """The owner's summary as the file is now, else that of the index if it still fits."""
+    assert read.note is not None
+    own = own_summary(read.note.front_matter)
+    if own is not None:
+        return Summary(own)
+    if row is None or _is_changed(row, read):
+        return None
+    return Summaries.open(place.layout).of([row]).get(row.path)
 
 
 def _read(view: Snapshot, catalog: CatalogReads, place: Place, now: Standing, said: str) -> Read:

@@ -26,7 +26,8 @@ def open_place(
 ) -> VaultHandle:
     """Open the vault at a place.
 
-    :param llm: writes the answers; without one they are quoted from the notes.
+    :param llm: writes the answers; None: the model that the settings name, and without one they
+        are quoted from the notes.
     :param read: opens the index, as :meth:`Reader.open`.
     :raises IndexMissing: if there is no index yet, naming the command that makes it.
     :raises IndexMismatch: if it was made with other settings.

@@ -9,20 +9,20 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from app.container.place import Place
-from app.models import Asked, Filters, Query
+from app.models import Asked, BaseQuery, Filters
 from app.retrieval.filters.plan import EMPTY, of_fields, plan
 from config.errors import QueryError
 
-QueryT = TypeVar("QueryT", bound=Query)
+QueryT = TypeVar("QueryT", bound=BaseQuery)
 AskedT = TypeVar("AskedT", bound=Asked)
 
 
-def as_query(model: type[QueryT], query: str | Query, options: dict[str, Any]) -> QueryT:
+def as_query(model: type[QueryT], query: str | BaseQuery, options: dict[str, Any]) -> QueryT:
     """Make a query of what a caller gave: a text with options, or a query ready made.
 
     :raises QueryError: naming the option that does not exist or has a wrong value.
     """
-    given = {"query": query} if isinstance(query, str) else query.model_dump()
+    given = {"query": query} if isinstance(query, str) else query.model_dump(exclude_unset=True)
     return request(model, {**given, **options})
 
 
@@ -38,7 +38,7 @@ def request(model: type[AskedT], fields: Mapping[str, Any]) -> AskedT:
         raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc
 
 
-def check(query: Query, place: Place) -> None:
+def check(query: BaseQuery, place: Place) -> None:
     """Refuse a query that no index could answer, before one is opened.
 
     :raises QueryError: as :func:`checked`, or if a date is none.

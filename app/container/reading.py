@@ -6,14 +6,14 @@ Touches: index (reads), model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.answer.relevance import Reading, Term
+from app.answer.relevance import Reading, Term, Vectors
 from indexing.tokens import Tokenizer, detect_language
 from indexing.tokens.function_words import FUNCTION_WORDS
 from indexing.vault.sentences import sentence_spans
@@ -26,17 +26,20 @@ if TYPE_CHECKING:
 PASSAGES = 4_096
 """Passages whose vectors are remembered: some 6 MB. Questions come back to the same notes."""
 
-Vector = NDArray[np.float32]
+QUERIES = 64
+"""Questions and sentences of answers whose vectors are remembered: each is compared often."""
 
 
 def reading_of(
     tokenizer: Tokenizer,
     lexical: Callable[[], LexicalIndex],
     embedder: Callable[[], QueryEmbedder],
+    named: Callable[[str], bool] | None = None,
 ) -> Reading:
     """Read with what the index was made with.
 
     :param lexical: gives the lexical index as it is now.
+    :param named: tells whether a note goes by a name; None where that is not known.
     """
     language = tokenizer.language
 
@@ -50,21 +53,52 @@ def reading_of(
         index = lexical()
         return [_term(word, index, foreign=spoken != language) for word in words]
 
-    @lru_cache(maxsize=PASSAGES)
-    def vector(text: str) -> Vector:
-        row: Vector = embedder().embed([text])[0]
-        return row
+    known = _Known()
 
-    def likeness(query: str, texts: Sequence[str]) -> Sequence[float]:
-        asked = embedder().embed_query(query)
-        return [float(asked @ vector(text)) for text in texts]
+    @lru_cache(maxsize=QUERIES)
+    def asked(query: str) -> Vectors:
+        return embedder().embed_query(query)
+
+    def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
+        rows = known.of(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in rows]
+        if new:
+            made = dict(zip(new, embedder().embed_together(new), strict=True))
+            known.add(made)
+            rows |= made
+        return asked(query), np.stack([rows[text] for text in texts])
 
     return Reading(
         words=lru_cache(maxsize=4_096)(tokenizer),
         terms=terms,
         sentences=spans,
-        likeness=likeness,
+        vectors=vectors,
+        language=language,
+        small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
+        named=named,
     )
+
+
+class _Known:
+    """Vectors of the passages that were compared last; threads may share it."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Vectors] = {}
+        self._turn = threading.Lock()
+
+    def of(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Those of the texts that are known."""
+        with self._turn:
+            found = {text: self._rows.pop(text) for text in {*texts} & self._rows.keys()}
+            self._rows |= found  # last again, so that they are forgotten last
+            return found
+
+    def add(self, rows: Mapping[str, Vectors]) -> None:
+        """Remember vectors, and forget those that were not asked for the longest time."""
+        with self._turn:
+            self._rows |= rows
+            for text in list(self._rows)[: max(0, len(self._rows) - PASSAGES)]:
+                del self._rows[text]
 
 
 def _term(word: str, index: LexicalIndex, *, foreign: bool) -> Term:

@@ -16,11 +16,12 @@ from app.container.assembly import Wanted
 from app.container.machinery import Machinery
 from app.container.place import Place
 from app.container.standing import Standing
-from app.container.summary import summary
+from app.container.summary import in_a_line
 from app.models import ConnectedOptions, Connection
 from app.retrieval.trace import TracedQuery
 from indexing.capture.capture import Kept
 from indexing.embed.query import QueryEmbedder
+from indexing.enrich.summaries import Summaries
 from indexing.graph.files import VaultFiles
 from indexing.graph.model import Status
 from indexing.graph.names import NOTE_SUFFIX, link_name
@@ -55,6 +56,8 @@ def find_related(machinery: Machinery, place: Place, kept: Kept) -> list[Connect
         rows = now.notes_at(paths)
         changed = now.changed(rows)
         files = _called_alike(catalog, paths)
+    fresh = [row for path, row in rows.items() if path not in changed]
+    stored = Summaries.open(place.layout).of(fresh)
     found: list[Connection] = []
     for hit in chosen:
         path, headings = _path(hit), list(hit.node.metadata.get("heading_path") or ())
@@ -62,16 +65,18 @@ def find_related(machinery: Machinery, place: Place, kept: Kept) -> list[Connect
             continue
         row = rows[path]
         properties = {} if path in changed else row.front_matter
+        said = in_a_line(properties, hit.node.get_content(), stored.get(path))
         found.append(
             Connection(
                 path=path,
                 title=row.title,
                 folder=dirname(path),
                 heading=" > ".join(headings),
-                snippet=summary(properties, hit.node.get_content()),
+                snippet=said.text,
                 score=round(float(hit.score or 0.0), 4),
                 link=link_to(files, kept.path, path),
                 uri=open_uri(place.name, path, headings),
+                written_by=said.model,
             )
         )
     return found

@@ -12,12 +12,12 @@ import http.client
 import json
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from app.container.place import Place
 from app.container.running import Running, digest, proof, read_running, ticket, version
@@ -30,6 +30,9 @@ from app.models import (
     Query,
     SearchQuery,
     SearchResult,
+    StreamEvent,
+    ThemesQuery,
+    ThemesResult,
 )
 from app.problems import error_of
 from config.errors import CaptureFailed, NotehopError
@@ -47,6 +50,8 @@ ANSWERED = 60.0
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
+_EVENT: TypeAdapter[StreamEvent] = TypeAdapter(StreamEvent)
+
 
 class _Unusable(Exception):
     """Why the server is not asked."""
@@ -60,6 +65,39 @@ def ask_server(place: Place, query: Query) -> Answer | None:
     return _asked(place, "/query", query, Answer, ANSWERED)
 
 
+def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, None] | None:
+    """Have a running server answer a question in events, as :meth:`VaultHandle.stream`.
+
+    None if there is none, as for :func:`ask_server`. A server that breaks off ends the events
+    without a last one.
+    """
+    running = read_running(place.layout)
+    if running is None:
+        return None
+    try:
+        connection = _known(running, place)
+    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+        _not_asked(running, exc)
+        return None
+    try:
+        connection.sock.settimeout(ANSWERED)
+        body = query.model_dump_json().encode()
+        headers = _headers(ticket(running.token))
+        connection.request("POST", "/query/stream", body, headers)
+        response = connection.getresponse()
+        if response.status != http.client.OK:
+            error: NotehopError | None = error_of(json.loads(response.read()))
+            raise _Unusable(f"it answered {response.status}") if error is None else error
+    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+        connection.close()
+        _not_asked(running, exc)
+        return None
+    except BaseException:
+        connection.close()
+        raise
+    return _events(connection, response)
+
+
 def search_server(place: Place, query: SearchQuery) -> SearchResult | None:
     """Have a running server search, as :func:`ask_server`."""
     return _asked(place, "/search", query, SearchResult, SEARCHED)
@@ -68,6 +106,11 @@ def search_server(place: Place, query: SearchQuery) -> SearchResult | None:
 def browse_server(place: Place, query: BrowseQuery) -> BrowseResult | None:
     """Have a running server browse, as :func:`ask_server`."""
     return _asked(place, "/graph/browse", query, BrowseResult, SEARCHED)
+
+
+def themes_server(place: Place, query: ThemesQuery) -> ThemesResult | None:
+    """Have a running server list themes, as :func:`ask_server`."""
+    return _asked(place, "/themes", query, ThemesResult, SEARCHED)
 
 
 def capture_server(place: Place, query: CaptureQuery) -> Captured | None:
@@ -170,6 +213,23 @@ def _challenge(connection: http.client.HTTPConnection, running: Running, place: 
         raise _Unusable("it is not the server of this vault, index and settings")
 
 
+def _events(
+    connection: http.client.HTTPConnection, response: http.client.HTTPResponse
+) -> Generator[StreamEvent, None, None]:
+    """The events of a stream: of each the one line of data that this server gives it."""
+    with closing(connection):
+        try:
+            for line in response:
+                if line.startswith(b"data:"):
+                    yield _EVENT.validate_json(line[5:])
+        except (OSError, http.client.HTTPException, ValueError) as exc:
+            _log.debug("the answer broke off: %s", _reason(exc))
+
+
+def _headers(entry: str) -> dict[str, str]:
+    return {"Content-Type": "application/json", "Authorization": f"Bearer {entry}"}
+
+
 def _read(
     connection: http.client.HTTPConnection,
     route: str,
@@ -178,8 +238,7 @@ def _read(
     entry: str,
 ) -> ModelT:
     # Only now does it leave: the server has proved that it wrote the file, and knows it anyway.
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {entry}"}
-    status, told = _sent(connection, "POST", route, body, headers)
+    status, told = _sent(connection, "POST", route, body, _headers(entry))
     if status in (http.client.OK, http.client.CREATED):
         return model.model_validate(told)
     error: NotehopError | None = error_of(told)

@@ -5,6 +5,9 @@ Touches: nothing by itself; what it makes touches index and model.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 from llama_index.core.schema import NodeWithScore
 
 from app.retrieval.cross_encoder import CrossEncoderScorer, Scorer
@@ -20,17 +23,21 @@ def scorer_of(settings: Settings) -> Scorer | None:
 
 
 def reranked(
-    hits: list[NodeWithScore],
+    hits: Iterator[NodeWithScore],
     query: TracedQuery,
     view: IndexView,
     scorer: Scorer | None,
     settings: Settings,
-) -> list[NodeWithScore]:
-    """The hits in the order of the cross-encoder; as they are without one, or if it is too slow."""
+    depth: int,
+) -> Iterator[NodeWithScore]:
+    """The hits in the order of the cross-encoder; as they are without one, or if it is too slow.
+
+    :param depth: how many are ranked at most, where there is one.
+    """
     if scorer is None:
         return hits
     wanted = settings.rerank
     stage = RerankPostprocessor(
         view=view, scorer=scorer, candidates=wanted.candidates, budget_ms=wanted.budget_ms
     )
-    return stage.reranked(hits, query)
+    return iter(stage.reranked(list(islice(hits, depth)), query))

@@ -13,6 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from app.container.egress import egress_hosts, language_model_now
+from app.container.enriched import enrichment_now
 from app.container.pending import pending_changes
 from app.container.place import Place
 from app.container.running import read_running
@@ -22,6 +24,7 @@ from config.errors import IndexMismatch, IndexMissing, ModelError, NotehopError
 from indexing.identity import wanted
 from indexing.shown import shown_time
 from indexing.stores.catalog import Catalog, CatalogSnapshot
+from indexing.stores.lag import read_lag
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lock_holder import read_holder
 from indexing.stores.model import NoteRow, NoteStatus
@@ -65,12 +68,16 @@ def index_status(place: Place) -> IndexStatus:
             failed=_kept(view.notes(NoteStatus.FAILED)),
             passed_over=[Kept(path=path, reason=reason) for path, reason in told],
             pending=_pending(place, catalog),
+            chroma_lag=len(read_lag(place.layout)),
             last_run=_last_run(place.layout),
             watcher=_watcher(place.layout),
             writer=_writer(place.layout),
             server=_server(place.layout),
             made_with=dict(made_with),
             settings=place.settings.model_dump(mode="json"),
+            llm=language_model_now(place.settings),
+            egress=egress_hosts(place.layout),
+            enrichment=enrichment_now(place),
         )
 
 
@@ -125,7 +132,12 @@ def _pending(place: Place, catalog: Catalog) -> PendingChanges | None:
 
 def _last_run(layout: IndexLayout) -> LastRun | None:
     record = read_run_record(layout)
-    return LastRun(**asdict(record)) if record else None
+    if record is None:
+        return None
+    told = asdict(record)
+    # What the next run reads; nobody else.
+    del told["losses"]
+    return LastRun(**told)
 
 
 def _watcher(layout: IndexLayout) -> WatcherNow | None:

@@ -36,6 +36,7 @@ def events(
     query: TracedQuery,
     vault: str,
     *,
+    begin: Callable[[], None],
     shown: Callable[[list[Source]], list[Source]],
     finished: Callable[[Response], Answer],
     cancelled: Callable[[], bool],
@@ -44,10 +45,12 @@ def events(
 
     Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
 
+    :param begin: makes the query ready; a language model may have a part in that.
     :param shown: the sources as the query wants to see them.
     :param finished: makes the answer of a response.
     """
     try:
+        begin()
         if cancelled():
             return
         material = material_of(engine.retrieve(query), vault)

@@ -1,4 +1,4 @@
-"""What a note says in a line: its own summary, else how a passage of it begins. Pure."""
+"""What a note says in a line: its own summary, else a stored one, else how it begins. Pure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,32 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from indexing.enrich.own import OWN_SUMMARY
+from indexing.enrich.summaries import Summary
 from indexing.vault.sentences import sentence_spans
+
+STORED_LENGTH = 300
+"""Characters of a summary that was written for the purpose: it says more than a beginning."""
 
 LENGTH = 150
 """Characters: two lines of a card."""
 
-KEYS = ("summary", "description", "abstract", "excerpt")
-"""Properties in which people sum a note up, the first of them that says something."""
-
 _MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|[-*_=]{3,}[ \t]*|\|?[ \t:|-]*-[ \t:|-]*\|?)$", re.M)
 _BULLETS = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|^[ \t]*>[ \t]?", re.M)
 _EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
+
+
+def in_a_line(front_matter: Mapping[str, Any], text: str, stored: Summary | None) -> Summary:
+    """Sum a note up, and say which model did so, if one did.
+
+    :param front_matter: of the note; empty where it may have changed.
+    :param text: a passage of the note, for want of a summary.
+    :param stored: what the index has; None where the note may have changed.
+    """
+    own = own_summary(front_matter)
+    if own is None and stored is not None:
+        return Summary(shortened(stored.text, STORED_LENGTH), stored.model)
+    return Summary(shortened(flat(text)) if own is None else own)
 
 
 def summary(front_matter: Mapping[str, Any], text: str) -> str:
@@ -25,12 +40,18 @@ def summary(front_matter: Mapping[str, Any], text: str) -> str:
     :param front_matter: of the note; empty where it may have changed.
     :param text: a passage of the note, for want of a summary.
     """
+    own = own_summary(front_matter)
+    return shortened(flat(text)) if own is None else own
+
+
+def own_summary(front_matter: Mapping[str, Any]) -> str | None:
+    """What the owner wrote as the summary of a note, at most 150 characters; None for nothing."""
     said = {str(key).lower(): value for key, value in front_matter.items()}
-    for key in KEYS:
+    for key in OWN_SUMMARY:
         value = said.get(key)
         if isinstance(value, str) and value.strip():
             return shortened(" ".join(value.split()))
-    return shortened(flat(text))
+    return None
 
 
 def flat(text: str) -> str:

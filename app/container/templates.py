@@ -5,7 +5,8 @@ Touches: vault-read, index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from llama_index.core.schema import NodeWithScore
@@ -19,35 +20,49 @@ from app.retrieval.boilerplate import (
 )
 from app.retrieval.index_view import IndexView
 from indexing.stores.model import ChunkId
-from indexing.templates import read_templates
+from indexing.templates import Templates, read_templates
+
+_AT_ONCE = 8
+"""Hits whose texts are read together: as many as a reply has places."""
 
 
 def templates_last(
-    hits: Sequence[NodeWithScore], query: str, view: IndexView, vault: Path, share: float
-) -> list[NodeWithScore]:
+    hits: Iterator[NodeWithScore], query: str, view: IndexView, vault: Path, share: float
+) -> Iterator[NodeWithScore]:
     """Return the hits with templates held back, unless the query is about templates.
 
     :param share: what their score keeps; 1 changes nothing.
     """
-    if share == 1 or not hits or asks_for_templates(query):
-        return list(hits)
-    templates = read_templates(vault)
-    ids = [hit.node.node_id for hit in hits]
-    why: dict[ChunkId, str] = {
-        one: TEMPLATE for one in ids if templates.holds(view.path_of(one) or "")
-    }
+    if share == 1 or asks_for_templates(query):
+        return hits
+    return held_back(_with_reasons(hits, view, read_templates(vault)), share)
+
+
+def _with_reasons(
+    hits: Iterator[NodeWithScore], view: IndexView, templates: Templates
+) -> Iterator[tuple[NodeWithScore, str | None]]:
+    while some := list(islice(hits, _AT_ONCE)):
+        why = _reasons([hit.node.node_id for hit in some], view, templates)
+        for hit in some:
+            yield hit, why.get(hit.node.node_id)
+
+
+def _reasons(ids: Sequence[ChunkId], view: IndexView, templates: Templates) -> dict[ChunkId, str]:
+    """Chunk -> the reason to hold it back, for those that have one."""
+    why = {one: TEMPLATE for one in ids if templates.holds(view.path_of(one) or "")}
     if templates.lines:
         chunks = view.chunks(one for one in ids if one not in why)
-        titles = {
-            path: note.title
-            for path, note in view.notes_at({one.path for one in chunks.values()}).items()
-        }
+        notes = view.notes_at({one.path for one in chunks.values()})
         why |= {
             one: SKELETON
             for one, chunk in chunks.items()
-            if is_skeleton(chunk.text, titles.get(chunk.path, ""), templates.lines)
+            if is_skeleton(
+                chunk.text,
+                notes[chunk.path].title if chunk.path in notes else "",
+                templates.lines,
+            )
         }
-    return held_back(hits, why, share) if why else list(hits)
+    return why
 
 
 def templates_of(vault: Path, query: str) -> Callable[[str], bool]:

@@ -1,6 +1,6 @@
 """Brings the index of a vault up to it.
 
-Touches: vault-read, index, model.
+Touches: vault-read, index, model, network (a language model that the settings name).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from app.container.place import Place
 
 if TYPE_CHECKING:
+    from indexing.enrich.enricher import Agree
     from indexing.report import Progress, Report
 
 
@@ -19,12 +20,20 @@ def update_index(
     progress: Progress | None = None,
     rebuild: bool = False,
     allow_mass_delete: bool = False,
+    agree: Agree | None = None,
 ) -> Report:
     """Index what changed since the last run; with ``rebuild``, everything from nothing.
 
+    Then have written about the notes what the settings ask for (``[enrich]``).
+
+    :param agree: told what a language model is to write and what that costs; says why not to go on,
+        or None to go on. Without it, it goes on if the budget of a run covers all of it.
     :raises NotehopError: as :meth:`indexing.pipeline.Indexer.run`.
     """
+    from indexing.enrich.consent import within_budget
+    from indexing.enrich.step import enrich, with_enrichment
     from indexing.pipeline import Indexer
 
     indexer = Indexer(place.vault, place.settings, place.layout, progress)
-    return indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
+    report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
+    return with_enrichment(report, enrich(indexer, agree or within_budget))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
 
 from app.evaluation.asking import Outcome
-from app.evaluation.intervals import Estimate, means
+from app.evaluation.intervals import Estimate, mean, means
 from app.evaluation.measures import MEASURES
 from app.evaluation.question import Question, QuestionSet
 from app.evaluation.variants import Variant
+from config.errors import UsageError
 
 SAME = 1e-9
 """Values nearer than this are the same: a gain of nothing is none."""
@@ -37,9 +39,12 @@ class Change:
 class Row:
     """One setting: the mean of each measure, and its gain over ``against`` (None for no other).
 
-    ``gains`` are means of paired differences. ``recall`` is that of notes at each cut-off from 1.
-    ``values`` are those of the set's measure, in the order of the questions. ``milliseconds`` is
-    the median until a context is there, ``passages`` the mean number in one.
+    ``gains`` are means of paired differences. Measures that no question of the set can be held to
+    are in neither. ``recall`` is that of notes at each cut-off from 1. ``values`` are those of the
+    set's measure, in the order of the questions, None where it does not apply. ``milliseconds`` is
+    the median until a context is there, ``passages`` the mean number in one. ``answers`` are what
+    was answered, ``words`` their mean length; ``refused`` is the share of foreign questions that
+    were left unanswered.
     """
 
     setting: str
@@ -48,18 +53,22 @@ class Row:
     measures: Mapping[str, Estimate]
     gains: Mapping[str, Estimate]
     recall: tuple[float, ...]
-    values: tuple[float, ...]
+    values: tuple[float | None, ...]
     helped: tuple[Change, ...]
     hurt: tuple[Change, ...]
     passages: float
     milliseconds: float
+    answers: tuple[str | None, ...] = ()
+    words: float | None = None
+    refused: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
     """A set of questions under every setting.
 
-    ``warnings`` maps what searches had to say -> how many said it.
+    ``warnings`` maps what searches had to say -> how many said it. ``foreign`` counts the questions
+    that the vault cannot answer.
     """
 
     name: str
@@ -68,11 +77,17 @@ class Evaluated:
     questions: tuple[Question, ...]
     rows: tuple[Row, ...]
     warnings: Mapping[str, int]
+    foreign: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The result as plain values."""
         questions = [
-            {"id": one.id, "question": one.text, "gold": list(map(str, one.gold))}
+            {
+                "id": one.id,
+                "question": one.text,
+                "gold": list(map(str, one.gold)),
+                "answers": list(one.answers),
+            }
             for one in self.questions
         ]
         return {**asdict(self), "questions": questions}
@@ -86,7 +101,11 @@ def compare(
     :param variants: settings in the order to show; one that another is held to is among them.
     :param outcomes: by the name of the setting, each over all questions of the set.
     :raises ValueError: without questions.
+    :raises UsageError: if no question can be held to the set's measure.
     """
+    at = MEASURES.index(asked.measure)
+    if asked.questions and all(np.isnan(one.values[:, at]).all() for one in outcomes.values()):
+        raise UsageError(f"{asked.name}: {asked.measure} applies to none of its questions")
     return tuple(_row(asked, variant, outcomes) for variant in variants)
 
 
@@ -102,15 +121,24 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
         setting=variant.name,
         overrides=variant.overrides,
         against=variant.against,
-        measures=dict(zip(MEASURES, estimates[:count], strict=True)),
-        gains={} if gained is None else dict(zip(MEASURES, estimates[count:], strict=True)),
+        measures=_known(estimates[:count]),
+        gains={} if gained is None else _known(estimates[count:]),
         recall=tuple(map(float, own.recall.mean(axis=0))),
-        values=tuple(map(float, own.values[:, at])),
+        values=tuple(None if isnan(value) else value for value in own.values[:, at].tolist()),
         helped=tuple(one for one in changes if one.after > one.before),
         hurt=tuple(one for one in changes if one.after < one.before),
         passages=float(own.passages.mean()),
         milliseconds=float(np.median(own.milliseconds)),
+        answers=own.answers if any(text is not None for text in own.answers) else (),
+        words=None if np.isnan(own.words).all() else float(np.nanmean(own.words)),
+        refused=None if np.isnan(own.refused).all() else mean(own.refused),
     )
+
+
+def _known(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
+    """Estimates by measure, without those of nothing."""
+    named = zip(MEASURES, estimates, strict=True)
+    return {name: one for name, one in named if not isnan(one.value)}
 
 
 def _changes(
@@ -118,8 +146,9 @@ def _changes(
 ) -> Iterator[Change]:
     """The questions whose value differs, those that differ most first, then by their order."""
     difference = own.values[:, at] - other.values[:, at]
+    # NaN, which is of questions that the measure does not apply to, is sorted last.
     for place in np.argsort(-np.abs(difference), kind="stable").tolist():
-        if abs(difference[place]) < SAME:
+        if not abs(difference[place]) >= SAME:
             return
         yield Change(
             questions[place].id,

@@ -53,7 +53,9 @@ def read_questions(file: Path) -> tuple[Question, ...]:
     """Read questions: an object a line with ``id``, ``question`` and ``gold``.
 
     ``gold`` lists what the answer rests on: paths of notes, each with ``#Heading`` or ``#^block``
-    behind it where a part of the note is meant. Other keys are left to whoever wrote them.
+    behind it where a part of the note is meant. ``answer``, or ``answers`` for several names of
+    it, is the answer itself; ``answer_aliases`` adds to them. Other keys are left to whoever wrote
+    them.
 
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
@@ -122,7 +124,26 @@ def _question(row: Any) -> Question:
     if not isinstance(gold, list) or not gold or not all(isinstance(one, str) for one in gold):
         raise ValueError("gold is no list of paths")
     targets = tuple(dict.fromkeys(_target(one) for one in gold))
-    return Question(str(row["id"]), row["question"].strip(), targets)
+    return Question(str(row["id"]), row["question"].strip(), targets, answers=_answers(row))
+
+
+def _answers(row: Any) -> tuple[str, ...]:
+    """The answer with its other names, each once; a number or a truth value as it is said."""
+    named = [row["answer"]] if row.get("answer") is not None else []
+    for key in ("answers", "answer_aliases"):
+        more = row.get(key)
+        if more is not None and not isinstance(more, list):
+            raise ValueError(f"{key} is no list")
+        named += more or []
+    return tuple(dict.fromkeys(said for said in map(_said, named) if said))
+
+
+def _said(answer: Any) -> str:
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    if not isinstance(answer, str | int | float):
+        raise ValueError("an answer is neither text nor number")
+    return str(answer).strip()
 
 
 def _target(written: str) -> Target:

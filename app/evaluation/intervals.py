@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,22 +44,37 @@ def mean(values: NDArray[np.float64]) -> Estimate:
 def means(values: NDArray[np.float64]) -> list[Estimate]:
     """Estimate the mean of each column (percentile bootstrap over questions, Efron 1979).
 
-    The paired difference of two settings is estimated likewise. Every call resamples the same
-    questions, so that what does not differ has an interval of no width.
+    NaN is the value of a question that a column does not measure; the mean of a column without any
+    other value is NaN. The paired difference of two settings is estimated likewise. Every call
+    resamples the same questions, so that what does not differ has an interval of no width.
 
     :param values: shape (questions, columns).
     :raises ValueError: if there are no questions.
     """
     if not len(values):
         raise ValueError("there is nothing to estimate from")
+    there = ~np.isnan(values)
+    known = np.where(there, values, 0.0)
+    measured = there.astype(np.float64)
     draw = np.random.default_rng(SEED)
-    drawn = np.vstack([_counts(draw, len(values)) @ values for _ in range(RESAMPLES // _AT_ONCE)])
-    drawn /= len(values)
-    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    counts = (_counts(draw, len(values)) for _ in range(RESAMPLES // _AT_ONCE))
+    parts = [(count @ known, count @ measured) for count in counts]
+    sums, sizes = (np.vstack(part) for part in zip(*parts, strict=True))
     return [
-        Estimate(float(value), float(least), float(most))
-        for value, least, most in zip(values.mean(axis=0), low, high, strict=True)
+        _estimate(known[:, at].sum(), int(there[:, at].sum()), sums[:, at], sizes[:, at])
+        for at in range(values.shape[1])
     ]
+
+
+def _estimate(
+    total: float, count: int, sums: NDArray[np.float64], sizes: NDArray[np.float64]
+) -> Estimate:
+    """The mean of a column, from its sum and the sums and sizes of its resamples."""
+    if not count:
+        return Estimate(nan, nan, nan)
+    drawn = sums[sizes > 0] / sizes[sizes > 0]
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return Estimate(float(total) / count, float(low), float(high))
 
 
 def _counts(draw: np.random.Generator, questions: int) -> NDArray[np.float64]:

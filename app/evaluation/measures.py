@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from app.evaluation.answers import ANSWERS
 from app.evaluation.question import Lines, Question, Target
 from config.errors import UsageError
 
@@ -47,8 +48,9 @@ MEASURES = (
     LINKED,
     *(f"{NOTES}.{name}" for name in RANKED),
     *(f"{CHUNKS}.{name}" for name in RANKED),
+    *ANSWERS,
 )
-"""All measures, each from 0 to 1."""
+"""All measures, each from 0 to 1; those of answers where the answers are known."""
 
 _MISSING = (
     "measuring needs the package ir-measures, which is not installed; "

@@ -38,13 +38,15 @@ class Question:
     """A question and all that its answer rests on, each once.
 
     ``without`` is a note that the search has to do without: the one that a question is a quote
-    from would always be found first.
+    from would always be found first. ``answers`` are names of the one answer, the first the usual
+    one; empty where it is not known.
     """
 
     id: str
     text: str
     gold: tuple[Target, ...]
     without: str | None = None
+    answers: tuple[str, ...] = ()
 
     @property
     def notes(self) -> frozenset[str]:
@@ -57,10 +59,11 @@ class QuestionSet:
     """Questions of one kind about one vault.
 
     ``measure`` is the one by which a question counts as helped or hurt. ``held_out`` are links that
-    the search must not see.
+    the search must not see. ``foreign`` are questions that the vault cannot answer.
     """
 
     name: str
     questions: tuple[Question, ...]
     measure: str
     held_out: frozenset[LinkPair] = field(default=frozenset())
+    foreign: tuple[Question, ...] = ()

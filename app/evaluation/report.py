@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from app.evaluation.answers import ANSWERS, CONTAINS
 from app.evaluation.comparison import Change, Evaluated, Row
 from app.evaluation.intervals import Estimate, percent
 from app.evaluation.measures import MEASURES
@@ -91,6 +92,7 @@ def _set(body: Element, found: Evaluated) -> None:
     if gains:
         title = f"What each setting gains over the one it is held to, {found.measure}, points"
         _figure(body, title, bars(title, gains))
+    _answers(body, found)
     _measures(body, found)
     for row in found.rows:
         if row.helped or row.hurt:
@@ -119,12 +121,35 @@ def _gains(body: Element, found: Evaluated) -> None:
 
 
 def _measures(body: Element, found: Evaluated) -> None:
+    """All measures that apply to a question of the set."""
+    names = [name for name in MEASURES if any(name in row.measures for row in found.rows)]
     lines = [
-        [row.setting, *(_estimate(row.measures[name]) for name in MEASURES)] for row in found.rows
+        [row.setting, *(_maybe(row.measures.get(name)) for name in names)] for row in found.rows
     ]
     details = SubElement(body, "details")
     SubElement(details, "summary").text = "All measures"
-    _table(details, ["setting", *MEASURES], lines, names=(0,))
+    _table(details, ["setting", *names], lines, names=(0,))
+
+
+def _answers(body: Element, found: Evaluated) -> None:
+    """What the answers hold, with their length, where the set says its answers."""
+    if all(row.words is None for row in found.rows):
+        return
+    names = [name for name in ANSWERS if any(name in row.measures for row in found.rows)]
+    lines = []
+    for row in found.rows:
+        gain = row.gains.get(CONTAINS)
+        values = (_maybe(row.measures.get(name)) for name in names)
+        words = "" if row.words is None else f"{row.words:.0f}"
+        lines.append([row.setting, _maybe(gain, sign="+"), *values, _maybe(row.refused), words])
+    SubElement(body, "h3").text = "Answers"
+    _paragraph(
+        body,
+        "Shares of the questions whose answer is known; refused: of "
+        f"{counted(found.foreign, 'question')} that the vault cannot answer.",
+    )
+    head = ["setting", f"gain of {CONTAINS}", *names, "refused", "words"]
+    _table(body, head, lines, names=(0,))
 
 
 def _changes(body: Element, found: Evaluated, row: Row) -> None:
@@ -185,6 +210,10 @@ def _paragraph(parent: Element, text: str) -> None:
 
 def _estimate(one: Estimate, sign: str = "") -> str:
     return f"{percent(one.value, sign)} ({percent(one.low)} to {percent(one.high)})"
+
+
+def _maybe(one: Estimate | None, sign: str = "") -> str:
+    return "" if one is None else _estimate(one, sign)
 
 
 def _clean(text: str) -> str:

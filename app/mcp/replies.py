@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from app.models.base import Strict
+from app.models.claims import Flag, Support
 
 CONTEXT = "context, not evidence"
 
@@ -31,11 +32,29 @@ class Passage(Place):
 
 
 class Cited(Place):
-    """A passage that the answer cites by its marker; ``uri`` opens it in the app."""
+    """A passage that the answer cites by its marker; ``uri`` opens it in the app.
+
+    ``support`` tells how far it says what the answer cites it for, ``quote_lines`` where the words
+    stand that say it best.
+    """
 
     marker: str
+    support: Support | None = None
+    quote_lines: tuple[int, int] | None = None
     text: str
     uri: str
+
+
+class Doubt(Strict):
+    """A sentence of the answer that its sources do not bear out.
+
+    ``flag``: it names no source (``uncited``), connected notes alone (``context``), or sources that
+    do not say it (``unsupported``). ``lacks`` holds what it states that they do not have.
+    """
+
+    sentence: str
+    flag: Flag | None = None
+    lacks: list[str] = Field(default_factory=list)
 
 
 class Found(Place):
@@ -77,10 +96,16 @@ class SearchReply(Told):
 
 
 class AskReply(Told):
-    """An answer; ``mode`` tells who wrote it: a model, or quotes from the notes."""
+    """An answer; ``mode`` tells who wrote it: a model, or quotes from the notes.
+
+    ``doubts`` are its sentences that are not to be taken on trust. ``not_read`` holds the markers
+    and labels of what the model that wrote it was not shown whole, as it had no room.
+    """
 
     answer: str
     mode: Literal["llm", "extractive", "none"]
+    doubts: list[Doubt] = Field(default_factory=list)
+    not_read: list[str] = Field(default_factory=list)
     citations: list[Cited] = Field(default_factory=list)
     also_found: list[Found] = Field(default_factory=list)
 
@@ -89,7 +114,8 @@ class Seen(Strict):
     """A note near the ones asked about.
 
     ``way``: how it is linked with what is nearer to them: ``forward`` if that links to it.
-    ``sentences`` are those that hold the links.
+    ``sentences`` are those that hold the links. ``written_by`` names the model that wrote ``text``,
+    where it is not the note's own.
     """
 
     file: str
@@ -101,6 +127,7 @@ class Seen(Strict):
     score: float
     sentences: list[str] = Field(default_factory=list)
     text: str = ""
+    written_by: str | None = None
 
 
 class BrowseReply(Strict):
@@ -130,7 +157,8 @@ class NoteReply(Strict):
     """A note, or a part of it, as its file reads now.
 
     ``lines`` are those of ``text``. ``next_line`` is where to go on, if not all of it fit the
-    budget. ``links_to`` and ``linked_from`` hold files, the first of them; the counts are of all.
+    budget. ``summary_by`` names the model that wrote ``summary``, where it is not the note's own.
+    ``links_to`` and ``linked_from`` hold files, the first of them; the counts are of all.
     """
 
     file: str
@@ -139,6 +167,8 @@ class NoteReply(Strict):
     lines: tuple[int, int]
     text: str = ""
     next_line: int | None = None
+    summary: str | None = None
+    summary_by: str | None = None
     outline: list[Heading] = Field(default_factory=list)
     links_to: list[str] = Field(default_factory=list)
     links_to_count: int = 0
@@ -151,13 +181,17 @@ class NoteReply(Strict):
 
 
 class CapturedLink(Strict):
-    """A note that the captured one has to do with; ``link`` is what to paste to link to it."""
+    """A note that the captured one has to do with; ``link`` is what to paste to link to it.
+
+    ``written_by`` names the model that wrote ``snippet``, where it is not the note's own.
+    """
 
     file: str
     title: str
     link: str
     snippet: str
     score: float
+    written_by: str | None = None
 
 
 class CaptureReply(Strict):

@@ -13,6 +13,7 @@ from app.mcp.replies import (
     CapturedLink,
     CaptureReply,
     Cited,
+    Doubt,
     Found,
     Heading,
     Nearby,
@@ -59,8 +60,20 @@ def ask_reply(answer: Answer, budget: int) -> AskReply:
     """The answer in any case; then what it cites, what connects, and what else was found."""
     purse = Purse(budget)
     purse.pay(answer.answer)
+    doubts = purse.first(
+        Doubt(sentence=claim.text, flag=claim.flag, lacks=claim.lacks)
+        for claim in answer.claims
+        if claim.flag or claim.lacks
+    )
     wanted = [
-        Cited(**_place(one), marker=one.marker, text=one.text, uri=one.uri)
+        Cited(
+            **_place(one),
+            marker=one.marker,
+            support=one.support,
+            quote_lines=one.quote_lines,
+            text=one.text,
+            uri=one.quote_uri or one.uri,
+        )
         for one in answer.citations
     ]
     citations = purse.first(wanted)
@@ -75,6 +88,8 @@ def ask_reply(answer: Answer, budget: int) -> AskReply:
     return AskReply(
         answer=answer.answer,
         mode=answer.mode,
+        doubts=doubts,
+        not_read=[one.marker for one in answer.left_out],
         citations=citations,
         also_found=also,
         connected_notes=near,
@@ -118,6 +133,9 @@ def note_reply(
         linked_from_count=len(back),
         tags=view.tags,
         aliases=view.aliases,
+        # Whoever reads all of it needs none; whoever reads a part, or asks for the outline, does.
+        summary=view.summary if outline_only or view.section is not None else None,
+        summary_by=view.summary_by if outline_only or view.section is not None else None,
         uri=view.uri,
     )
     purse.pay(reply.model_dump_json(exclude_defaults=True))
@@ -148,7 +166,12 @@ def capture_reply(captured: Captured) -> CaptureReply:
         message=captured.message,
         connections=[
             CapturedLink(
-                file=one.path, title=one.title, link=one.link, snippet=one.snippet, score=one.score
+                file=one.path,
+                title=one.title,
+                link=one.link,
+                snippet=one.snippet,
+                score=one.score,
+                written_by=one.written_by,
             )
             for one in captured.connections
         ],
@@ -192,6 +215,7 @@ def _seen(note: BrowsedNote) -> Seen:
         score=round(note.score, 6),
         sentences=_unique(link.sentence for link in note.links),
         text=note.text,
+        written_by=note.written_by,
     )
 
 

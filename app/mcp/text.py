@@ -12,6 +12,8 @@ from app.mcp.replies import (
     AskReply,
     BrowseReply,
     CaptureReply,
+    Cited,
+    Doubt,
     Nearby,
     NoteReply,
     Place,
@@ -32,7 +34,14 @@ def search_text(reply: SearchReply) -> str:
 def ask_text(reply: AskReply) -> str:
     """The answer, what it cites, what else there is."""
     parts = [f"Answer ({reply.mode}):\n{_quoted(reply.answer)}"]
-    parts += [f"{one.marker} {_at(one)}\n{_quoted(one.text)}" for one in reply.citations]
+    if reply.doubts:
+        doubts = "\n".join(f"{_quoted(one.sentence)}\n{_why(one)}" for one in reply.doubts)
+        parts.append(f"Not borne out by the notes:\n{doubts}")
+    if reply.not_read:
+        parts.append(f"Not shown whole to the model that wrote it: {', '.join(reply.not_read)}")
+    parts += [
+        f"{one.marker} {_at(one)}{_borne_out(one)}\n{_quoted(one.text)}" for one in reply.citations
+    ]
     if reply.also_found:
         found = "\n".join(f"{one.marker} {_at(one)}" for one in reply.also_found)
         parts.append(f"Also found, not cited:\n{found}")
@@ -45,7 +54,7 @@ def browse_text(reply: BrowseReply) -> str:
     parts = [f"{count} around {', '.join(on_one_line(path) for path in reply.start)}"]
     for note in reply.notes:
         links = "\n".join(_quoted(sentence) for sentence in note.sentences)
-        about = _quoted(note.text)
+        about = note.text and f"{_quoted(note.text)}{_by(note.written_by)}"
         parts.append(f"{on_one_line(note.file)} (depth {note.depth}, {note.way})")
         parts[-1] += "".join(f"\n{part}" for part in (links, about) if part)
     if reply.left_out:
@@ -57,6 +66,8 @@ def note_text(reply: NoteReply) -> str:
     """The note, where to go on, and where its links lead."""
     first, last = reply.lines
     parts = [f"{on_one_line(reply.file)}:{first}-{last}"]
+    if reply.summary:
+        parts.append(f"Summary:\n{_quoted(reply.summary)}{_by(reply.summary_by)}")
     if reply.text:
         parts.append(_quoted(reply.text))
     if reply.next_line is not None:
@@ -78,8 +89,32 @@ def note_text(reply: NoteReply) -> str:
 
 def capture_text(reply: CaptureReply) -> str:
     """What was written, and what to link it with."""
-    links = [f"{on_one_line(one.link)}\n{_quoted(one.snippet)}" for one in reply.connections]
+    links = [
+        f"{on_one_line(one.link)}\n{_quoted(one.snippet)}{_by(one.written_by)}"
+        for one in reply.connections
+    ]
     return _joined([on_one_line(reply.message), *links])
+
+
+def _by(model: str | None) -> str:
+    """What is said below a text that is not the note's own."""
+    if model is None:
+        return ""
+    return f"\n(written by the model {on_one_line(model)}, not in the note)"
+
+
+def _why(doubt: Doubt) -> str:
+    lacks = ", ".join(on_one_line(one) for one in doubt.lacks)
+    return "; ".join(part for part in (doubt.flag or "", lacks and f"not there: {lacks}") if part)
+
+
+def _borne_out(one: Cited) -> str:
+    if one.support is None:
+        return ""
+    if one.quote_lines is None:
+        return f" (support {one.support})"
+    first, last = one.quote_lines
+    return f" (support {one.support}, by line {first}" + (f"-{last})" if last > first else ")")
 
 
 def _told(reply: Told) -> Iterable[str]:

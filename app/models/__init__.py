@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.models.base import Asked, Strict
 from app.models.browse import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
 from app.models.capture import Captured, CaptureQuery, Connection
+from app.models.claims import Claim, Evidence, Flag, LeftOut, Support
 from app.models.doctor import (
     AmbiguousTarget,
     BrokenFragment,
@@ -18,16 +19,18 @@ from app.models.doctor import (
     PartState,
     UnresolvedTarget,
 )
+from app.models.egress import EgressCall, EgressHost, EgressReport, LanguageModelNow
 from app.models.embed import Embedded, EmbedQuery
 from app.models.filters import FilterFields, Filters
 from app.models.graph import GraphEdge, GraphNode, GraphView
 from app.models.held import HeldModel, ModelList, PulledModel
 from app.models.note import Mention, NoteLink, NoteView, OutlineEntry
-from app.models.query import ConnectedOptions, Intent, Query, SearchQuery
+from app.models.query import BaseQuery, ConnectedOptions, Intent, Query, SearchQuery
 from app.models.reply import (
     Answer,
     Citation,
     ConnectedNote,
+    ConversationTurn,
     Explanation,
     Hit,
     LinkedFrom,
@@ -37,6 +40,7 @@ from app.models.reply import (
 )
 from app.models.server import Health, Problem
 from app.models.status import (
+    EnrichmentNow,
     IndexStatus,
     Kept,
     LastRun,
@@ -57,11 +61,13 @@ from app.models.stream import (
     StreamEvent,
     TokenEvent,
 )
+from app.models.themes import ThemeNote, ThemesQuery, ThemesResult, ThemeView
 
 __all__ = [
     "AmbiguousTarget",
     "Answer",
     "Asked",
+    "BaseQuery",
     "BrokenFragment",
     "BrowseQuery",
     "BrowseResult",
@@ -71,20 +77,28 @@ __all__ = [
     "CaptureQuery",
     "Captured",
     "Citation",
+    "Claim",
     "ConflictCopy",
     "ConnectedEvent",
     "ConnectedNote",
     "ConnectedOptions",
     "Connection",
+    "ConversationTurn",
     "DoctorReport",
     "DoneEvent",
     "Duplicate",
+    "EgressCall",
+    "EgressHost",
+    "EgressReport",
     "EmbedQuery",
     "Embedded",
+    "EnrichmentNow",
     "ErrorEvent",
+    "Evidence",
     "Explanation",
     "FilterFields",
     "Filters",
+    "Flag",
     "GraphEdge",
     "GraphNode",
     "GraphView",
@@ -96,7 +110,9 @@ __all__ = [
     "IndexStatus",
     "Intent",
     "Kept",
+    "LanguageModelNow",
     "LastRun",
+    "LeftOut",
     "LinkPlace",
     "LinkedFrom",
     "Mention",
@@ -122,6 +138,11 @@ __all__ = [
     "StatusLink",
     "StreamEvent",
     "Strict",
+    "Support",
+    "ThemeNote",
+    "ThemeView",
+    "ThemesQuery",
+    "ThemesResult",
     "TokenEvent",
     "UnresolvedTarget",
     "WatcherNow",

@@ -59,7 +59,8 @@ class BrowsedNote(Strict):
     ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for
     one from it, ``both``. ``edges`` counts those links, ``links`` holds the first few. ``score`` is
     of the rank that was asked for: PageRank, time of the last change in seconds since the epoch, or
-    number of links. ``text`` is a summary, or the chunk where chunks are asked for.
+    number of links. ``text`` is a summary, or the chunk where chunks are asked for. ``written_by``
+    names the language model that wrote the summary; None for the words of the note.
     """
 
     path: str
@@ -75,6 +76,7 @@ class BrowsedNote(Strict):
     modified: float
     links: list[BrowsedLink]
     uri: str
+    written_by: str | None = None
 
 
 class BrowseResult(Strict):

@@ -36,7 +36,8 @@ class CaptureQuery(Asked):
 class Connection(Strict):
     """A note that a captured one has to do with.
 
-    ``score`` is rounded to four places; ``link`` is what to paste to link to it.
+    ``score`` is rounded to four places; ``link`` is what to paste to link to it. ``written_by``
+    names the language model that wrote the ``snippet``; None for the words of the note.
     """
 
     path: str
@@ -47,6 +48,7 @@ class Connection(Strict):
     score: float
     link: str
     uri: str
+    written_by: str | None = None
 
 
 class Captured(Strict):

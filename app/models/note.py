@@ -39,7 +39,8 @@ class NoteView(Strict):
     ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are
     those of ``text``. ``changed`` tells that the file is newer than the index: its links are those
     of the index then. ``unlinked_mentions`` holds the first of them, ``mention_count`` all.
-    Times are in seconds since the epoch.
+    ``summary`` is the owner's or one of the index, ``summary_by`` the language model that wrote it,
+    None for the words of the note. Times are in seconds since the epoch.
     """
 
     path: str
@@ -59,6 +60,8 @@ class NoteView(Strict):
     unlinked_mentions: list[Mention] = Field(default_factory=list)
     mention_count: int = 0
     changed: bool = False
+    summary: str | None = None
+    summary_by: str | None = None
     uri: str
     generation: int
     pending: int | None = None

@@ -22,8 +22,8 @@ Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "ti
 """What a query is after; ``auto`` reads it from the query, ``none`` weighs all signals alike."""
 
 
-class Query(Asked):
-    """A question or a search.
+class BaseQuery(Asked):
+    """What a question and a search have in common.
 
     ``query`` may hold filters itself (``tag:fish after:2026-10 "tide gate"``), which ``filters``
     adds to; ``literal`` takes the text as it stands, with no filters in it. A query without words
@@ -40,7 +40,20 @@ class Query(Asked):
     explain: bool = False
 
 
-class SearchQuery(Query):
-    """A search: as a question, with the choice between chunks and notes."""
+class Query(BaseQuery):
+    """A question.
+
+    ``conversation_id`` is any name of a conversation, best a random one: a question is understood
+    after those that were asked under it before. ``themes`` has the question answered from the
+    themes of the vault (docs/themes.md), or not; None leaves that to its words, where themes are
+    switched on.
+    """
+
+    themes: bool | None = None
+    conversation_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
+
+
+class SearchQuery(BaseQuery):
+    """A search: with the choice between chunks and notes."""
 
     results: Literal["chunks", "notes"] = "chunks"

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from app.models.base import Strict
+from app.models.claims import Claim, LeftOut, Support
 
 
 class Source(Strict):
@@ -35,7 +36,19 @@ class Source(Strict):
 
 
 class Citation(Source):
-    """A source that the answer's text names by its marker."""
+    """A source that the answer's text names by its marker.
+
+    ``quote`` holds the words of it that support a sentence of the answer best, ``quote_lines`` and
+    ``quote_uri`` their own place (``lines`` and ``uri`` are those of the whole chunk), ``support``
+    says how far they do. A source that several sentences name has the best of them here; all stand
+    in the answer's ``claims``. Where nothing was compared, ``support`` is None and there is no
+    quote.
+    """
+
+    support: Support | None = None
+    quote: str = ""
+    quote_lines: tuple[int, int] | None = None
+    quote_uri: str = ""
 
 
 class LinkedFrom(Strict):
@@ -100,14 +113,34 @@ class Reply(Strict):
     pending: int | None = None
 
 
+class ConversationTurn(Strict):
+    """Where an answer stands in its conversation.
+
+    ``turn`` counts from 1: 1 says that nothing was said before it, or that it was forgotten.
+    ``question`` is what the question was taken to mean; None where it was taken as it stands.
+    """
+
+    conversation_id: str
+    turn: int
+    question: str | None = None
+
+
 class Answer(Reply):
-    """An answer with its evidence; ``mentioned`` are labels of connected notes that it names."""
+    """An answer with its evidence; ``mentioned`` are labels of connected notes that it names.
+
+    ``claims`` are its sentences, each with what supports it. ``left_out`` names the sources and
+    connected notes that the language model was not shown whole. ``conversation`` is there when the
+    question names one.
+    """
 
     answer: str
     mode: Literal["llm", "extractive", "none"]
     citations: list[Citation]
     mentioned: list[str] = Field(default_factory=list)
+    claims: list[Claim] = Field(default_factory=list)
+    left_out: list[LeftOut] = Field(default_factory=list)
     sources: list[Source]
+    conversation: ConversationTurn | None = None
 
 
 class Hit(Source):

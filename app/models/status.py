@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from app.models.base import Strict
+from app.models.egress import EgressHost, LanguageModelNow
 
 
 class Kept(Strict):
@@ -79,6 +80,33 @@ class ServerNow(Strict):
     started: float
 
 
+class EnrichedTexts(Strict):
+    """Texts of one kind that notes should have: how many there are, how many are not."""
+
+    kind: Literal["extract", "summary", "header"]
+    have: int
+    lack: int
+
+
+class NotWritten(Strict):
+    """A text that the language model did not write, and why."""
+
+    path: str
+    kind: Literal["extract", "summary", "header"]
+    reason: str
+    tries: int
+
+
+class EnrichmentNow(Strict):
+    """What was written about the notes. ``stopped`` says why the last run did not do all of it;
+    ``failed`` is among what is lacking."""
+
+    texts: list[EnrichedTexts]
+    failed: list[NotWritten]
+    stopped: str | None
+    at: float | None
+
+
 class IndexStatus(Strict):
     """What an index holds.
 
@@ -87,9 +115,13 @@ class IndexStatus(Strict):
     ``vectors``, ``chroma``, ``lexical``, ``model``, ``other``). ``problem`` says why the settings
     in force cannot use it; None if they can. ``passed_over`` are files that are no part of the
     vault, or could not be looked at. ``pending`` is None when the vault cannot be looked at.
+    ``chroma_lag`` counts the vectors that small changes have not written to Chroma yet, which no
+    search reads; the next run does.
     ``last_run``, ``watcher``, ``writer`` and ``server`` are None where there is none. ``made_with``
     is the fingerprint: model, prompts, chunker and tokenizer. ``settings`` are those in force,
-    ``settings_file`` the user's own file, which need not exist.
+    ``settings_file`` the user's own file, which need not exist. ``llm`` is the language model of
+    the settings, None for none; ``egress`` the hosts that got something, this machine's last.
+    ``enrichment`` is None where the settings ask for none.
     """
 
     vault: str
@@ -109,12 +141,16 @@ class IndexStatus(Strict):
     failed: list[Kept]
     passed_over: list[Kept]
     pending: PendingChanges | None
+    chroma_lag: int = 0
     last_run: LastRun | None
     watcher: WatcherNow | None
     writer: WriterNow | None
     server: ServerNow | None
     made_with: dict[str, Any]
     settings: dict[str, Any]
+    llm: LanguageModelNow | None = None
+    egress: list[EgressHost] = Field(default_factory=list)
+    enrichment: EnrichmentNow | None = None
 
 
 class StatusChunk(Strict):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
+from heapq import heappop, heappush
 
 from llama_index.core.schema import NodeWithScore
 
 from app.retrieval.fusion import DISPATCH
 from app.retrieval.nodes import noted
-from indexing.stores.model import ChunkId
 from indexing.templates import line_keys
 
 TEMPLATE = "it is a template"
@@ -54,25 +54,31 @@ def _is_filled(line: str) -> bool:
 
 
 def held_back(
-    hits: Sequence[NodeWithScore], why: Mapping[ChunkId, str], share: float
-) -> list[NodeWithScore]:
-    """Return the hits anew: those held back keep a share of their score, and say why.
+    hits: Iterable[tuple[NodeWithScore, str | None]], share: float
+) -> Iterator[NodeWithScore]:
+    """Yield the hits anew: those held back keep a share of their score, and say why.
 
-    A note that the query names exactly keeps its place.
+    A note that the query names exactly keeps its place. No more hits are taken than are needed for
+    those that are asked for.
 
-    :param hits: best first.
-    :param why: chunk -> the reason to hold it back.
+    :param hits: best first, each with the reason to hold it back, None for none.
     :param share: above 0, to 1.
     :returns: best first; hits of equal score in the order given.
     """
-    weighed = [_weighed(hit, why.get(hit.node.node_id), share) for hit in hits]
-    return sorted(weighed, key=lambda hit: -(hit.score or 0.0))
+    waiting: list[tuple[float, int, NodeWithScore]] = []
+    for at, (hit, reason) in enumerate(hits):
+        while waiting and -waiting[0][0] >= (hit.score or 0.0):
+            yield heappop(waiting)[2]
+        if reason is None or DISPATCH in hit.node.metadata.get("signals", {}):
+            yield hit
+        else:
+            lower = _lowered(hit.score or 0.0, share)
+            node = noted(hit.node, held_back=reason)
+            heappush(waiting, (-lower, at, NodeWithScore(node=node, score=lower)))
+    while waiting:
+        yield heappop(waiting)[2]
 
 
-def _weighed(hit: NodeWithScore, reason: str | None, share: float) -> NodeWithScore:
-    if reason is None or DISPATCH in hit.node.metadata.get("signals", {}):
-        return hit
-    score = hit.score or 0.0
+def _lowered(score: float, share: float) -> float:
     # That of a neighbour may be below nothing, and goes down all the same.
-    lower = score * share if score > 0 else score / share
-    return NodeWithScore(node=noted(hit.node, held_back=reason), score=lower)
+    return score * share if score > 0 else score / share

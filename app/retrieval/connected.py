@@ -14,7 +14,7 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.retrieval.connected_links import Scope, Source, known_similarities, linked_candidates
+from app.retrieval.connected_links import Linked, Scope, Source, linked_candidates
 from app.retrieval.connected_order import (
     Candidate,
     Hit,
@@ -29,9 +29,10 @@ from app.retrieval.connected_reason import connection
 from app.retrieval.expansion import Direction
 from app.retrieval.index_view import IndexView, Vector
 from app.retrieval.nodes import below, fill, is_light, light_hits, noted
-from app.retrieval.query_vector import query_vector, unit
+from app.retrieval.query_vector import known_vector, query_vector
 from app.retrieval.trace import Trace, trace_of, view_for
 from config.errors import UsageError
+from indexing.stores.model import ChunkId
 
 STAGE = "connected"
 """The name of this stage in a query's trace."""
@@ -93,7 +94,12 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
         trace = trace_of(query_bundle)
         with trace.timed(STAGE):
             view = view_for(query_bundle, self.view)
-            hits = [n for n in nodes if view.path_of(n.node.node_id) or not is_light(n.node)]
+            paths = view.paths_of(hit.node.node_id for hit in nodes)
+            hits = [
+                hit
+                for hit, path in zip(nodes, paths, strict=True)
+                if path is not None or not is_light(hit.node)
+            ]
             if len(hits) < len(nodes):
                 trace.count(STAGE, stale_hits=len(nodes) - len(hits))
             vector = self._vector(query_bundle, trace) if hits else None
@@ -101,8 +107,8 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
 
     def _vector(self, query: QueryBundle | None, trace: Trace) -> Vector | None:
         """Return the query's vector; None, with a warning, if there is no way to get it."""
-        if query is not None and query.embedding is not None:
-            return unit(query.embedding)
+        if query is not None and (known := known_vector(query)) is not None:
+            return known
         if self.order == "rank":
             # This order compares nothing, and the model may be slow to load.
             return None
@@ -130,21 +136,31 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
         vector: Vector | None,
         trace: Trace,
     ) -> list[NodeWithScore]:
-        hits = self._hits(view, nodes, vector)
+        ids = [node.node.node_id for node in nodes]
+        places = list(zip(ids, view.paths_of(ids), strict=True))
         sources = [
-            Source(rank, hit.path, hit.chunk_id)
-            for rank, hit in enumerate(hits[: self.top_k], start=1)
-            if hit.path is not None
+            Source(rank, path, id_)
+            for rank, (id_, path) in enumerate(places[: self.top_k], start=1)
+            if path is not None
         ]
-        candidates, passed = (
-            linked_candidates(view, sources, vector, direction=self.direction, scope=self.scope)
+        # Only the places that a connected note may take are compared with the query.
+        linked = (
+            linked_candidates(
+                view,
+                sources,
+                vector,
+                direction=self.direction,
+                scope=self.scope,
+                besides=ids[self.top_k : self.places],
+            )
             if self.max_connected
-            else ([], {})
+            else Linked()
         )
-        shown = [one for one in candidates if one.path not in self.hidden]
-        if len(shown) < len(candidates):
-            passed = {**passed, "filtered_out": len(candidates) - len(shown)}
-            candidates = shown
+        hits = [Hit(path, id_, linked.similarities.get(id_)) for id_, path in places]
+        candidates = [one for one in linked.candidates if one.path not in self.hidden]
+        passed = dict(linked.passed)
+        if len(candidates) < len(linked.candidates):
+            passed["filtered_out"] = len(linked.candidates) - len(candidates)
         compared = self.order == "context" and vector is not None
         links = len(candidates) + sum(passed.values())
         shared = self._shared(view, hits, candidates, compared)
@@ -165,7 +181,7 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
         for _ in range(_ROUNDS):
             shared = self._share(hits, candidates, compared)
             chosen = [one.ranked.candidate for one in shared.connected]
-            there = _as_shown(view, chosen)
+            there = _as_shown(view, chosen, [hit.chunk_id for hit in hits[: self.top_k]])
             if len(there) == len(chosen):
                 connected = (
                     _of(one, now) for one, now in zip(shared.connected, there.values(), strict=True)
@@ -189,15 +205,6 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
     def places(self) -> int:
         """Places of the context in all."""
         return max(self.context_chunks, self.top_k + self.max_connected)
-
-    def _hits(
-        self, view: IndexView, nodes: Sequence[NodeWithScore], vector: Vector | None
-    ) -> list[Hit]:
-        ids = [node.node.node_id for node in nodes]
-        # Only the places that a connected note may take are compared.
-        contested = ids[self.top_k : self.places]
-        known = {} if vector is None else known_similarities(view.chunk_vectors, vector, contested)
-        return [Hit(view.path_of(id_), id_, known.get(id_)) for id_ in ids]
 
     def _nodes(
         self, view: IndexView, nodes: Sequence[NodeWithScore], shared: Places, order: Order
@@ -226,12 +233,18 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
         return found
 
 
-def _as_shown(view: IndexView, chosen: Sequence[Candidate]) -> dict[Candidate, Candidate]:
+def _as_shown(
+    view: IndexView, chosen: Sequence[Candidate], along: Sequence[ChunkId]
+) -> dict[Candidate, Candidate]:
     """Return the candidates that the view can show, each with its link as it stands there.
 
     The links of the sources were asked for before; one that leads to a source is asked for here.
+
+    :param along: chunks that are needed next, and are read with those of the candidates.
     """
-    chunks = view.chunks([one.chunk_id for one in chosen])
+    if not chosen:
+        return {}
+    chunks = view.chunks([*along, *(one.chunk_id for one in chosen)])
     back = view.links_from([one.path for one in chosen if not one.forward])
     links = {(link.path, link.ordinal): link for link in back}
     there: dict[Candidate, Candidate] = {}

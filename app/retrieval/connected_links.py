@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from app.retrieval.connected_order import Candidate
@@ -27,6 +27,18 @@ class Source:
     rank: int
     path: str
     chunk_id: ChunkId
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What lies one link away: an entry a link, and counts of links passed over, by reason.
+
+    ``similarities`` are the cosines to the query of all chunks that were compared.
+    """
+
+    candidates: Sequence[Candidate] = ()
+    passed: Mapping[str, int] = field(default_factory=dict)
+    similarities: Mapping[ChunkId, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +62,17 @@ def linked_candidates(
     *,
     direction: Direction,
     scope: Scope,
-) -> tuple[list[Candidate], Mapping[str, int]]:
-    """Return the notes one link away from the sources, an entry a link, and what was passed over.
+    besides: Sequence[ChunkId] = (),
+) -> Linked:
+    """Return the notes one link away from the sources, an entry a link.
 
     A link belongs to the source that holds it, else to the best source of its note. It brings the
     chunk it names or its target's first; a backlink brings the chunk that holds it.
 
     :param query: None leaves all similarities unknown.
+    :param besides: chunks that are compared with the query as well, if there are any candidates.
     :returns: by source, forward links before backlinks, those in the source's chunk before others,
-        then in text order (backlinks by path first); and counts of links passed over, by reason.
+        then in text order (backlinks by path first).
     """
     paths = list(dict.fromkeys(source.path for source in sources))
     passed: Counter[str] = Counter()
@@ -69,8 +83,11 @@ def linked_candidates(
         placed += _placed(_backward(view, paths, passed), sources, scope, passed, backward=True)
     placed.sort(key=lambda pair: pair[0])
     steps = [step for _, step in placed]
-    sentences, notes = _similarities(view, steps, query)
-    return [
+    if not steps:
+        return Linked(passed=dict(sorted(passed.items())))
+    sentences, chunks = _similarities(view, steps, query, besides)
+    notes = {path: _best(view.chunk_ids_of(path), chunks) for path in {s.far for s in steps}}
+    candidates = [
         Candidate(
             path=step.far,
             chunk_id=step.shown,
@@ -81,7 +98,8 @@ def linked_candidates(
             target_similarity=notes.get(step.far),
         )
         for place, step in placed
-    ], dict(sorted(passed.items()))
+    ]
+    return Linked(candidates, dict(sorted(passed.items())), chunks)
 
 
 def known_similarities(table: VectorRows, query: Vector, ids: Sequence[str]) -> dict[str, float]:
@@ -138,19 +156,17 @@ def _placed(
 
 
 def _similarities(
-    view: IndexView, steps: Sequence[_Step], query: Vector | None
-) -> tuple[Mapping[str, float], Mapping[str, float]]:
-    """Return the cosine of each sentence by its id, and of each far note's best chunk by path."""
+    view: IndexView, steps: Sequence[_Step], query: Vector | None, besides: Sequence[ChunkId]
+) -> tuple[Mapping[str, float], Mapping[ChunkId, float]]:
+    """Return the cosine of each sentence, and of each chunk of the far notes and ``besides``."""
     if query is None:
         return {}, {}
     sentence_ids = [step.link.sentence_id for step in steps if step.link.sentence_id]
     sentences = known_similarities(view.link_vectors, query, sentence_ids)
-    chunk_ids = {path: view.chunk_ids_of(path) for path in dict.fromkeys(s.far for s in steps)}
-    every = [chunk_id for ids in chunk_ids.values() for chunk_id in ids]
-    chunks = known_similarities(view.chunk_vectors, query, every)
-    notes: dict[str, float] = {}
-    for path, ids in chunk_ids.items():
-        known = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
-        if known:
-            notes[path] = max(known)
-    return sentences, notes
+    far = dict.fromkeys(step.far for step in steps)
+    chunk_ids = [chunk_id for path in far for chunk_id in view.chunk_ids_of(path)]
+    return sentences, known_similarities(view.chunk_vectors, query, [*besides, *chunk_ids])
+
+
+def _best(ids: Sequence[ChunkId], similarities: Mapping[ChunkId, float]) -> float | None:
+    return max((similarities[one] for one in ids if one in similarities), default=None)

@@ -6,6 +6,7 @@ Touches: index, vault-read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 from llama_index.core.schema import NodeWithScore
 
@@ -75,6 +76,10 @@ class CurrentView:
         """The note that holds the chunk in the index."""
         return self._view.path_of(chunk_id)
 
+    def paths_of(self, chunk_ids: Iterable[ChunkId]) -> Sequence[str | None]:
+        """The notes that hold the chunks in the index."""
+        return self._view.paths_of(chunk_ids)
+
     def chunk_ids_of(self, path: str) -> Sequence[ChunkId]:
         """The chunks of a note in the index."""
         return self._view.chunk_ids_of(path)
@@ -123,7 +128,7 @@ class CurrentView:
 
     def standing(
         self,
-        hits: Sequence[NodeWithScore],
+        hits: Iterable[NodeWithScore],
         *,
         shown: int,
         places: int,
@@ -134,26 +139,26 @@ class CurrentView:
 
         :param shown: how many a reply shows: what is dropped above the last of them is left out.
         :param places: how many have a place; for those to spare, no changed note is read.
-        :param most: how many can matter to the reply; files are not looked at for more.
+        :param most: how many can matter to the reply; hits and files are not looked at for more.
         :param each_note: give the first hit of each note only, and none of no note.
         """
-        rows = self._view.notes_at(self._paths(hits))
         kept: list[NodeWithScore] = []
         seen: set[str] = set()
-        for hit in hits:
-            if len(kept) == most:
-                break
-            path = self._view.path_of(hit.node.node_id)
-            if each_note and (path is None or path in seen):
-                continue
-            if path is not None and path in rows:
-                look = self._files.look(rows[path], read=len(kept) < places)
-                if not self._hit_stands(hit.node.node_id, look):
-                    if len(kept) < shown:
-                        self._leave_out(path, hit.node.node_id, look)
+        left = iter(hits)
+        while some := list(islice(left, most - len(kept))):
+            paths = self._view.paths_of(hit.node.node_id for hit in some)
+            rows = self._view.notes_at(path for path in paths if path is not None)
+            for hit, path in zip(some, paths, strict=True):
+                if each_note and (path is None or path in seen):
                     continue
-            seen.add(path or "")
-            kept.append(hit)
+                if path is not None and path in rows:
+                    look = self._files.look(rows[path], read=len(kept) < places)
+                    if not self._hit_stands(hit.node.node_id, look):
+                        if len(kept) < shown:
+                            self._leave_out(path, hit.node.node_id, look)
+                        continue
+                seen.add(path or "")
+                kept.append(hit)
         return kept
 
     def warning(self, remedy: Callable[[], str]) -> str | None:
@@ -185,10 +190,6 @@ class CurrentView:
         if more:
             shown.append(counted(more, "more note" if named else "note"))
         return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
-
-    def _paths(self, hits: Sequence[NodeWithScore]) -> list[str]:
-        found = (self._view.path_of(hit.node.node_id) for hit in hits)
-        return list(dict.fromkeys(path for path in found if path is not None))
 
     def _hit_stands(self, chunk_id: ChunkId, look: Look) -> bool:
         if not look.there or look.changed is None:

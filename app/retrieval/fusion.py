@@ -6,9 +6,10 @@ Touches: index and model, through the retrievers it is given.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import islice
 from typing import TypeAlias, overload
 
 from llama_index.core.callbacks.base import CallbackManager
@@ -19,7 +20,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from app.retrieval.index_view import Hits
 from app.retrieval.nodes import light_node, noted
-from app.retrieval.reciprocal_rank import Fused, fuse
+from app.retrieval.reciprocal_rank import Fused, fuse, fusing
 from app.retrieval.signals.candidates import CandidateSignal
 from app.retrieval.signals.signal import SignalRetriever
 from app.retrieval.trace import Trace, trace_of
@@ -165,13 +166,22 @@ class FusionRetriever(QueryFusionRetriever):
         self._llm = _no_llm()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.fused(query_bundle)
+        return self.shown(self.fused(query_bundle), query_bundle)
+
+    def shown(self, hits: Iterable[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
+        """The first of the hits, filled if any of the signals is to give text."""
+        found = list(islice(hits, self.similarity_top_k))
+        ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
+        whole = next((one for one in ours if one.with_text), None)
+        return found if whole is None else whole.fill(found, query)
 
     def fused(
         self, query_bundle: QueryBundle, expand: Expand | None = None, weight: float = 0.0
-    ) -> list[NodeWithScore]:
-        """Do as ``retrieve``, without LlamaIndex's events: for a retriever around this one, which
-        has its own.
+    ) -> Iterator[NodeWithScore]:
+        """Rank as ``retrieve``, for a stage around this one: without LlamaIndex's events.
+
+        The signals are asked at once. The hits come without end but that of the ranking, and
+        without text; each is made when it is taken, for most never are.
 
         :param expand: brings more candidates, which the signals score like their own and the judges
             are shown; its ranking votes with ``weight``.
@@ -191,11 +201,11 @@ class FusionRetriever(QueryFusionRetriever):
         return self._outcome(votes, query_bundle, trace, expand, weight)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await self.afused(query_bundle)
+        return self.shown(await self.afused(query_bundle), query_bundle)
 
     async def afused(
         self, query_bundle: QueryBundle, expand: Expand | None = None, weight: float = 0.0
-    ) -> list[NodeWithScore]:
+    ) -> Iterator[NodeWithScore]:
         """Do as :meth:`fused`."""
         trace = trace_of(query_bundle)
         votes = _Votes()
@@ -237,7 +247,7 @@ class FusionRetriever(QueryFusionRetriever):
         trace: Trace,
         expand: Expand | None,
         weight: float,
-    ) -> list[NodeWithScore]:
+    ) -> Iterator[NodeWithScore]:
         answered = [name for name in self._signals if name in votes.rankings]
         if not answered:
             raise next(iter(votes.failures.values()))
@@ -254,11 +264,7 @@ class FusionRetriever(QueryFusionRetriever):
         weights = own | {DISPATCH: self._dispatch_weight(votes, sum(own.values()))}
         # In the order of the signals, whichever answered first.
         rankings = {name: votes.rankings[name] for name in weights if name in votes.rankings}
-        fused = fuse(rankings, weights, self._k, self.similarity_top_k)
-        hits = [_hit(one, votes, weights) for one in fused]
-        ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
-        whole = next((one for one in ours if one.with_text), None)
-        return hits if whole is None else whole.fill(hits, query)
+        return (_hit(one, votes, weights) for one in fusing(rankings, weights, self._k))
 
     def _judge(self, votes: _Votes, query: QueryBundle, trace: Trace) -> None:
         """Let the judges vote on what the signals found."""
@@ -288,7 +294,7 @@ class FusionRetriever(QueryFusionRetriever):
     def _candidates(self, votes: _Votes) -> list[ChunkId]:
         """What the signals have ranked so far, fused, best first."""
         found = {name: votes.rankings[name] for name in self._signals if name in votes.rankings}
-        return [one.id for one in fuse(found, self._weights, self._k)]
+        return [one.id for one in fusing(found, self._weights, self._k)]
 
     def _dispatch_weight(self, votes: _Votes, others: float) -> float:
         """Return a weight that lifts the last of the dispatched above the best of the others.

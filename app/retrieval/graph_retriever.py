@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain, islice
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
@@ -20,7 +21,7 @@ from app.retrieval.fusion import EXPANSION, FusionRetriever
 from app.retrieval.index_view import Hits, IndexView, ViewSource
 from app.retrieval.neighbours import Neighbour, neighbours_of
 from app.retrieval.nodes import below, fill, light_node, noted
-from app.retrieval.query_vector import unit
+from app.retrieval.query_vector import known_vector
 from app.retrieval.trace import trace_of, view_for
 from indexing.stores.model import ChunkId
 
@@ -81,25 +82,32 @@ class GraphEnhancedRetriever(BaseRetriever):
         self._clock = clock
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.expanded(query_bundle)
-
-    def expanded(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """Do as ``retrieve``, without LlamaIndex's events: for what is around this, which has its
-        own."""
         inner = self._retriever
-        if not isinstance(inner, FusionRetriever):
-            return self._below(inner.retrieve(query_bundle), query_bundle)
-        if self._expansion.notes == 0:
-            return inner.fused(query_bundle)
-        joining = _Joining(self, query_bundle)
-        return joining.marked(inner.fused(query_bundle, joining.hits, self._weight))
+        if isinstance(inner, FusionRetriever):
+            return inner.shown(self._around(inner, query_bundle), query_bundle)
+        return self._below(inner.retrieve(query_bundle), query_bundle)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         inner = self._retriever
         if isinstance(inner, FusionRetriever) and self._expansion.notes:
             joining = _Joining(self, query_bundle)
-            return joining.marked(await inner.afused(query_bundle, joining.hits, self._weight))
+            hits = await inner.afused(query_bundle, joining.hits, self._weight)
+            return inner.shown(joining.marked(hits), query_bundle)
         return self._below(await inner.aretrieve(query_bundle), query_bundle)
+
+    def expanded(self, query_bundle: QueryBundle) -> Iterator[NodeWithScore]:
+        """Rank as ``retrieve``, for a stage around this one, which takes what it needs; see
+        :meth:`app.retrieval.fusion.FusionRetriever.fused`."""
+        inner = self._retriever
+        if isinstance(inner, FusionRetriever):
+            return self._around(inner, query_bundle)
+        return iter(self._below(inner.retrieve(query_bundle), query_bundle))
+
+    def _around(self, inner: FusionRetriever, query: QueryBundle) -> Iterator[NodeWithScore]:
+        if self._expansion.notes == 0:
+            return inner.fused(query)
+        joining = _Joining(self, query)
+        return joining.marked(inner.fused(query, joining.hits, self._weight))
 
     def joining(
         self, query: QueryBundle, candidates: Sequence[ChunkId]
@@ -112,7 +120,7 @@ class GraphEnhancedRetriever(BaseRetriever):
         trace = trace_of(query)
         with trace.timed(SIGNAL):
             seeds = _seeds(view, candidates, self._expansion.seeds)
-            vector = None if query.embedding is None else unit(query.embedding)
+            vector = known_vector(query)
             near = neighbours_of(view, seeds, vector, self._expansion, self._clock())
             left = set(among([one.chunk_id for one in near], self._allowed))
             fit = [one for one in near if one.chunk_id in left]
@@ -164,30 +172,32 @@ class _Joining:
         self._new = {one.chunk_id: one for one in joining if one.chunk_id in new}
         return [(one.chunk_id, one.score) for one in joining]
 
-    def marked(self, hits: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-        """Return the hits; those that only a link brought say which."""
-        return [
-            NodeWithScore(
-                node=noted(hit.node, **{EXPANDED: self._new[hit.node.node_id].record()}),
-                score=hit.score,
-            )
-            if hit.node.node_id in self._new
-            else hit
-            for hit in hits
-        ]
+    def marked(self, hits: Iterator[NodeWithScore]) -> Iterator[NodeWithScore]:
+        """Yield the hits; those that only a link brought say which."""
+        for hit in hits:
+            new = self._new.get(hit.node.node_id)
+            if new is None:
+                yield hit
+            else:
+                yield NodeWithScore(
+                    node=noted(hit.node, **{EXPANDED: new.record()}), score=hit.score
+                )
 
 
-def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
+def count_expanded(hits: Iterator[NodeWithScore], query: QueryBundle) -> Iterator[NodeWithScore]:
     """Count in the query's trace, and log, how many of the first ten hits only a link brought.
 
     :param hits: best first, after every stage that may still move them.
+    :returns: the same hits.
     """
     trace = trace_of(query)
     if SIGNAL not in trace.counts:
-        return
-    reached = sum(EXPANDED in hit.node.metadata for hit in hits[:TOP])
+        return hits
+    first = list(islice(hits, TOP))
+    reached = sum(EXPANDED in hit.node.metadata for hit in first)
     trace.count(SIGNAL, **{f"in_top_{TOP}": reached})
     _log.debug("%s: %s", SIGNAL, trace.counts[SIGNAL])
+    return chain(first, hits)
 
 
 def _seeds(view: IndexView, candidates: Sequence[ChunkId], most: int) -> list[Source]:

@@ -79,6 +79,9 @@ class IndexView(Protocol):
     def path_of(self, chunk_id: ChunkId) -> str | None:
         """Return the note that holds the chunk, None for an unknown id."""
 
+    def paths_of(self, chunk_ids: Iterable[ChunkId]) -> Sequence[str | None]:
+        """Return :meth:`path_of` each of these, in their order."""
+
     def chunk_ids_of(self, path: str) -> Sequence[ChunkId]:
         """Return the chunks of a note in text order; empty for an unknown note."""
 

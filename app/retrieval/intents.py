@@ -14,7 +14,7 @@ MOST_WORDS = 24
 """Words of a query that can be a question about one thing; longer ones are text."""
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "-": " ", "_": " ", ":": " "})
-_EDGES = " \t\r\n.,;:!?¿¡…\"'“”„«»()[]{}*#"
+EDGES = " \t\r\n.,;:!?¿¡…\"'“”„«»()[]{}*#"
 
 Named = Callable[[Collection[str]], Collection[str]]
 """Names -> those of them that are the title or an alias of a note."""
@@ -74,23 +74,25 @@ def names_of(said: str) -> list[str]:
 
 def bare(name: str) -> str:
     """A name without the punctuation around it."""
-    return name.strip(_EDGES)
+    return name.strip(EDGES)
 
 
 def _taken(text: str) -> Iterator[tuple[Rule, str]]:
     """The rules that take a text, with what stands in the hole, as it is written."""
-    plain = unicodedata.normalize("NFC", " ".join(text.split())).strip(_EDGES)
+    plain = unicodedata.normalize("NFC", " ".join(text.split())).strip(EDGES)
     if not plain or len(plain.split()) > MOST_WORDS:
         return
-    flat = _flat(plain)
+    written = f"{flat(plain)} "
+    if not _any_pattern().fullmatch(written):
+        return
     for rule, pattern in _patterns():
-        if found := pattern.fullmatch(f"{flat} "):
+        if found := pattern.fullmatch(written):
             first, end = found.span("x")
-            if said := plain[first:end].strip(_EDGES):
+            if said := plain[first:end].strip(EDGES):
                 yield rule, said
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
     """Small letters without accents, character by character, so that places stay the same."""
     bare = (unicodedata.normalize("NFD", letter)[0] for letter in text.translate(_APOSTROPHES))
     return "".join(letter.lower()[0] for letter in bare)
@@ -98,17 +100,26 @@ def _flat(text: str) -> str:
 
 @cache
 def _patterns() -> Sequence[tuple[Rule, re.Pattern[str]]]:
-    return tuple((rule, re.compile(_pattern(rule.phrase))) for rule in RULES)
+    return tuple((rule, re.compile(pattern_of(rule.phrase))) for rule in RULES)
 
 
-def _pattern(phrase: str) -> str:
-    """The regular expression of a phrase, a blank after each word; ``l'`` needs none."""
+@cache
+def _any_pattern() -> re.Pattern[str]:
+    """Takes what any rule takes: most queries are taken by none, and one look tells."""
+    return re.compile("|".join(pattern_of(rule.phrase).replace("?P<x>", "?:") for rule in RULES))
+
+
+def pattern_of(phrase: str) -> str:
+    """The regular expression of a phrase, a blank after each word; ``l'`` needs none.
+
+    It takes a text of :func:`flat` with a blank after it.
+    """
     written = ""
     for part in re.findall(r"\([^)]*\)|\[[^\]]*\]|\{x\}|[^ ]+", phrase):
         if part == ABOUT:
             written += "(?P<x>.+?) +"
         else:
-            words = [_flat(one).strip() for one in part.strip("()[]").split("|")]
+            words = [flat(one).strip() for one in part.strip("()[]").split("|")]
             either = "|".join(
                 re.escape(one).replace(r"\ ", " +") + (" *" if one.endswith("'") else " +")
                 for one in words

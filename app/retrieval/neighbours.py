@@ -87,11 +87,9 @@ def _ring(
     roots: Mapping[str, int],
 ) -> dict[str, Neighbour]:
     """Return the notes one link away from a ring of notes, each by its best link."""
-    candidates, _ = linked_candidates(
-        view, ring, query, direction=expansion.direction, scope="note"
-    )
+    linked = linked_candidates(view, ring, query, direction=expansion.direction, scope="note")
     links: dict[str, list[Candidate]] = {}
-    for one in candidates:
+    for one in linked.candidates:
         links.setdefault(one.path, []).append(one)
     notes = view.notes_at(links)
     pagerank = view.pagerank if links else {}

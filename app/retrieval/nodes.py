@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from posixpath import dirname
 from typing import Any, TypeVar
 
@@ -17,9 +17,12 @@ FOR_THE_MODEL = frozenset({"title", "heading", "role", "label"})
 """The metadata that a language model is shown by LlamaIndex's own synthesizers."""
 
 
-def to_node(chunk: ChunkRow, note: NoteRow) -> TextNode:
-    """Return the node of a chunk, in the role of a source; its id is the chunk's."""
-    metadata = {
+def to_node(chunk: ChunkRow, note: NoteRow, **more: Any) -> TextNode:
+    """Return the node of a chunk, in the role of a source; its id is the chunk's.
+
+    :param more: metadata beside what says where the chunk stands, shown to no model.
+    """
+    metadata: dict[str, Any] = {
         "path": chunk.path,
         "title": note.title,
         "folder": dirname(chunk.path),
@@ -27,20 +30,19 @@ def to_node(chunk: ChunkRow, note: NoteRow) -> TextNode:
         "heading_path": list(chunk.heading_path),
         "first_line": chunk.first_line,
         "last_line": chunk.last_line,
+        "ordinal": chunk.ordinal,
         "role": "source",
     }
-    return _with(TextNode(id_=chunk.id, text=chunk.text), metadata)
+    if note.aliases:
+        # A question may call the note by one of them.
+        metadata["aliases"] = list(note.aliases)
+    metadata |= more
+    return TextNode(id_=chunk.id, text=chunk.text, metadata=metadata, **_hidden(metadata))
 
 
 def light_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
-    """Return a node without text, with metadata shown to no model; cheaper than :func:`noted`."""
-    hidden = list(metadata)
-    return TextNode(
-        id_=chunk_id,
-        metadata=metadata,
-        excluded_embed_metadata_keys=hidden,
-        excluded_llm_metadata_keys=hidden,
-    )
+    """Return a node without text, with metadata shown to no model."""
+    return TextNode(id_=chunk_id, metadata=metadata, **_hidden(metadata))
 
 
 def light_hits(hits: Hits) -> list[NodeWithScore]:
@@ -57,7 +59,8 @@ def light_hits(hits: Hits) -> list[NodeWithScore]:
 
 def noted(node: Node, **metadata: Any) -> Node:
     """Return a copy with more metadata, shown to no model. The node itself may be shared."""
-    return _with(node, {**node.metadata, **metadata})
+    joined = {**node.metadata, **metadata}
+    return node.model_copy(update={"metadata": joined, **_hidden(joined)})
 
 
 def is_light(node: BaseNode) -> bool:
@@ -78,9 +81,8 @@ def fill(hits: Sequence[NodeWithScore], view: IndexView) -> list[NodeWithScore]:
         if not is_light(hit.node):
             filled.append(hit)
         elif chunk is not None and chunk.path in notes:
-            node = to_node(chunk, notes[chunk.path])
-            whole = noted(node, **hit.node.metadata) if hit.node.metadata else node
-            filled.append(NodeWithScore(node=whole, score=hit.score))
+            node = to_node(chunk, notes[chunk.path], **hit.node.metadata)
+            filled.append(NodeWithScore(node=node, score=hit.score))
     return filled
 
 
@@ -89,12 +91,9 @@ def below(lowest: float, share: float) -> float:
     return lowest - (abs(lowest) or 1.0) * (1.0 - share)
 
 
-def _with(node: Node, metadata: dict[str, Any]) -> Node:
-    hidden = list(metadata)
-    return node.model_copy(
-        update={
-            "metadata": metadata,
-            "excluded_embed_metadata_keys": hidden,
-            "excluded_llm_metadata_keys": [key for key in hidden if key not in FOR_THE_MODEL],
-        }
-    )
+def _hidden(metadata: Iterable[str]) -> dict[str, list[str]]:
+    """The fields of a node that hide its metadata from models."""
+    return {
+        "excluded_embed_metadata_keys": list(metadata),
+        "excluded_llm_metadata_keys": [key for key in metadata if key not in FOR_THE_MODEL],
+    }

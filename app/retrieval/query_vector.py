@@ -12,6 +12,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import QueryBundle
 
 from app.retrieval.index_view import Vector
+from app.retrieval.trace import TracedQuery
 from config.errors import QueryError
 from indexing.embed.query import QueryEmbedder
 
@@ -21,21 +22,37 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding) -> Vector:
 
     :raises QueryError: if the query has no text and no vector.
     """
-    if query.embedding is None:
-        texts = _texts(query)
-        if len(texts) == 1 and isinstance(embed_model, QueryEmbedder):
-            # LlamaIndex's events around it take a tenth of the time that the embedding does.
-            query.embedding = embed_model.embed_query(texts[0]).tolist()
-        else:
-            query.embedding = embed_model.get_agg_embedding_from_queries(texts)
-    return unit(query.embedding)
+    known = known_vector(query)
+    if known is not None:
+        return known
+    texts = _texts(query)
+    if len(texts) == 1 and isinstance(embed_model, QueryEmbedder):
+        # LlamaIndex's events around it take a tenth of the time that the embedding does.
+        return _kept(query, embed_model.embed_query(texts[0]).tolist())
+    return _kept(query, embed_model.get_agg_embedding_from_queries(texts))
 
 
 async def aquery_vector(query: QueryBundle, embed_model: BaseEmbedding) -> Vector:
     """Do as :func:`query_vector`, through the asynchronous door of the model."""
-    if query.embedding is None:
-        query.embedding = await embed_model.aget_agg_embedding_from_queries(_texts(query))
-    return unit(query.embedding)
+    known = known_vector(query)
+    if known is not None:
+        return known
+    return _kept(query, await embed_model.aget_agg_embedding_from_queries(_texts(query)))
+
+
+def known_vector(query: QueryBundle) -> Vector | None:
+    """Return the vector of the query, length 1, if it holds it; None if it is to be made."""
+    if isinstance(query, TracedQuery) and query.vector is not None:
+        return query.vector
+    return None if query.embedding is None else _kept(query, query.embedding)
+
+
+def _kept(query: QueryBundle, embedding: list[float]) -> Vector:
+    vector = unit(embedding)
+    query.embedding = embedding
+    if isinstance(query, TracedQuery):
+        query.vector = vector
+    return vector
 
 
 def _texts(query: QueryBundle) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from indexing.stores.model import ChunkId
 
@@ -35,6 +36,16 @@ def fuse(
     :raises ValueError: if ``k`` < 1, a ranking repeats an id or has no weight, or a weight is
         negative.
     """
+    return list(islice(fusing(rankings, weights, k), limit))
+
+
+def fusing(
+    rankings: Mapping[str, Sequence[ChunkId]],
+    weights: Mapping[str, float] | None = None,
+    k: int = 60,
+) -> Iterator[Fused]:
+    """Fuse at once, as :func:`fuse`, and make each of the results when it is taken: of hundreds a
+    few are shown."""
     if k < 1:
         raise ValueError(f"k is {k}; the rank offset must be at least 1")
     votes: dict[ChunkId, list[float]] = {}
@@ -54,15 +65,16 @@ def fuse(
         chunk_id: math.fsum(parts) if len(parts) > 2 else sum(parts)
         for chunk_id, parts in votes.items()
     }
-    order = sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
-    return [
+    # By id, then by score: the second sort keeps the order of what ties.
+    order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+    return (
         Fused(
             chunk_id,
             scores[chunk_id],
             {signal: ranked[chunk_id] for signal, ranked in ranks.items() if chunk_id in ranked},
         )
-        for chunk_id in order[:limit]
-    ]
+        for chunk_id in order
+    )
 
 
 def _weight(signal: str, weights: Mapping[str, float] | None) -> float:

@@ -96,8 +96,8 @@ class Subject:
         return self._found
 
     def _paths(self, candidates: Sequence[ChunkId]) -> list[str]:
-        paths = (self._view.path_of(one) for one in candidates)
-        return list(dict.fromkeys(path for path in paths if path is not None))
+        paths = dict.fromkeys(self._view.paths_of(candidates))
+        return [path for path in paths if path is not None]
 
     def _named(self, rank: Mapping[str, int]) -> tuple[str, ...]:
         spans = dict(_spans(self._text))

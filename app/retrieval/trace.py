@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.index_view import IndexView, ViewSource
+from app.retrieval.index_view import IndexView, Vector, ViewSource
 from app.retrieval.intents import Reading
 from app.retrieval.weights import Weights
 
@@ -70,11 +70,13 @@ class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
     Make one for each query. ``view`` is set by the first stage that opens a generation, so that all
-    stages see the same one.
+    stages see the same one; ``vector`` by the first that embeds the query: it is ``embedding``, of
+    length 1.
     """
 
     trace: Trace = field(default_factory=Trace)
     view: IndexView | None = field(default=None, repr=False)
+    vector: Vector | None = field(default=None, repr=False)
 
 
 def traced(query: QueryBundle) -> TracedQuery:

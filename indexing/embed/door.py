@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from config.errors import ModelError
 from indexing.embed.embedder import Vectors
 from indexing.embed.prompts import Prompts
 from indexing.embed.tokens import read_tokenizer
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 DOOR_FILE = "door.json"
 DOOR_VERSION = 1
@@ -111,26 +114,35 @@ class OnnxModel:
             ) from exc
         self._inputs = [i.name for i in self._session.get_inputs()]
 
-    def vectors(self, texts: Sequence[str]) -> tuple[Vectors, int]:
-        """Embed texts, prompts already in front, each by itself, so that none pads another.
+    def vectors(self, texts: Sequence[str], together: int = 1) -> tuple[Vectors, int]:
+        """Embed texts, prompts already in front.
 
+        :param together: how many run at once, those of like length; padding shows in the last
+            digits, so that 1 is for what must be the same each time.
         :returns: (n, d) with n > 0, and how many texts were longer than the window.
         :raises ModelError: if the runtime fails.
         """
-        rows = []
-        cut = 0
-        for text in texts:
-            encoding = self._tokenizer.encode(text)
-            cut += bool(encoding.overflowing)
-            feed = {
-                name: np.asarray([getattr(encoding, _FEATURES[name])], dtype=np.int64)
-                for name in self._inputs
-            }
-            try:
-                rows.append(self._session.run(None, feed)[0][0])
-            except Exception as exc:  # as above
-                raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
-        return np.asarray(rows, dtype=np.float32), cut
+        encodings = [self._tokenizer.encode(text) for text in texts]
+        order = sorted(range(len(texts)), key=lambda at: len(encodings[at].ids))
+        rows: dict[int, Vectors] = {}
+        for first in range(0, len(order), together):
+            group = order[first : first + together]
+            found = self._run([encodings[at] for at in group])
+            rows |= zip(group, found, strict=True)
+        cut = sum(bool(encoding.overflowing) for encoding in encodings)
+        return np.asarray([rows[at] for at in range(len(texts))], dtype=np.float32), cut
+
+    def _run(self, encodings: Sequence[Encoding]) -> Vectors:
+        length = max(len(encoding.ids) for encoding in encodings)
+        feed = {name: np.zeros((len(encodings), length), dtype=np.int64) for name in self._inputs}
+        for name, padded in feed.items():
+            for row, encoding in zip(padded, encodings, strict=True):
+                row[: len(encoding.ids)] = getattr(encoding, _FEATURES[name])
+        try:
+            found: Vectors = self._session.run(None, feed)[0]
+        except Exception as exc:  # as above
+            raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
+        return found
 
     def is_cut(self, text: str) -> bool:
         """Whether the window does not hold a text, prompt in front."""

@@ -101,6 +101,14 @@ class QueryEmbedder(BaseEmbedding):
                 on_batch(done + 1)
         return rows
 
+    def embed_together(self, texts: Sequence[str]) -> Vectors:
+        """Embed a few passages: (n, d), n > 0, in half the time of :meth:`embed`.
+
+        The last digits of a vector depend on its company: these are not for an index.
+        """
+        found: Vectors = self._engine.vectors(texts, "passage")
+        return found
+
     def _get_query_embedding(self, query: str) -> list[float]:
         return [float(x) for x in self.embed_query(query)]
 
@@ -214,6 +222,11 @@ def _name(identity: dict[str, Any]) -> str:
     return f"{identity.get('model')} ({identity.get('dimensions') or 'all'})"
 
 
+TOGETHER = 4
+"""Passages of like length that go through the model at once: the model's weights are then read once
+for all of them, and little of the work is padding."""
+
+
 class _OnnxEngine:
     """Queries and passages through an exported model."""
 
@@ -227,7 +240,7 @@ class _OnnxEngine:
 
     def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         prompt = self._prompts.query if kind == "query" else self._prompts.passage
-        rows, cut = self._model.vectors([prompt + text for text in texts])
+        rows, cut = self._model.vectors([prompt + text for text in texts], TOGETHER)
         if kind == "passage":
             self._cut += cut
         return rows

@@ -69,6 +69,7 @@ class SectionNodeParser(NodeParser):
     count: CountTokens = Field(exclude=True, description="Tells the tokens of a text.")
     max_tokens: int = Field(ge=2, description="Tokens of a chunk, title and headings included.")
     min_tokens: int = Field(default=32, ge=0, description="Smaller sections join a neighbour.")
+    reserve: int = Field(default=0, ge=0, description="Tokens that every chunk leaves free.")
     language: str = Field(default="en", description="ISO code, for the ends of sentences.")
     comment_links: bool = Field(default=False, description="As in the settings of the vault.")
 
@@ -78,15 +79,26 @@ class SectionNodeParser(NodeParser):
 
     @classmethod
     def of(
-        cls, embedder: Embedder, chunking: ChunkingSettings, language: str = "en"
+        cls,
+        embedder: Embedder,
+        chunking: ChunkingSettings,
+        language: str = "en",
+        *,
+        reserve: int = 0,
     ) -> SectionNodeParser:
         """Make the parser whose chunks fit a model.
 
+        :param reserve: tokens that every chunk leaves free, for what is put before it later; half
+            of the window at most.
         :raises ModelError: if the model's prompt leaves no room in its window.
         """
+        window = embedder.tokens.room(embedder.max_tokens)
+        left = min(reserve, window // 2)
+        room = embedder.tokens.room(embedder.max_tokens, chunking.max_tokens)
         return cls(
             count=embedder.tokens,
-            max_tokens=embedder.tokens.room(embedder.max_tokens, chunking.max_tokens),
+            max_tokens=min(room, window - left),
+            reserve=left,
             min_tokens=chunking.min_tokens,
             language=language,
         )

@@ -5,7 +5,7 @@ Touches: index (reads), model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +19,13 @@ from indexing.graph.names import affected_names
 from indexing.graph.resolve import resolve_link
 from indexing.pipeline.ahead import EmbedAhead
 from indexing.pipeline.cut import Cut, CutNote
+from indexing.pipeline.lookup import Held, Lookup
 from indexing.pipeline.records import ChunkLines, chunk_at, embedded_sentence, link_row
 from indexing.pipeline.relink import relink
 from indexing.pipeline.targets import Targets
 from indexing.pipeline.vectorise import EmbedMissing, KeepKnownVectors, Matrix
 from indexing.stores.catalog import Catalog
 from indexing.stores.model import Batch, LinkRow, NoteRecord, NoteRow, NoteStatus
-from indexing.stores.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,13 @@ class Prepared:
 
     @property
     def touches_vectors(self) -> bool:
-        """Whether the vector store has to be opened for it."""
-        return bool(self.chunks[0] or self.sentences[0] or self.replaced or self.unsaid)
+        """Whether vectors come or may go with it."""
+        return self.vectors > 0
+
+    @property
+    def vectors(self) -> int:
+        """How many vectors come, or may go."""
+        return sum(map(len, (self.chunks[0], self.sentences[0], self.replaced, self.unsaid)))
 
 
 class BatchBuilder:
@@ -55,7 +60,7 @@ class BatchBuilder:
         self,
         *,
         catalog: Catalog,
-        vectors: Callable[[], Vectors],
+        held: Held,
         files: VaultFiles,
         ahead: EmbedAhead,
         dimensions: int,
@@ -63,11 +68,12 @@ class BatchBuilder:
     ) -> None:
         """Take what notes are made into rows with.
 
+        :param held: the vectors of chunks that the index has.
         :param files: those of the vault; it is brought up to what the notes say.
         :param unspoken: ids of sentences that the catalog knows and that have lost their vectors.
         """
         self._catalog = catalog
-        self._vectors = vectors
+        self._held = held
         self._files = files
         self._ahead = ahead
         self._dimensions = dimensions
@@ -149,10 +155,10 @@ class BatchBuilder:
         return frozenset(names)
 
     def _embed(self, nodes: Sequence[BaseNode]) -> Collection[str]:
-        """Give each node its vector; return the ids of those whose vector is in the store."""
+        """Give each node its vector; return the ids of those whose vector is in the index."""
         if not nodes:
             return ()
-        lookup = _Lookup(self._catalog, self._vectors)
+        lookup = Lookup(self._catalog, self._held)
         IngestionPipeline(
             transformations=[KeepKnownVectors(lookup=lookup), EmbedMissing(embed=self._ahead.take)],
             disable_cache=True,
@@ -201,32 +207,6 @@ class BatchBuilder:
     def _spoken(self, said: Mapping[str, str]) -> set[str]:
         """Those of the sentences whose vectors are in the store."""
         return self._catalog.known_sentences(said) - self._unspoken
-
-
-class _Lookup:
-    """Vectors that the store holds; ``kept`` are the nodes that have their own there."""
-
-    def __init__(self, catalog: Catalog, vectors: Callable[[], Vectors]) -> None:
-        self._catalog = catalog
-        self._vectors = vectors
-        self.kept: set[str] = set()
-
-    def __call__(self, nodes: Sequence[BaseNode]) -> Mapping[str, list[float]]:
-        """Vectors by node id: of the same chunk, else of any chunk that says the same."""
-        wanted = {node.node_id: node.metadata["embedded_hash"] for node in nodes}
-        same_text = self._catalog.chunk_by_embedded_hash(set(wanted.values()))
-        if not same_text:
-            return {}
-        own = self._catalog.chunks(wanted)
-        source = {
-            node_id: node_id if node_id in own else same_text[digest]
-            for node_id, digest in wanted.items()
-            if node_id in own or digest in same_text
-        }
-        ids, matrix = self._vectors().get("chunks", sorted(set(source.values())))
-        found = dict(zip(ids, matrix, strict=True))
-        self.kept = {node_id for node_id, at in source.items() if at == node_id and at in found}
-        return {node_id: found[at].tolist() for node_id, at in source.items() if at in found}
 
 
 def _publish(targets: Targets, notes: Sequence[CutNote], gone: Sequence[str]) -> None:

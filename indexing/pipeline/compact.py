@@ -28,9 +28,8 @@ def compact(layout: IndexLayout, catalog: Catalog, open_store: Callable[[], Vect
     :returns: whether it was done. It is not where the tables lack a vector.
     :raises IndexUnwritable: if the disk refuses.
     """
-    counts = catalog.counts()
-    living = counts.chunks + sum(counts.links.values())
-    if elements(layout.chroma) <= 2 * living + _SPARE:
+    room = elements(layout.chroma)
+    if room <= _SPARE or room <= 2 * catalog.vectors_at_most() + _SPARE:
         return False
     with catalog.snapshot() as view:
         if not all(heal.is_held(layout, view, name) for name in NAMES):

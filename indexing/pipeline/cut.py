@@ -1,6 +1,6 @@
 """From notes that were read to their rows and chunks, before anything is looked up or embedded.
 
-Touches: model (its tokenizer).
+Touches: model (its tokenizer); index (reads the headers of passages).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import BaseNode, MetadataMode
 
+from indexing.enrich.headers import Headers
 from indexing.nodes import NoteDocument, SectionNodeParser
 from indexing.pipeline.records import chunk_row, note_row, said_of, sentence_id, unread_row
 from indexing.reading import Read
@@ -59,14 +60,21 @@ class Cut:
 class Cutter:
     """Cuts notes with the tokenizer of the model, which is loaded for the first that is indexed."""
 
-    def __init__(self, parser: Callable[[], SectionNodeParser], tokenizer: Tokenizer) -> None:
+    def __init__(
+        self,
+        parser: Callable[[], SectionNodeParser],
+        tokenizer: Tokenizer,
+        headers: Headers | None = None,
+    ) -> None:
         """Take what cuts.
 
         :param parser: fits the model; asked when the first note has to be cut.
         :param tokenizer: that of the lexical index.
+        :param headers: what a model wrote to place passages in their notes.
         """
         self._parser = parser
         self._tokenizer = tokenizer
+        self._headers = headers
 
     def cut(self, reads: Sequence[Read], rows: Iterable[NoteRow] = ()) -> Cut:
         """Cut the notes of one write.
@@ -87,6 +95,9 @@ class Cutter:
             by_path: dict[str, list[BaseNode]] = {}
             for node in pipeline.run(documents=documents, show_progress=False):
                 by_path.setdefault(node.metadata["path"], []).append(node)
+            if self._headers is not None:
+                parser = self._parser()
+                self._headers.dress(by_path.values(), parser.count, parser.reserve)
             for item in notes:
                 if item.note is not None:
                     item.nodes = by_path.get(item.row.path, ())

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from config import Settings
-from config.errors import IndexFailure, NotehopError
+from config.errors import IndexFailure, MassDeletion, NotehopError
 from indexing.changes import scan
+from indexing.enrich.headers import headers_of
 from indexing.graph.model import Status
 from indexing.identity import wanted
 from indexing.pipeline.compact import compact
@@ -25,6 +26,7 @@ from indexing.pipeline.known import Known
 from indexing.pipeline.language import advice, languages_of
 from indexing.pipeline.mend import check_catalog
 from indexing.pipeline.run import IndexRun, Seen
+from indexing.pipeline.upkeep import tidy
 from indexing.report import LinkCounts, Progress, Report, Silent, Update
 from indexing.stores.catalog import Catalog, stamp_of
 from indexing.stores.layout import IndexLayout, unwritable
@@ -32,11 +34,18 @@ from indexing.stores.lock import WriterLock
 from indexing.stores.model import NoteStatus
 from indexing.stores.probe import Probe, probe_apart
 from indexing.stores.reader_fingerprint import check_vault
-from indexing.stores.reader_upkeep import bring_up_to_date
 from indexing.stores.replacement import finish_replacement, replace_index
-from indexing.stores.run_record import RunRecord, failed_before, write_run_record
+from indexing.stores.run_record import (
+    RunRecord,
+    failed_before,
+    losses_at,
+    lost_lately,
+    read_run_record,
+    write_run_record,
+)
 from indexing.stores.seal import doubts, put_seal, read_seal
 from indexing.stores.vectors import Vectors
+from indexing.themes.upkeep import keep_themes
 from indexing.tokens import NAMES
 
 Result = TypeVar("Result")
@@ -128,6 +137,24 @@ class Indexer:
             )
         )
 
+    def redo(self, paths: Iterable[str]) -> Update:
+        """Make notes anew, though they may be as they were: a header was written for them.
+
+        :param paths: of notes, relative to the vault.
+        :raises NotehopError: as :meth:`run`.
+        """
+        named = tuple(paths)
+        return self._written(
+            lambda asked: self._brought_up(
+                asked,
+                named,
+                False,
+                lambda _, update, __: update,
+                following=True,
+                again=frozenset(named),
+            )
+        )
+
     def tidy(self) -> None:
         """Do what keeps the index small and quick to open, if something of it is due.
 
@@ -135,17 +162,11 @@ class Indexer:
         """
 
         def work(asked: dict[str, Any]) -> None:
-            if doubts(self.layout, read_seal(self.layout)):
-                # Something was harmed: the next run looks at all of it.
+            if self.layout.sweep_mark.exists() or doubts(self.layout, read_seal(self.layout)):
+                # Something was harmed or cut off: the next run looks at all of it.
                 return
-            with ExitStack() as opened:
-                catalog = opened.enter_context(Catalog.open(self.layout.catalog))
-
-                def vectors() -> Vectors:
-                    store = Vectors.open(self.layout.chroma, int(asked["dimensions"]))
-                    return opened.enter_context(store)
-
-                bring_up_to_date(self.layout, catalog, vectors)
+            with Catalog.open(self.layout.catalog) as catalog:
+                tidy(self.layout, catalog, int(asked["dimensions"]))
                 with catalog.snapshot() as view:
                     generation, stamp = view.generation, view.stamp
             self._compact(self.layout, asked)
@@ -178,22 +199,30 @@ class Indexer:
         *,
         following: bool = False,
         lately: int = 0,
+        again: frozenset[str] = frozenset(),
     ) -> Done:
         """Run, and once more from nothing where the notes are mostly in another language by now:
         their words are cut by it."""
         done: Done = self._run(
-            self.layout, asked, paths, allow_mass_delete, told, following=following, lately=lately
+            self.layout,
+            asked,
+            paths,
+            allow_mass_delete,
+            told,
+            following=following,
+            lately=lately,
+            again=again,
         )
         language = self._outgrown
         if language is None:
             return done
         # The model stays what it is: no other need be made ready.
         self._copy_model()
-        again = self._rebuilt(asked, True)
+        anew = self._rebuilt(asked, True)
         return replace(
             done,
-            generation=again.generation,
-            embedded=done.embedded + again.embedded,
+            generation=anew.generation,
+            embedded=done.embedded + anew.embedded,
             warnings=(
                 *done.warnings,
                 f"most notes are in {NAMES.get(language, 'another language')} by now, which the "
@@ -250,12 +279,16 @@ class Indexer:
         *,
         following: bool = False,
         lately: int = 0,
+        again: frozenset[str] = frozenset(),
     ) -> Result:
         meta = {"vault": str(self.vault.resolve())}
+        if not following:
+            # A follower counts by itself, and longer while it is held.
+            lately = lost_lately(read_run_record(self.layout), time.time())
         seal = read_seal(layout)
         doubted = doubts(layout, seal)
         with (
-            self._recorded() as record,
+            self._recorded(allow_mass_delete) as record,
             Catalog.open(layout.catalog, create=True, meta=meta) as catalog,
         ):
             if "catalog" in doubted and catalog.generation:
@@ -265,13 +298,16 @@ class Indexer:
                 self._known = Known(catalog)
             check_vault(self._known.meta, self.vault, layout.root)
             named = frozenset(paths or ())
-            if doubted or self._known.cut_off or layout.sweep_mark.exists():
+            headers = headers_of(self.settings, self.layout.enrichment)
+            others = self._known.meta.get("headers") != (headers.identity if headers else None)
+            if doubted or others or self._known.cut_off or layout.sweep_mark.exists():
                 paths = None
             if paths is None:
                 self.progress.stage("Scanning", 0, "files")
             else:
                 paths = (*paths, *self._known.symlinks)
-            seen = Seen(scan(self.vault, self.settings.vault, paths), paths, named)
+            walk = scan(self.vault, self.settings.vault, paths)
+            seen = Seen(walk, paths, named, again)
             run = self._run_now = IndexRun(
                 vault=self.vault,
                 settings=self.settings,
@@ -286,16 +322,40 @@ class Indexer:
                 lately=lately,
                 doubted=doubted,
                 probe=self._probe,
+                headers=headers,
+                enrichment=self.layout.enrichment,
             )
             update = run.execute()
+            if paths is None:
+                update = self._with_themes(layout, catalog, update)
             self._outgrown = run.outgrown
-            if update.wrote or not following or failed_before(self.layout):
+            if not again and (update.wrote or not following or failed_before(self.layout)):
                 record(update)
             result = told(catalog, update, seen)
         if paths is None:
             self._compact(layout, asked)
         put_seal(layout, self._known.generation, stamp_of(self._known.meta))
         return result
+
+    def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
+        """Bring the themes up to a run that looked at everything; others leave them to readers."""
+        from indexing.llm.load import load_llm
+
+        started = time.perf_counter()
+        told = keep_themes(
+            layout,
+            catalog,
+            self.vault,
+            self.settings.themes,
+            former=self.layout.themes,
+            load=lambda: load_llm(self.settings, log_dir=self.layout.root),
+        )
+        seconds = {**update.seconds, "themes": time.perf_counter() - started}
+        return replace(
+            update,
+            warnings=(*update.warnings, *told),
+            seconds=seconds if self.settings.themes.enabled else update.seconds,
+        )
 
     def _compact(self, layout: IndexLayout, asked: dict[str, Any]) -> None:
         with Catalog.open(layout.catalog) as catalog:
@@ -335,17 +395,25 @@ class Indexer:
         )
 
     @contextmanager
-    def _recorded(self) -> Iterator[Callable[[Update], None]]:
+    def _recorded(self, allow_mass_delete: bool) -> Iterator[Callable[[Update], None]]:
         """Leave a record of what the block did, or why it failed."""
         started = time.time()
         self._run_now = None
 
-        def record(done: Update, error: str | None = None) -> None:
+        def record(done: Update, error: NotehopError | None = None) -> None:
+            ended = time.time()
+            before = None if allow_mass_delete else read_run_record(self.layout)
+            losses = losses_at(before, ended)
+            if isinstance(error, MassDeletion):
+                # Where more is refused, to wait and try again makes it no less.
+                losses = ((ended, lost_lately(before, ended)),)
+            elif done.deleted != done.added and not allow_mass_delete:
+                losses = (*losses, (ended, done.deleted - done.added))
             write_run_record(
                 self.layout,
                 RunRecord(
                     started=started,
-                    ended=time.time(),
+                    ended=ended,
                     command=self._command,
                     generation=done.generation,
                     added=done.added,
@@ -355,7 +423,8 @@ class Indexer:
                     unchanged=done.notes - done.added - done.changed - done.moved,
                     embedded=done.embedded,
                     seconds=dict(done.seconds),
-                    error=error,
+                    error=None if error is None else str(error),
+                    losses=losses,
                 ),
             )
 
@@ -364,7 +433,7 @@ class Indexer:
         except NotehopError as exc:
             run = self._run_now
             done = Update(generation=0, wrote=False, notes=0) if run is None else run.so_far()
-            record(done, str(exc))
+            record(done, exc)
             raise
         finally:
             self._run_now = None

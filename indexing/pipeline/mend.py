@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from config.errors import IndexDamaged
 from indexing import faults
 from indexing.pipeline.sweep import Sweep
-from indexing.stores import heal
+from indexing.stores import heal, lag
 from indexing.stores.catalog import Catalog
 from indexing.stores.catalog_engine import REBUILD
 from indexing.stores.layout import IndexLayout
@@ -97,11 +97,14 @@ def mend(
             told += _tried(layout, catalog, probe, dimensions)
             store = vectors()
             with catalog.snapshot() as view:
+                # What the store lags behind by is no harm, and not told of.
+                lag.catch_up(layout, view, store)
                 count = heal.refill(layout, view, store)
             if count:
                 told.append(f"{layout.chroma}: {count} vectors were put back from the tables")
             faults.point("store-refilled")
             lost, unspoken = sweep.run(catalog, store)
+            lag.clear_lag(layout)
         if lost:
             told.append(f"{layout.chroma}: the vectors of {len(lost)} notes are made anew")
     return Mended(lost, unspoken, doorless, tuple(told))

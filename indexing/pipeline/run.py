@@ -16,6 +16,8 @@ from typing import Any
 from config import Settings
 from config.errors import IndexDamaged
 from indexing.changes import Changes, compare
+from indexing.enrich.headers import HEADER_TOKENS, Headers
+from indexing.enrich.leaving import let_go
 from indexing.graph.names import affected_names
 from indexing.nodes import SectionNodeParser
 from indexing.pipeline.ahead import EmbedAhead
@@ -27,11 +29,13 @@ from indexing.pipeline.guard import check_deletions
 from indexing.pipeline.heap import few_collections
 from indexing.pipeline.known import Known, apart, within
 from indexing.pipeline.language import JUDGED, judgement_due, language_of
+from indexing.pipeline.lookup import HeldVectors
 from indexing.pipeline.mend import mend
 from indexing.pipeline.meter import Meter
 from indexing.pipeline.records import unread_row
-from indexing.pipeline.sweep import Sweep, fold_journal
+from indexing.pipeline.sweep import Sweep
 from indexing.pipeline.tally import Tally
+from indexing.pipeline.upkeep import derive
 from indexing.pipeline.writer import Writer
 from indexing.reading import Read, read_note
 from indexing.report import Progress, Update
@@ -40,9 +44,9 @@ from indexing.stores.layout import IndexLayout
 from indexing.stores.model import NoteStatus
 from indexing.stores.probe import Probe, probe_apart
 from indexing.stores.reader_fingerprint import check_fingerprint
-from indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due
 from indexing.stores.seal import Part
 from indexing.stores.vectors import Vectors
+from indexing.themes.upkeep import keep_themes
 from indexing.tokens import Tokenizer
 from indexing.vault.walk import FileEntry, Walk
 
@@ -62,12 +66,14 @@ BATCH_BYTES = 8_000_000
 class Seen:
     """What was seen of the vault: ``walk`` of all that is at ``paths`` or below; None is all.
 
-    ``named`` are the paths of which a change was reported.
+    ``named`` are the paths of which a change was reported, ``again`` the notes that are to be made
+    anew even if they are as they were.
     """
 
     walk: Walk
     paths: tuple[str, ...] | None = None
     named: frozenset[str] = frozenset()
+    again: frozenset[str] = frozenset()
 
 
 class IndexRun:
@@ -89,6 +95,8 @@ class IndexRun:
         lately: int = 0,
         doubted: Mapping[Part, frozenset[str]] | None = None,
         probe: Probe = probe_apart,
+        headers: Headers | None = None,
+        enrichment: Path | None = None,
     ) -> None:
         """Touch nothing yet.
 
@@ -96,7 +104,11 @@ class IndexRun:
         :param lately: notes that the runs just before forgot: they count as deleted in this one.
         :param doubted: files that are other than the last run left them, by part of the index.
         :param probe: tries a vector store that may be broken.
+        :param headers: what a model wrote to place passages in their notes.
+        :param enrichment: file of what was written about notes, if not that of ``layout``.
         """
+        self._headers = headers
+        self._enrichment = enrichment or layout.enrichment
         self._vault = vault
         self._settings = settings
         self._layout = layout
@@ -137,11 +149,21 @@ class IndexRun:
         try:
             with few_collections():
                 self._write(self._changes())
+            self._warnings += let_go(self._enrichment, self._catalog, self._seen.paths)
             if self._doorless:
                 self._progress.stage("Loading the model", 0, "")
                 self._parser  # noqa: B018 (loading the model makes its query door)
             with self._timed("derive"):
-                self._derive()
+                if self._sweep.withdrawn:
+                    # While the mark still says that words have to leave every file.
+                    keep_themes(self._layout, self._catalog, self._vault, self._settings.themes)
+                derive(
+                    self._layout,
+                    self._catalog,
+                    self._sweep,
+                    self._vectors,
+                    everything=self._seen.paths is None,
+                )
         except IndexDamaged:
             self._sweep.distrust()
             raise
@@ -173,7 +195,8 @@ class IndexRun:
         stamps: Mapping[str, Any] = known.stamps if paths is None else within(known.stamps, paths)
         files: Mapping[str, bool] = known.attachments
         if paths is not None:
-            files = within(files, paths)
+            # A note is no other file, and nothing is below it.
+            files = within(files, [path for path in paths if path not in stamps])
         if known.generation and (self._doubted or self._sweep.due):
             self._progress.stage("Checking the index", 0, "")
         found = mend(
@@ -186,6 +209,7 @@ class IndexRun:
             self._dimensions,
         )
         self._lost, self._unspoken, self._doorless = found.lost, found.unspoken, found.doorless
+        self._lost |= self._to_be_made_anew()
         self._warnings += found.told
         if self._lost:
             stamps = {path: stamp for path, stamp in stamps.items() if path not in self._lost}
@@ -206,6 +230,17 @@ class IndexRun:
         news = [file for file in changes.retry if self._is_news(file)]
         return replace(changes, read=tuple(sorted([*changes.read, *news], key=_path_of)))
 
+    def _to_be_made_anew(self) -> frozenset[str]:
+        """Notes that are to be cut anew: with other headers, every note is another one."""
+        if not self._known.generation or self._known.meta.get("headers") == self._header_identity:
+            return self._seen.again
+        stamps = self._known.stamps.items()
+        return frozenset(path for path, one in stamps if one.status is NoteStatus.INDEXED)
+
+    @property
+    def _header_identity(self) -> dict[str, Any] | None:
+        return None if self._headers is None else self._headers.identity
+
     def _is_news(self, file: FileEntry) -> bool:
         """Whether a note whose size and time are known is not what it was, or fails otherwise."""
         read = self._read(file)
@@ -222,6 +257,7 @@ class IndexRun:
         problems = {*walk.problems, *(told for told in known.problems if elsewhere(told[0]))}
         return {
             "vault": str(self._vault.resolve()),
+            "headers": self._header_identity,
             "problems": [list(told) for told in sorted(problems)],
             "symlinks": sorted({*walk.symlinks, *filter(elsewhere, known.symlinks)}),
         }
@@ -237,20 +273,22 @@ class IndexRun:
         # assumed of them is not known.
         every_link = bool(known.meta.get("under_way"))
         fingerprint = {**self._asked, "language": self._language}
-        if not (changes.read or self._catalog.counts().chunks):
+        if not (changes.read or self._catalog.has_chunks):
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self._asked["language"]
         stamp = stamp_of({**known.meta, "fingerprint": fingerprint})
-        writer = Writer(self._layout, self._catalog, self._vectors, stamp, self._sweep)
+        writer = Writer(
+            self._layout, self._catalog, self._vectors, stamp, self._sweep, self._may_lag
+        )
         other = {
             name for path in (*changes.attach, *changes.detach) for name in affected_names(path)
         }
         gone = set(changes.gone)
         rows = [unread_row(file, NoteStatus.SKIPPED, reason) for file, reason in changes.skip]
-        cutter = Cutter(lambda: self._parser, Tokenizer(self._language))
+        cutter = Cutter(lambda: self._parser, Tokenizer(self._language), self._headers)
         parts = [*groups(changes.read, BATCH_NOTES, BATCH_BYTES)] or [()]
         with EmbedAhead(self._meter) as ahead:
-            builder = self._builder(changes, ahead)
+            builder = self._builder(changes, ahead, stamp)
 
             def begin(group: Sequence[FileEntry]) -> Cut:
                 with self._timed("read"):
@@ -290,10 +328,10 @@ class IndexRun:
                 self._meter.reached(done)
         self._warnings += self._meter.warnings()
 
-    def _builder(self, changes: Changes, ahead: EmbedAhead) -> BatchBuilder:
+    def _builder(self, changes: Changes, ahead: EmbedAhead, stamp: str) -> BatchBuilder:
         return BatchBuilder(
             catalog=self._catalog,
-            vectors=self._vectors,
+            held=HeldVectors(self._layout, stamp, self._dimensions, self._vectors),
             files=self._known.files(self._catalog, self._seen.walk, changes),
             ahead=ahead,
             dimensions=self._dimensions,
@@ -308,18 +346,6 @@ class IndexRun:
         generation = writer.write(prepared, meta)
         self._tally.written(prepared.batch, moved)
         self._known.wrote(replace(prepared.batch, meta=meta), generation)
-
-    def _derive(self) -> None:
-        withdrawn = self._sweep.withdrawn
-        # After a change of some notes, what can wait does: readers catch up by themselves.
-        if (
-            self._seen.paths is None
-            or withdrawn
-            or upkeep_due(self._layout, self._catalog) is Due.NOW
-        ):
-            bring_up_to_date(self._layout, self._catalog, self._vectors, thorough=withdrawn)
-        fold_journal(self._layout, self._catalog, withdrawn=withdrawn)
-        self._sweep.forgotten()
 
     def _announce(self, reads: Sequence[Read], notes: int) -> None:
         if any(read.note is not None for read in reads):
@@ -366,6 +392,15 @@ class IndexRun:
             found += left[:1]
         return found
 
+    def _may_lag(self) -> bool:
+        """Whether a small write may leave the vector store as it is.
+
+        A run that looks at everything brings it up to date in the end; one that has it open need
+        not spare it; and of what is withdrawn nothing may stay in it.
+        """
+        told = self._seen.paths is not None and not self._sweep.withdrawn
+        return told and self._opened is None and self._layout.chroma.is_dir()
+
     def _vectors(self) -> Vectors:
         """The vector store, opened when it is first needed: a run without changes never does."""
         if self._opened is None:
@@ -379,7 +414,12 @@ class IndexRun:
         with self._timed("load model"):
             embedder = self._load(self._settings.embedding, self._layout.model)
         self._meter.watch(embedder)
-        return SectionNodeParser.of(embedder, self._settings.chunking, self._language)
+        return SectionNodeParser.of(
+            embedder,
+            self._settings.chunking,
+            self._language,
+            reserve=0 if self._headers is None else HEADER_TOKENS,
+        )
 
     def _judge_language(self, changes: Changes) -> dict[str, Any]:
         """Settle the language in force: the setting, that of the index, or the notes' own.

@@ -12,13 +12,22 @@ from typing import Any
 from indexing.pipeline.batch import Prepared
 from indexing.pipeline.sweep import Sweep
 from indexing.stores.catalog import Catalog
+from indexing.stores.lag import note_lag
 from indexing.stores.layout import IndexLayout
+from indexing.stores.model import Batch
 from indexing.stores.reader_upkeep import write_ahead
 from indexing.stores.vectors import Vectors
 
+_SMALL = 1_000
+"""Vectors up to which a change may leave the store behind: to write as many takes it a second."""
+
 
 class Writer:
-    """Writes prepared batches: new vectors, one transaction, then the vectors left unreferenced."""
+    """Writes prepared batches: new vectors, one transaction, then the vectors left unreferenced.
+
+    Where the vector store may lag behind, it is left as it is: the tables take the new vectors, and
+    a file says what the store will have to take in.
+    """
 
     def __init__(
         self,
@@ -27,17 +36,20 @@ class Writer:
         vectors: Callable[[], Vectors],
         stamp: str,
         sweep: Sweep,
+        may_lag: Callable[[], bool],
     ) -> None:
         """Take what is written.
 
         :param vectors: opens the vector store; called when a batch first needs it.
         :param stamp: of the catalog, as it is after the batch.
+        :param may_lag: whether the vector store may be left behind, if the batch is small.
         """
         self._catalog = catalog
         self._vectors = vectors
         self._layout = layout
         self._stamp = stamp
         self._sweep = sweep
+        self._may_lag = may_lag
 
     def write(self, prepared: Prepared, meta: dict[str, Any]) -> int:
         """Write one batch and return its generation; a failure leaves the one before.
@@ -48,13 +60,29 @@ class Writer:
         batch = replace(prepared.batch, meta=meta)
         if not prepared.touches_vectors:
             return self._catalog.commit(batch)
+        if prepared.vectors <= _SMALL and self._may_lag():
+            return self._commit_ahead(prepared, batch)
         vectors = self._vectors()
         with self._sweep.writing():
             vectors.upsert("chunks", *prepared.chunks)
             vectors.upsert("links", *prepared.sentences)
-            write_ahead(self._layout, self._stamp, chunks=prepared.chunks, links=prepared.sentences)
+            self._write_ahead(prepared)
             generation = self._catalog.commit(batch)
             vectors.delete("chunks", sorted(prepared.replaced))
             still = self._catalog.known_sentences(prepared.unsaid)
             vectors.delete("links", sorted(prepared.unsaid - still))
         return generation
+
+    def _commit_ahead(self, prepared: Prepared, batch: Batch) -> int:
+        """Write a batch that the vector store takes in later."""
+        said = {link.sentence_id for record in batch.upsert for link in record.links}
+        note_lag(
+            self._layout,
+            added={"chunks": prepared.chunks[0], "links": prepared.sentences[0]},
+            left={"chunks": prepared.replaced, "links": prepared.unsaid - said},
+        )
+        self._write_ahead(prepared)
+        return self._catalog.commit(batch)
+
+    def _write_ahead(self, prepared: Prepared) -> None:
+        write_ahead(self._layout, self._stamp, chunks=prepared.chunks, links=prepared.sentences)

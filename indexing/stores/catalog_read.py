@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, select
+from sqlalchemy import Column, bindparam, func, select
 
-from indexing.stores.catalog_fetch import IN_LIST, slices
+from indexing.stores.catalog_fetch import IN_LIST, Lookup, slices
 from indexing.stores.catalog_filter import LabelReads
 from indexing.stores.catalog_rows import (
     PackedTokens,
@@ -49,16 +49,15 @@ _KEY_COLUMNS = (
 
 
 _NAMED = select(NAMES.c.path).where(NAMES.c.key == bindparam("name"))
-"""What every query asks; made once."""
+"""What every query asks; made once, as are these:"""
 
-
-_AT_ONCE = 48
-"""Names of a statement that looks many up."""
-
-_NAMED_ANY = select(NAMES.c.key, NAMES.c.path).where(
-    NAMES.c.key.in_([bindparam(f"name{at}") for at in range(_AT_ONCE)])
-)
-"""Made once as well: a list of its own for each query takes three times as long."""
+_NAMED_ANY = Lookup(select(NAMES.c.key, NAMES.c.path), NAMES.c.key)
+_NOTES_AT = Lookup(select(NOTES), NOTES.c.path)
+_CHUNKS_OF_ID = Lookup(select(CHUNKS), CHUNKS.c.id)
+_LINKS_BY = {
+    column: Lookup(select(LINKS), column)
+    for column in (LINKS.c.path, LINKS.c.target_path, LINKS.c.name_key)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +109,16 @@ class CatalogReads(LabelReads):
             {str(row[0]): int(row[1]) for row in sorted(links)},
         )
 
+    @property
+    def has_chunks(self) -> bool:
+        """Whether any note has a chunk."""
+        return bool(self._rows(select(CHUNKS.c.id).limit(1)))
+
+    def vectors_at_most(self) -> int:
+        """How many chunks and links there are: the sentences with links are no more."""
+        counts = (self._rows(select(func.count()).select_from(one)) for one in (CHUNKS, LINKS))
+        return sum(int(rows[0][0]) for rows in counts)
+
     def notes(self, status: NoteStatus | None = None) -> list[NoteRow]:
         """All notes, or those of one status, by path."""
         query = select(NOTES)
@@ -123,7 +132,7 @@ class CatalogReads(LabelReads):
 
     def notes_at(self, paths: Iterable[str]) -> dict[str, NoteRow]:
         """Path -> note, for those that are there, by path."""
-        rows = self._rows(select(NOTES), NOTES.c.path, paths)
+        rows = self._found(_NOTES_AT, paths)
         return {
             note.path: note for note in sorted(self._made(note_row, rows), key=attrgetter("path"))
         }
@@ -141,13 +150,9 @@ class CatalogReads(LabelReads):
         """Name -> the notes of :meth:`notes_named`, for those of the names that are some note's."""
         keys = {name: name_key(name) for name in names}
         found: dict[str, list[str]] = {}
-        with self._reading() as connection:
-            for part in slices(sorted(set(keys.values()) - {""}), _AT_ONCE):
-                # The last name fills the places that are left.
-                padded = [*part, *[part[-1]] * (_AT_ONCE - len(part))]
-                values = {f"name{at}": name for at, name in enumerate(padded)}
-                for key, path in sorted(map(tuple, self._fetch(connection, _NAMED_ANY, values))):
-                    found.setdefault(key, []).append(path)
+        rows = self._found(_NAMED_ANY, set(keys.values()) - {""})
+        for key, path in sorted(map(tuple, rows)):
+            found.setdefault(key, []).append(path)
         return {name: found[key] for name, key in keys.items() if key in found}
 
     def stamps(self) -> dict[str, FileStamp]:
@@ -190,7 +195,7 @@ class CatalogReads(LabelReads):
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkRow]:
         """Id -> chunk, for those that are there, in the order of ``ids``."""
         wanted = list(dict.fromkeys(ids))
-        rows = self._made(chunk_row, self._rows(select(CHUNKS), CHUNKS.c.id, wanted))
+        rows = self._made(chunk_row, self._found(_CHUNKS_OF_ID, wanted))
         found = {chunk.id: chunk for chunk in rows}
         return {chunk_id: found[chunk_id] for chunk_id in wanted if chunk_id in found}
 
@@ -305,6 +310,10 @@ class CatalogReads(LabelReads):
         rows = self._rows(query) if paths is None else self._rows(query, LINKS.c.path, paths)
         return sorted({row[0] for row in rows})
 
+    def known_chunks(self, ids: Iterable[ChunkId]) -> set[ChunkId]:
+        """Those of the ids that a chunk has."""
+        return {row[0] for row in self._rows(select(CHUNKS.c.id), CHUNKS.c.id, ids)}
+
     def known_sentences(self, sentence_ids: Iterable[str]) -> set[str]:
         """Those of the ids that a link still has."""
         query = select(LINKS.c.sentence_id).distinct()
@@ -321,6 +330,6 @@ class CatalogReads(LabelReads):
         query = select(CHANGES.c.path).where(CHANGES.c.linked > since_generation)
         return sorted(row[0] for row in self._rows(query))
 
-    def _links(self, column: ColumnElement[Any], values: Iterable[str]) -> list[LinkRow]:
-        found = self._made(link_row, self._rows(select(LINKS), column, values))
+    def _links(self, column: Column[Any], values: Iterable[str]) -> list[LinkRow]:
+        found = self._made(link_row, self._found(_LINKS_BY[column], values))
         return sorted(found, key=_PLACE)

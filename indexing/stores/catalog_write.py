@@ -32,6 +32,18 @@ from indexing.vault.properties import modified_in
 OWN_KEYS = frozenset({"schema", "identity", "generation"})
 """Keys of the table ``meta`` that no batch may set."""
 
+_RESOLVED = (
+    "status",
+    "via",
+    "target_path",
+    "target_chunk_id",
+    "fragment_found",
+    "candidates",
+    "checksum",
+)
+"""What of a link depends on other notes; all else stands in its own, and is not written again: a
+note of thousands of backlinks may change, and each index on the table costs as much as the row."""
+
 _ROWS = 2_000
 """Rows handed to the database at a time: enough for speed, little memory."""
 
@@ -180,8 +192,9 @@ def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:
     rows = []
     for link in links:
         values = _link_values(link)
-        values["at_path"], values["at_ordinal"] = values.pop("path"), values.pop("ordinal")
-        rows.append(values)
+        row = {name: values[name] for name in _RESOLVED}
+        row["at_path"], row["at_ordinal"] = values["path"], values["ordinal"]
+        rows.append(row)
     statement = update(LINKS).where(
         LINKS.c.path == bindparam("at_path"), LINKS.c.ordinal == bindparam("at_ordinal")
     )

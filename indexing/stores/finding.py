@@ -31,11 +31,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class PartState:
-    """How much a part holds, and of which generation; None for a part that carries none."""
+    """How much a part holds, and of which generation; None for a part that carries none.
+
+    ``lag`` counts what it has not taken in yet, or still holds, of changes that it is known to be
+    told of later.
+    """
 
     part: str
     items: int
     generation: int | None = None
+    lag: int = 0
 
 
 def said_of(error: Exception) -> str:

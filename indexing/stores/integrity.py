@@ -27,6 +27,7 @@ from indexing.stores.finding import (
     said_of,
     some,
 )
+from indexing.stores.lag import read_lag
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lexical import LexicalIndex
 from indexing.stores.reader_holdings import dimensions_of
@@ -123,7 +124,8 @@ def check_lexical(layout: IndexLayout, view: CatalogSnapshot, wanted: Held) -> C
 def check_store(layout: IndexLayout, view: CatalogSnapshot, wanted: Mapping[Name, Held]) -> Checked:
     """Compare the ids in the vector store with the catalog.
 
-    A broken one can end this process: let :mod:`indexing.stores.probe` try it before. It is opened
+    What the store is known to lag behind by is counted, and is no finding: the tables have it. A
+    broken one can end this process: let :mod:`indexing.stores.probe` try it before. It is opened
     only where it is, for to open is to make.
 
     :raises IndexDamaged: if it cannot be read.
@@ -135,14 +137,18 @@ def check_store(layout: IndexLayout, view: CatalogSnapshot, wanted: Mapping[Name
     findings: list[Finding] = []
     parts: list[PartState] = []
     with Vectors.open(layout.chroma, dimensions_of(view.fingerprint)) as store:
+        lag = read_lag(layout)
         for name in NAMES:
-            stored = store.ids(name)
-            parts.append(PartState(f"{part}/{name}", len(stored)))
+            stored, later = store.ids(name), lag.of(name)
             missing = [one for one in wanted[name] if one not in stored]
+            extra = stored - wanted[name].keys()
+            behind = later.intersection(missing) | (extra & later)
+            parts.append(PartState(f"{part}/{name}", len(stored), lag=len(behind)))
+            missing = [one for one in missing if one not in later]
             if missing:
                 paths = (wanted[name][one] for one in missing)
                 findings.append(lacking(f"{part}/{name}", f"vectors of {name}", missing, paths))
-            if extra := stored - wanted[name].keys():
+            if extra := extra - later:
                 problem = "vectors that nothing refers to"
                 findings.append(Finding(f"{part}/{name}", problem, INDEX, len(extra), broken=False))
     return Checked(tuple(findings), tuple(parts))

@@ -37,6 +37,11 @@ class IndexLayout:
         return self.root / "chroma"
 
     @property
+    def lag(self) -> Path:
+        """The file that says which vectors the store does not have yet, or still has."""
+        return self.chroma / "lag"
+
+    @property
     def vectors(self) -> Path:
         """The folder of the memory-mapped vector tables."""
         return self.root / "vectors"
@@ -50,6 +55,16 @@ class IndexLayout:
     def model(self) -> Path:
         """The folder of the query door of the embedding model."""
         return self.root / "model"
+
+    @property
+    def enrichment(self) -> Path:
+        """The SQLite file of what was written about the notes; it outlives a rebuild."""
+        return self.root / "enrichment.sqlite"
+
+    @property
+    def enriching_lock(self) -> Path:
+        """The file that the one process locks that has texts written."""
+        return self.root / "enriching.lock"
 
     @property
     def lock(self) -> Path:
@@ -108,6 +123,11 @@ class IndexLayout:
         return self.root / "seal.json"
 
     @property
+    def themes(self) -> Path:
+        """The file of the communities of notes, where they are wanted."""
+        return self.root / "themes.json"
+
+    @property
     def next(self) -> IndexLayout:
         """Where a rebuild makes the index that takes the place of this one."""
         return IndexLayout(self.root / "next")
@@ -125,6 +145,7 @@ class IndexLayout:
             *reversed(self.catalog_files),
             *derived,
             self.seal,
+            self.themes,
             self.sweep_mark,
             self.journal_mark,
         )

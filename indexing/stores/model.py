@@ -120,8 +120,9 @@ class Batch:
 
     ``upsert`` replaces everything under each note's path; ``delete`` removes notes with their
     chunks and links; ``touch`` maps a path to a new (size, mtime_ns) where the content is
-    unchanged, and a note that names no date of change counts as modified then; ``relink`` replaces
-    links (by path and ordinal) of notes that are not in ``upsert``.
+    unchanged, and a note that names no date of change counts as modified then; ``relink`` says
+    where links (by path and ordinal) of notes that are not in ``upsert`` lead by now; all else of
+    them is as it was.
     ``attach`` maps the path of a file that is no note to whether it is kept out, ``detach`` forgets
     such files. ``meta`` entries (JSON-able) are merged.
     """

@@ -78,6 +78,10 @@ class Snapshot:
         """The note that holds the chunk; None for an id that this generation lacks."""
         return self._holdings.path_by_id.get(chunk_id)
 
+    def paths_of(self, chunk_ids: Iterable[ChunkId]) -> list[str | None]:
+        """The note that holds each chunk, in their order; None for an id that is not there."""
+        return self._holdings.path_by_id.get_all(chunk_ids)
+
     def chunk_ids_of(self, path: str) -> tuple[ChunkId, ...]:
         """The chunks of a note in text order; empty for an unknown note."""
         return self._holdings.ids_by_path.get(path, ())
@@ -94,7 +98,8 @@ class Snapshot:
     ) -> list[tuple[ChunkId, float]]:
         """The ranking of :meth:`LexicalIndex.top`, without ids that this generation lacks."""
         hits = self.lexical.top(tokens, k, allowed)
-        return [hit for hit in hits if hit[0] in self._holdings.path_by_id]
+        paths = self.paths_of(one for one, _ in hits)
+        return [hit for hit, path in zip(hits, paths, strict=True) if path is not None]
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkRow]:
         """Id -> chunk, for those that are there, in the order of ``ids``."""

@@ -15,6 +15,10 @@ from pydantic import TypeAdapter
 from indexing import faults
 from indexing.stores.layout import IndexLayout
 
+LATELY = 600.0
+"""Seconds that the deletions of several runs count together: a sync tool or a disk that goes takes
+minutes over a large vault."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
@@ -24,7 +28,8 @@ class RunRecord:
     its end, 0 for a run that failed before it had read that. ``added`` to ``unchanged`` count
     notes, ``embedded`` texts that went through the model; ``seconds`` is wall time by stage.
     ``error`` is the message that the run failed with, None if it did not: the counts are then those
-    of what it got done.
+    of what it got done. ``losses`` are those of the last minutes, this run's among them: when it
+    ended, and notes deleted less those added.
     """
 
     started: float
@@ -39,6 +44,7 @@ class RunRecord:
     embedded: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
+    losses: tuple[tuple[float, int], ...] = ()
 
 
 _RECORD = TypeAdapter(RunRecord)
@@ -77,3 +83,21 @@ def failed_before(layout: IndexLayout) -> bool:
     """Whether the run that ended last failed."""
     record = read_run_record(layout)
     return record is not None and record.error is not None
+
+
+def lost_lately(record: RunRecord | None, now: float) -> int:
+    """Notes that the runs of the last minutes forgot, less those that came since.
+
+    What went here and came there is so no loss. Notes added before make no room for deletions.
+
+    :param now: seconds since the epoch.
+    """
+    lost = 0
+    for _, more in losses_at(record, now):
+        lost = max(0, lost + more)
+    return lost
+
+
+def losses_at(record: RunRecord | None, now: float) -> tuple[tuple[float, int], ...]:
+    """The losses of a record that count still."""
+    return () if record is None else tuple(one for one in record.losses if now - one[0] < LATELY)

@@ -171,7 +171,7 @@ def read(folder: Path, name: str, known: Collection[str] = ()) -> StoredTable:
         manifest = read_manifest(folder, name)
         try:
             parts = tuple(
-                _read_part(folder, part, manifest.dimensions)
+                read_part(folder, part, manifest.dimensions)
                 for part in manifest.parts
                 if part.file not in known
             )
@@ -183,10 +183,37 @@ def read(folder: Path, name: str, known: Collection[str] = ()) -> StoredTable:
     raise AssertionError("unreachable")
 
 
+def read_part(folder: Path, part: PartFile, dimensions: int) -> tuple[list[str], Matrix]:
+    """The ids of a part and its mapped matrix.
+
+    :raises FileNotFoundError: if a file of it is not there.
+    :raises IndexDamaged: if it is not as the manifest says.
+    """
+    return _read_ids(folder, part), read_matrix(folder, part, dimensions)
+
+
+def read_matrix(folder: Path, part: PartFile, dimensions: int) -> Matrix:
+    """The mapped matrix of a part alone.
+
+    :raises FileNotFoundError: if its file is not there.
+    :raises IndexDamaged: if it has another shape than the manifest says.
+    """
+    path = folder / f"{part.file}.npy"
+    try:
+        matrix: Matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+        if matrix.shape != (part.rows, dimensions) or matrix.dtype != np.float32:
+            raise ValueError(f"it holds {matrix.dtype} of shape {matrix.shape}")
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, EOFError) as exc:
+        raise _damaged(path, exc) from exc
+    return matrix
+
+
 def is_whole(folder: Path, part: PartFile, dimensions: int) -> bool:
     """Whether a part is there and as its manifest says; its numbers themselves are not checked."""
     try:
-        _read_part(folder, part, dimensions)
+        read_part(folder, part, dimensions)
     except (IndexDamaged, FileNotFoundError):
         return False
     return True
@@ -229,20 +256,6 @@ def _write_matrix(file: IO[bytes], shape: tuple[int, int], blocks: Iterable[Matr
         count += len(rows)
     if count != shape[0]:
         raise ValueError(f"{shape[0]} ids and {count} vectors")
-
-
-def _read_part(folder: Path, part: PartFile, dimensions: int) -> tuple[list[str], Matrix]:
-    path = folder / f"{part.file}.npy"
-    ids = _read_ids(folder, part)
-    try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-        if matrix.shape != (part.rows, dimensions) or matrix.dtype != np.float32:
-            raise ValueError(f"it holds {matrix.dtype} of shape {matrix.shape}")
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError, EOFError) as exc:
-        raise _damaged(path, exc) from exc
-    return ids, matrix
 
 
 def _read_ids(folder: Path, part: PartFile) -> list[str]:

@@ -11,6 +11,7 @@ from typing import get_args
 from config.errors import IndexDamaged, IndexMissing
 from indexing.stores import table_files
 from indexing.stores.catalog import Catalog, CatalogSnapshot
+from indexing.stores.lag import read_lag
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lexical_file import read_about
 from indexing.stores.reader_holdings import dimensions_of
@@ -29,6 +30,11 @@ catalog in milliseconds, and writing the lexical index whole takes longer."""
 _SPREAD = 256
 """Chunks for each changed note above that: at 300,000 chunks, some 1,200 notes. What is written
 whole then is written once for a fixed share of it that changed."""
+
+_BEHIND = 256
+"""Vectors by which the vector store may lag behind at least: they are in the tables alone, and to
+embed them again, if those are harmed, takes seconds. To bring the store up to them takes as long
+where it is large."""
 
 _PRESSING = 4
 """How many times as much is due at once."""
@@ -84,6 +90,11 @@ def lexical_due(layout: IndexLayout, view: CatalogSnapshot) -> Due:
     return _behind(layout, view, generation) if made_for == view.stamp else Due.NOW
 
 
+def lag_due(layout: IndexLayout) -> Due:
+    """Whether the vector store has to be brought up to what it lags behind by."""
+    return _over(len(read_lag(layout)), max(_BEHIND, _chunks(layout) // _SPREAD))
+
+
 def manifest_of(layout: IndexLayout, name: Collection) -> Manifest | None:
     """What the table on disk is; None if there is none that can be read."""
     try:
@@ -100,9 +111,13 @@ def fits(said: Manifest, view: CatalogSnapshot) -> bool:
 def _behind(layout: IndexLayout, view: CatalogSnapshot, generation: int) -> Due:
     if generation == view.generation:
         return Due.NOTHING
+    return _over(len(view.changed_paths(generation)), max(_FEW, _chunks(layout) // _SPREAD))
+
+
+def _chunks(layout: IndexLayout) -> int:
+    """How many chunks there are, those among them that are gone."""
     said = manifest_of(layout, "chunks")
-    chunks = sum(part.rows for part in said.parts) if said is not None else 0
-    return _over(len(view.changed_paths(generation)), max(_FEW, chunks // _SPREAD))
+    return sum(part.rows for part in said.parts) if said is not None else 0
 
 
 def _over(count: int, limit: int) -> Due:

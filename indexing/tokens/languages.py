@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from indexing.tokens.fold import fold
 from indexing.tokens.function_words import FUNCTION_WORDS, NEIGHBOURS
@@ -182,10 +183,16 @@ def _scores(words: Mapping[str, int]) -> dict[str, float]:
     """The points of each language that has any."""
     scores: defaultdict[str, float] = defaultdict(float)
     for word, times in words.items():
-        for part in _APOSTROPHE.split(word):
-            for code, points in _POINTS.get(fold(part), {}).items():
-                scores[code] += times * points
-        for code, pattern in _PATTERNS.items():
-            if pattern.search(word):
-                scores[code] += times * _EVIDENCE_WEIGHT
+        for code, points in _points_of(word):
+            scores[code] += times * points
     return dict(scores)
+
+
+@lru_cache(maxsize=10_000)
+def _points_of(word: str) -> tuple[tuple[str, float], ...]:
+    """The points that a word gives to languages; looked up for each word of each query."""
+    found = [
+        point for part in _APOSTROPHE.split(word) for point in _POINTS.get(fold(part), {}).items()
+    ]
+    found += [(code, _EVIDENCE_WEIGHT) for code, one in _PATTERNS.items() if one.search(word)]
+    return tuple(found)

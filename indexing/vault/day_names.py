@@ -41,6 +41,11 @@ _IN_FOLDERS = re.compile(
 )
 
 
+def month_named(word: str) -> int | None:
+    """The number of a month by its name in small letters without accents; None if it is none."""
+    return _NUMBER.get(word)
+
+
 def day_spelt(path: str) -> date | None:
     """Return the day that the path of a note spells out; None if it does not.
 

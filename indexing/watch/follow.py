@@ -18,6 +18,7 @@ from indexing.program import PROGRAM
 from indexing.report import Update
 from indexing.stores.layout import IndexLayout
 from indexing.watch.doors import LightDoor
+from indexing.watch.enriching import Enriching
 from indexing.watch.follower import Follower
 from indexing.watch.state import Watching
 
@@ -55,6 +56,11 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
     def indexer() -> Indexer:
         return Indexer(what.vault, what.settings(), what.layout, load=door, command=what.command)
 
+    own = LightDoor()
+
+    def enricher() -> Indexer:
+        return Indexer(what.vault, what.settings(), what.layout, load=own, command=what.command)
+
     first = indexer()
     what.layout.create(what.vault)
     while not stop.is_set():
@@ -62,7 +68,13 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
         watching = Watching(what.layout, what.command)
         try:
             watching.acquire()
-            Follower(first, watching, lambda: _index(what, stop), what.told, indexer).run(stop)
+            with Enriching(enricher, what.told) as enriching:
+
+                def told(said: Update | str, enriching: Enriching = enriching) -> None:
+                    enriching.wrote()
+                    what.told(said)
+
+                Follower(first, watching, lambda: _index(what, stop), told, indexer).run(stop)
         except IndexLocked:
             # Before it began, or because the index was deleted and another was quicker.
             if not stand_by:

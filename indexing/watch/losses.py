@@ -6,8 +6,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-WINDOW = 600.0
-"""Seconds that deletions count together: a sync tool takes minutes over a large vault."""
+from indexing.stores.run_record import LATELY
+
+WINDOW = LATELY
+"""Seconds that deletions count together."""
 
 
 class Losses:

@@ -22,11 +22,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="measure at 100,000 notes too: minutes, and 8 GB of disk",
     )
+    parser.addoption("--notes", help="measure at these numbers of notes alone: 1000,100000")
 
 
 @pytest.fixture
 def sizes(request: pytest.FixtureRequest) -> list[int]:
     """How many notes the indexes have that show what grows with them."""
+    if (asked := request.config.getoption("notes")) is not None:
+        return [int(count) for count in asked.split(",")]
     return [1_000, 10_000, *([100_000] if request.config.getoption("large") else [])]
 
 

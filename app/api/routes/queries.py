@@ -8,17 +8,24 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from app.api.examples import EVENTS, QUERIES, SEARCHES
+from app.api.examples import EVENTS, QUERIES, SEARCHES, THEMES
 from app.api.json_body import json_body
 from app.api.service import BODY_REFUSED, Service
 from app.api.streaming import Stream
-from app.models import Answer, Query, SearchQuery, SearchResult
+from app.models import (
+    Answer,
+    Query,
+    SearchQuery,
+    SearchResult,
+    ThemesQuery,
+    ThemesResult,
+)
 
 Asked = Annotated[Query, Body(openapi_examples=QUERIES)]
 
 
 def routes(service: Service) -> APIRouter:
-    """``/query``, ``/query/stream`` and ``/search``."""
+    """``/query``, ``/query/stream``, ``/search`` and ``/themes``."""
     router = APIRouter(tags=["queries"], dependencies=[Depends(json_body)])
     vault, desks = service.vault, service.desks
 
@@ -68,5 +75,17 @@ def routes(service: Service) -> APIRouter:
         body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)],
     ) -> Response:
         return await service.reply(desks.lookups, lambda: vault.search(body))
+
+    @router.post(
+        "/themes",
+        operation_id="themes",
+        summary="List the themes of the vault, or those that have to do with a query",
+        response_model=ThemesResult,
+        responses=BODY_REFUSED,
+    )
+    async def themes(
+        body: Annotated[ThemesQuery, Body(openapi_examples=THEMES)],
+    ) -> Response:
+        return await service.reply(desks.lookups, lambda: vault.themes(body))
 
     return router

@@ -40,7 +40,8 @@ class _OneGeneration:
         lexical = self._view.lexical
         weights = self._tokenizer.weights(tokens, lexical)
         hits = ranked(partial(lexical.top, weights), k, left)
-        return [hit for hit in hits if self._view.path_of(hit[0]) is not None]
+        paths = self._view.paths_of(one for one, _ in hits)
+        return [hit for hit, path in zip(hits, paths, strict=True) if path is not None]
 
 
 class LexicalRetriever(SignalRetriever):

@@ -2,6 +2,7 @@
 
 import { events, get, isAbort, Problem, render } from "./api.js";
 import { connectedCard, dress, sourceCard } from "./cards.js";
+import { doubts, leftOut, legend, quoteIn, support } from "./evidence.js";
 import { h, hovers, noteHref, plural, rendered, say } from "./dom.js";
 import { picture } from "./picture.js";
 import { behind, failure, filtered, waiting, warned } from "./states.js";
@@ -189,6 +190,7 @@ async function snippets(cards, found, question, signal) {
   try {
     const { snippets: html } = await render(found.map((one) => one.text), question, { signal });
     dress(cards, html);
+    for (const card of cards) quoteIn(card);
   } catch (error) {
     // The plain text stands there already.
     if (!isAbort(error) && !(error instanceof Problem)) throw error;
@@ -215,17 +217,20 @@ function stopped(page, text) {
 async function finish(page, answer) {
   sources(page, answer.sources, page.question);
   connected(page, answer.connected_notes, page.question);
-  const names = new Set(answer.citations.map((one) => one.marker.replace(/[[\]]/g, "")));
+  const cited = new Map(answer.citations.map((one) => [one.marker.replace(/[[\]]/g, ""), one]));
   for (const card of page.cards) {
-    const isCited = names.has(card.id.slice("cite-".length));
-    card.classList.toggle("used", isCited);
-    card.querySelector(".cited-mark").hidden = !isCited;
+    const citation = cited.get(card.id.slice("cite-".length));
+    card.classList.toggle("used", Boolean(citation));
+    card.querySelector(".cited-mark").hidden = !citation;
+    if (citation) support(card, citation);
   }
-  page.meta.replaceChildren(...[warned(answer.warnings), filtered(answer.filters), made(answer)].filter(Boolean));
+  const unsure = answer.claims.filter((claim) => claim.flag || claim.lacks.length).length;
+  page.meta.replaceChildren(...[legend(unsure), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer)].filter(Boolean));
   try {
     const { answer: html } = await render([], "", { answer: answer.answer });
     const prose = rendered(html);
     for (const link of prose.querySelectorAll("a.cite")) name(link, page);
+    doubts(prose, answer.claims);
     for (const line of prose.querySelectorAll("br")) attribute(line);
     page.answer.replaceChildren(answer.sources.length ? prose : h("div", {}, prose, nothing()));
   } catch (error) {

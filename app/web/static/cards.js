@@ -81,6 +81,11 @@ function number(value, digits) {
   return value === null || value === undefined ? "–" : value.toFixed(digits);
 }
 
+/** Says that a text is a model's and not the note's; nothing where it is the note's own. */
+export function writtenBy(model) {
+  return model ? h("span", { class: "badge", title: "This summary is not the note's own words." }, `written by ${model}`) : null;
+}
+
 /** A note that a captured text has to do with. */
 export function relatedCard(one) {
   return h("li", { class: "card related", "data-path": one.path },
@@ -91,6 +96,6 @@ export function relatedCard(one) {
           h("a", { class: "card-title", href: noteHref(one.path), "data-nav": true }, one.title))),
       h("button", { class: "button small", type: "button", onclick: () => copy(one.link), "aria-label": `Copy ${one.link}` },
         "Copy ", h("code", {}, "[[link]]"))),
-    h("p", { class: "dim snippet-line" }, one.snippet),
+    h("p", { class: "dim snippet-line" }, one.snippet, writtenBy(one.written_by)),
     h("p", { class: "card-foot" }, h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian")));
 }

@@ -4,6 +4,7 @@ import { get, isAbort, Problem } from "./api.js";
 import { folderOf, h, noteHref, plural, say } from "./dom.js";
 import { picture } from "./picture.js";
 import { empty, failure, waiting, warned } from "./states.js";
+import { themes } from "./themes.js";
 
 export const title = "Graph";
 
@@ -54,6 +55,7 @@ export function show(root, params, { go }) {
       h("details", { class: "node-list" }, h("summary", {}, "The same as a list"),
         h("ol", {}, [...view.nodes].sort((one, other) => other.degree - one.degree).map((node) => h("li", {},
           h("a", { href: noteHref(node.path), "data-nav": true }, node.title), h("span", { class: "dim small" }, ` ${folderOf(node.path)} · ${plural(node.degree, "link")}`))))),
+      view.themes && !around.length && themes(own.signal),
     ].filter(Boolean));
     say(told);
   }

@@ -1,6 +1,7 @@
 // The reading view: a note beside what led to it, with its outline, links, backlinks and mentions.
 
 import { get, isAbort, Problem } from "./api.js";
+import { writtenBy } from "./cards.js";
 import { copy, day, folderOf, h, noteHref, plural, rendered, say } from "./dom.js";
 import { failure, waiting } from "./states.js";
 
@@ -82,6 +83,7 @@ function draw({ note, html, cut, vault }, button) {
           note.page_type && h("span", {}, note.page_type),
           note.aliases.length ? h("span", {}, `also ${note.aliases.join(", ")}`) : null),
         note.tags.length ? h("p", { class: "row" }, note.tags.map((tag) => h("a", { class: "chip", href: `#/search?q=${encodeURIComponent(`tag:${tag}`)}` }, `#${tag}`))) : null),
+      note.summary && note.summary_by && h("p", { class: "dim" }, note.summary, " ", writtenBy(note.summary_by)),
       note.changed && h("p", { class: "notice" }, "This note changed after the index was made: the text is new, its links are those of then."),
       outline(note),
       text,

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from app.answer.relevance import Reading, Term
+from app.answer.relevance import Reading, Term, Vectors
 from app.models import ConnectedNote, LinkedFrom, Source
 
 
@@ -94,7 +95,8 @@ def reading(
 ) -> Reading:
     """Reads plain lower-case words, each as rare as the next.
 
-    :param likeness: text -> its cosine to any query, 0 for a text that is not there.
+    :param likeness: text -> its cosine to any query, 0 for a text that is not there; what two
+        texts have in common is no more than that.
     :param absent: words that no note holds.
     """
 
@@ -105,12 +107,20 @@ def reading(
         told = dict.fromkeys(word for word in words(query) if word not in SMALL_WORDS)
         return [Term(word, 1.0, missing=word in absent) for word in told]
 
-    def compare(query: str, texts: Sequence[str]) -> list[float]:  # noqa: ARG001
-        return [(likeness or {}).get(text, 0.0) for text in texts]
+    met: dict[str, int] = {}
+
+    def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:  # noqa: ARG001
+        known = likeness or {}
+        rows = np.zeros((len(texts), 100), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            # A passage may come under the title of its note.
+            like = next((known[end] for end in known if text.endswith(end)), 0.0)
+            row[0], row[1 + met.setdefault(text, len(met))] = like, (1 - like**2) ** 0.5
+        return np.eye(1, 100, dtype=np.float32)[0], rows
 
     return Reading(
         words=words,
         terms=terms,
         sentences=split_sentences,
-        likeness=None if likeness is None else compare,
+        vectors=None if likeness is None else vectors,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from app.answer.context import build_context
+import pytest
+
+from app.answer.context import build_context, joined
 from tests.app.answer.samples import connected, source
 
 
@@ -38,3 +40,30 @@ def test_no_connected_part_without_connected_notes() -> None:
 
 def test_nothing() -> None:
     assert build_context([], []) == ""
+
+
+@pytest.mark.parametrize(
+    ("ordinals", "order"),
+    [
+        pytest.param({}, "[1][2][3][4]", id="unknown"),
+        pytest.param({"[1]": 7, "[2]": 2, "[3]": 6, "[4]": 8}, "[3][1][4][2]", id="in text order"),
+        pytest.param({"[1]": 7, "[2]": 1, "[3]": 5, "[4]": 3}, "[1][2][3][4]", id="not neighbours"),
+    ],
+)
+def test_neighbours_stand_together_at_the_place_of_the_first(
+    ordinals: dict[str, int], order: str
+) -> None:
+    sources = [source(n, f"Text {n}.", path="N.md") for n in (1, 2, 3, 4)]
+    found = [one.marker for passage in joined(sources, ordinals) for one in passage]
+    assert "".join(found) == order
+
+
+def test_chunks_of_different_notes_are_never_joined() -> None:
+    sources = [source(n, f"Text {n}.") for n in (1, 2)]
+    assert [len(one) for one in joined(sources, {"[1]": 1, "[2]": 2})] == [1, 1]
+
+
+def test_a_header_says_that_a_text_is_shortened() -> None:
+    context = build_context([source(1, "A.")], [connected(1, "B.")], shortened=["[1]", "C1"])
+    assert "[1] [notes] Note 1 (its beginning)\nA." in context
+    assert "(linked from: Note 1) (its beginning)\nB." in context

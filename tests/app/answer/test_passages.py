@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from app.answer.passages import LONGEST_ITEM, passages
+from app.answer.passages import LONGEST_CODE, LONGEST_ITEM, passages
 from indexing.vault.parse import parse_note
 from indexing.vault.plain import plain_text
 from tests.app.answer.samples import split_sentences
@@ -29,6 +31,9 @@ from tests.app.answer.samples import split_sentences
         pytest.param("...\n\n!", [], id="no-words"),
         pytest.param("The plan.\n\nplan of 2026.svg", ["The plan."], id="name-of-a-picture"),
         pytest.param("**Bold end.** Next.", ["Bold end.", "Next."], id="cut-off-emphasis"),
+        pytest.param("pkg/lookup\n\nnotes://docs", [], id="bare-names"),
+        pytest.param("See pkg/lookup\n\n2/3", ["See pkg/lookup", "2/3"], id="no-bare-names"),
+        pytest.param("Code:\n- pkg/lookup", ["pkg/lookup"], id="name-under-a-lead"),
         pytest.param("", [], id="empty"),
     ],
 )
@@ -64,3 +69,51 @@ def test_items_know_the_line_above_their_list() -> None:
         ("Other.", ""),
         ("June", ""),
     ]
+
+
+TEXT = """Dates, one by one:
+
+2. first **x**
+3. [ ] second
+   line
+
+> | a | b |
+> |---|---|
+> | 1 | x \\| y |
+
+Run this:
+
+```sh
+ls -l
+```
+"""
+
+
+def test_passages_know_their_place_and_how_they_are_written() -> None:
+    first, second, row, code = passages(TEXT, split_sentences)
+    assert [one.kind for one in (first, second, row, code)] == ["item", "item", "row", "code"]
+    assert (first.mark, second.mark, second.depth) == ("2.", "3.", 1)
+    assert [TEXT[start:end] for start, end in second.ranges] == ["[ ] second", "line"]
+    assert [TEXT[start:end] for start, end in first.lead_ranges] == ["Dates, one by one:"]
+    assert (row.text, row.lead) == ("1 | x | y", "a | b")
+    assert (row.frame, row.written) == ("| a | b |\n|---|---|", "| 1 | x \\| y |")
+    assert [TEXT[start:end] for start, end in row.ranges] == [row.written]
+    assert (code.lead, code.written) == ("Run this:", "```sh\nls -l\n```")
+
+
+def test_long_code_is_none() -> None:
+    lines = "line\n" * (LONGEST_CODE + 1)
+    assert passages(f"Run:\n\n```\n{lines}```\n", split_sentences) == ()
+
+
+MARKED = st.text(alphabet=list("ab .[]|<>^!*=`-\n#1"), max_size=60)
+
+
+@given(MARKED)
+def test_the_words_of_a_passage_are_those_of_its_ranges(text: str) -> None:
+    for passage in passages(text, split_sentences):
+        ends = [0, *(end for _, end in passage.ranges)]
+        assert all(end <= start < stop for end, (start, stop) in zip(ends, passage.ranges))  # noqa: B905
+        if passage.kind != "row":
+            there = "".join(text[start:end] for start, end in passage.ranges)
+            assert "".join(passage.text.split()) == "".join(there.split())

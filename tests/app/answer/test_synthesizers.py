@@ -116,7 +116,12 @@ def test_what_does_not_fit_the_window_is_left_out_and_said() -> None:
     many = [source_node(number, "many words " * 200) for number in (1, 2, 3)]
     answer = told(writing(llm), [*many, connected_node(1, "more words " * 200)])
     assert "[2] [notes]" not in llm.asked[0]
-    assert answer["warnings"][-1].startswith("3 of the notes below did not fit")
+    assert answer["warnings"][-1].startswith("[2], [3] and [C1] of the notes below did not fit")
+    assert [(one["marker"], one["part"]) for one in answer["left_out"]] == [
+        ("[2]", "whole"),
+        ("[3]", "whole"),
+        ("C1", "whole"),
+    ]
 
 
 def test_a_marker_of_a_source_that_was_left_out_is_unknown() -> None:

@@ -25,6 +25,8 @@ from app.models import (
     SearchResult,
     SourcesEvent,
     StreamEvent,
+    ThemesQuery,
+    ThemesResult,
     TokenEvent,
     WriterNow,
 )
@@ -95,6 +97,11 @@ class FakeVault:
     def search(self, query: SearchQuery) -> SearchResult:
         self._take(query)
         return SearchResult(hits=[], connected_notes=[], generation=self.generation)
+
+    def themes(self, query: ThemesQuery) -> ThemesResult:
+        if query.query:
+            self._take(query)
+        return ThemesResult(themes=[], total=0, small=0, unlinked=0, generation=self.generation)
 
     def stream(
         self, query: Query, *, cancelled: Callable[[], bool] | None = None

@@ -295,6 +295,7 @@ def test_the_schema_shows_examples_and_problems(client: TestClient) -> None:
         "/query",
         "/query/stream",
         "/search",
+        "/themes",
         "/graph",
         "/graph/browse",
         "/capture",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.cli.show_evaluation import show_evaluation
+from app.evaluation.asking import ask_all
+from app.evaluation.comparison import Evaluated, compare
+from app.evaluation.question import QuestionSet
 from tests.app.cli.test_cli import call, told
-from tests.app.evaluation.test_comparison import BOTH, evaluated
+from tests.app.evaluation.test_comparison import BOTH, KNOWN, VARIANTS, answering, evaluated
 
 
 def test_refusals(tmp_path: Path, vault: Path) -> None:
@@ -37,6 +41,26 @@ def test_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert "chunks, %" in shown
     assert "helped by second  2 questions" in shown
     assert "1.00 -> 0.00  What is 0?  q0" in shown
+
+
+def test_what_was_answered_has_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    outcomes = {
+        "first": ask_all(answering("At Hollin Reach.", "", "Oak it is.", "No."), KNOWN),
+        "second": ask_all(answering("", "In 1974.", "Oak it is.", "No."), KNOWN),
+    }
+    rows = compare(QuestionSet("set", KNOWN, "answer.contains"), VARIANTS, outcomes)
+    found = Evaluated("set", 9, "answer.contains", KNOWN, rows, {})
+    show_evaluation(found, changes=True)
+    shown = capsys.readouterr().out
+    lines = shown[shown.index("answer, %") :].splitlines()
+    head, (first, second) = lines[0], lines[2:4]
+    assert head.split()[2:5] == ["contains", "in50", "in100"]
+    assert first.split()[:5] == ["1", "first", "50.0", "50.0", "50.0"]
+    assert second.split()[-1] == "2"
+    assert "yes_no" not in head
+    assert "1.00 -> 0.00  Where is the gate?  place" in shown
+    show_evaluation(replace(found, measure="context.all"), changes=False)
+    assert "answer.contains, %" in capsys.readouterr().out
 
 
 @pytest.mark.model

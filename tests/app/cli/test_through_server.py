@@ -87,6 +87,31 @@ def test_the_same_is_printed(
     assert call(*arguments, *where) == asked
 
 
+def test_a_conversation_is_the_same(where: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def talk() -> tuple[int, str]:
+        result = CliRunner().invoke(
+            app, ["chat", *where], input="When is the launch of Atlas?\n\n/new\nbread\n/quit\nx\n"
+        )
+        return result.exit_code, result.stdout
+
+    with monkeypatch.context() as patched:
+        patched.setattr("app.container.opening.open_place", not_here)
+        code, told = talk()
+    assert code == 0
+    assert "14 June 2027" in told
+    assert told.count("14 June 2027") == 1
+    assert told.index("Atlas.md") < told.index("Bread.md")
+    monkeypatch.setattr("app.container.remote.read_running", lambda _: None)
+    assert talk() == (code, told)
+
+
+def test_what_is_wrong_with_one_question_does_not_end_the_conversation(where: list[str]) -> None:
+    result = CliRunner().invoke(app, ["chat", *where], input="x after:noon\nbread\n")
+    assert result.exit_code == 0
+    assert "'noon' is no date" in result.stderr
+    assert "Bread.md" in result.stdout
+
+
 def test_a_text_is_captured_by_the_server(
     where: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

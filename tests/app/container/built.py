@@ -36,15 +36,20 @@ def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
     return locate(vault, index_dir=folder / "index", overrides=dotted)
 
 
-def index(place: Place, *, rebuild: bool = False, layout: IndexLayout | None = None) -> None:
-    """Bring the index of a place up to its vault."""
-    Indexer(
+def indexer(place: Place, layout: IndexLayout | None = None) -> Indexer:
+    """An indexer of a place, with the readable model."""
+    return Indexer(
         place.vault,
         place.settings,
         layout or place.layout,
         load=ModelWithDoor().load,
         probe=sound,
-    ).run(rebuild=rebuild)
+    )
+
+
+def index(place: Place, *, rebuild: bool = False, layout: IndexLayout | None = None) -> None:
+    """Bring the index of a place up to its vault."""
+    indexer(place, layout).run(rebuild=rebuild)
 
 
 def built(folder: Path, notes: dict[str, str], **overrides: object) -> Place:

@@ -153,6 +153,13 @@ def test_the_folder_is_a_setting(place: Place) -> None:
     assert kept(other, None).filename == "New/Box/2026-11-22 0931 Tea.md"
 
 
+def test_who_keeps_what_no_search_will_find_is_told(place: Place) -> None:
+    settings = place.settings.with_overrides({"vault.exclude": ["Inbox/**"]})
+    told = kept(Place(place.vault, settings, place.layout), None).message
+    assert "left out of the index, so no search finds it" in told
+    assert "left out" not in kept(place, None).message
+
+
 def test_what_cannot_be_written_is_an_error(place: Place) -> None:
     (place.vault / "Inbox").write_text("a file")
     with pytest.raises(CaptureFailed):

@@ -71,6 +71,61 @@ def test_questions_of_a_file(place: Place, tmp_path: Path) -> None:
     assert found.questions[0].gold[0].lines == (6, 7)
 
 
+def test_answers_are_measured_where_they_are_known(place: Place, tmp_path: Path) -> None:
+    """A user's questions with their answers; a model that the settings name is not asked."""
+    file = questions(
+        tmp_path,
+        {**LAUNCH, "answers": ["June 14, 2027", "14/6/2027"]},
+        {**WEEKS, "answer": 4},
+        {"id": "none", "question": "Who baked?", "gold": ["Bread.md"], "answer": "Zoe"},
+    )
+    model = replace(
+        place,
+        settings=place.settings.with_overrides({"llm.provider": "ollama", "llm.model": "none"}),
+    )
+    plan = Plan(compare=("connected.max=0", "current"), measure="answer.contains")
+    (found,) = evaluate_vault(model, file, plan, Silent())
+    row = found.rows[-1]
+    assert found.warnings == {}
+    assert row.answers[0] is not None
+    assert "“The launch of Atlas is on 14 June 2027." in row.answers[0]
+    assert row.values == (1.0, 1.0, 0.0)
+    assert row.measures["answer.by_alias"].value == 0
+    assert row.words is not None
+    assert row.words > 10
+    assert row.refused is None
+
+
+def test_questions_without_answers_have_none_to_measure(place: Place, tmp_path: Path) -> None:
+    plan = Plan(measure="answer.contains")
+    with pytest.raises(UsageError, match="none of its questions says its answer"):
+        next(evaluate_vault(place, questions(tmp_path, LAUNCH), plan, Silent()))
+
+
+def test_an_ablation_answers_only_where_it_is_asked_to() -> None:
+    assert Plan().answers
+    assert not Plan(ablate=True).answers
+    assert Plan(ablate=True, measure="answer.contains").answers
+
+
+def test_questions_of_another_set_are_foreign(indexed: tuple[Path, Path], tmp_path: Path) -> None:
+    """Those about notes that this vault has, too, are none."""
+    moon = {"id": "moon", "question": "What is the capital of Mongolia?", "answer": "Ulan Bator"}
+    for name, rows in (
+        ("one", [{**LAUNCH, "answer": "14 June 2027"}]),
+        ("two", [{**moon, "gold": ["Moon.md"]}, {**moon, "id": "b", "gold": ["Bread.md"]}]),
+    ):
+        data = tmp_path / "data" / name
+        data.mkdir(parents=True)
+        questions(data, *rows).rename(data / "queries.jsonl")
+        with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
+            archive.add(indexed[0], "vault")
+    one = next(evaluate_sets(tmp_path / "data", tmp_path / "work", Plan(), Silent()))
+    assert (one.name, one.foreign) == ("one", 1)
+    assert one.rows[-1].refused is not None
+    assert one.rows[-1].refused.value == 1
+
+
 def test_a_vault_asks_itself_and_nothing_is_written(demo: tuple[Path, Path]) -> None:
     place = locate(demo[0], index_dir=demo[1])
     before = state(demo[0]) | state(demo[1])

@@ -18,6 +18,7 @@ from app.container.status import index_status
 from app.container.update import update_index
 from config.errors import IndexMissing, ModelError
 from indexing.stores.catalog import Catalog
+from indexing.stores.lag import clear_lag, note_lag
 from indexing.stores.lock import WriterLock
 from indexing.stores.model import Batch
 from indexing.stores.run_record import RunRecord, write_run_record
@@ -54,6 +55,18 @@ def test_the_index(place: Place) -> None:
     assert told.made_with["model"] == "all-MiniLM-L6-v2"
     assert told.bytes > 0
     assert told.problem is None
+
+
+def test_by_what_the_store_lags_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    note_lag(place.layout, {"chunks": ["one", "two"]}, {"links": ["three"]})
+    told = index_status(place)
+    assert told.chroma_lag == 3
+    show_status(told)
+    assert "  chroma   3 vectors behind: no search reads it" in capsys.readouterr().out
+    clear_lag(place.layout)
+    show_status(index_status(place))
+    assert "behind" not in capsys.readouterr().out
 
 
 def test_no_index(vault: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def ranked(shelf: Shelf, query: str, share: float = 0.5) -> list[tuple[str, str 
     hits = [
         NodeWithScore(node=TextNode(id_=one), score=0.09 - 0.01 * at) for at, one in enumerate(ids)
     ]
-    found = templates_last(hits, query, shelf.index, shelf.vault, share)
+    found = templates_last(iter(hits), query, shelf.index, shelf.vault, share)
     return [(one.node.node_id, one.node.metadata.get("held_back")) for one in found]
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 
 import pytest
 
+from app.evaluation.answers import Answered
 from app.evaluation.asking import Context, ask_all
 from app.evaluation.comparison import Evaluated, compare
 from app.evaluation.measures import MEASURES
 from app.evaluation.question import Lines, Question, QuestionSet, Target
 from app.evaluation.variants import Variant
+from config.errors import UsageError
 
 QUESTIONS = tuple(
     Question(f"q{n}", f"What is {n}?", (Target("a.md"), Target(f"{n}.md"))) for n in range(4)
@@ -23,7 +26,7 @@ class Scripted:
     """Finds the same for every question."""
 
     def __init__(self, sources: Sequence[str], linked: Sequence[str] = ()) -> None:
-        self.found = Context(tuple(sources), tuple(linked))
+        self.found = Context(tuple(sources), tuple(linked), lambda: Answered(""))
 
     def context(self, _: Question) -> Context:
         return self.found
@@ -86,6 +89,7 @@ def test_the_result_is_plain_values() -> None:
         "id": "q1",
         "question": "What is 1?",
         "gold": ["a.md", "1.md"],
+        "answers": [],
     }
     assert found["rows"][1]["measures"]["context.all"]["value"] == 0.75
     assert found["rows"][1]["overrides"] == {"connected.max": 3}
@@ -94,22 +98,67 @@ def test_the_result_is_plain_values() -> None:
 def test_no_questions_make_no_row() -> None:
     outcome = ask_all(BOTH["first"], QUESTIONS)
     empty = QuestionSet("empty", (), "context.all")
+    none = type(outcome)(*(getattr(outcome, field.name)[:0] for field in fields(outcome)))
     with pytest.raises(ValueError, match="nothing to estimate"):
-        compare(
-            empty,
-            VARIANTS[:1],
-            {
-                "first": type(outcome)(
-                    *(
-                        part[:0]
-                        for part in (
-                            outcome.values,
-                            outcome.recall,
-                            outcome.passages,
-                            outcome.milliseconds,
-                            outcome.found,
-                        )
-                    )
-                )
-            },
-        )
+        compare(empty, VARIANTS[:1], {"first": none})
+
+
+KNOWN = (
+    Question("place", "Where is the gate?", (Target("a.md"),), answers=("Hollin Reach",)),
+    Question("year", "When was it built?", (Target("a.md"),), answers=("1974",)),
+    Question("either", "Is it oak or steel?", (Target("a.md"),), answers=("oak",)),
+    Question("more", "Who asked?", (Target("a.md"),)),
+)
+
+
+def answering(*texts: str) -> Scripted:
+    """Says one text after the other, from sources that say the first and the second."""
+    search, said = Scripted(["a.md"]), iter(texts)
+
+    def answered() -> Answered:
+        return Answered(next(said), frozenset({"a.md"}), "At Hollin Reach, built in 1974.")
+
+    search.found = replace(search.found, answered=answered)
+    return search
+
+
+def test_answers_are_held_to_the_known_ones() -> None:
+    """Each measure is of the questions that it applies to; what was said and how long is kept."""
+    asked = QuestionSet("set", KNOWN, "answer.contains")
+    outcomes = {
+        "first": ask_all(answering("At Hollin Reach.", "", "Oak it is.", "No."), KNOWN),
+        "second": ask_all(answering("", "Built in 1974 or so.", "Oak it is.", "No."), KNOWN),
+    }
+    first, second = compare(asked, VARIANTS, outcomes)
+    assert first.answers == ("At Hollin Reach.", "", "Oak it is.", None)
+    assert first.words == 2
+    assert first.measures["answer.contains"].value == 0.5
+    assert first.measures["answer.choice"].value == 1
+    assert first.measures["answer.silent"].value == pytest.approx(1 / 3)
+    assert first.measures["answer.sources"].value == 1
+    assert "answer.yes_no" not in first.measures
+    assert first.values == (1, 0, None, None)
+    assert second.gains["answer.contains"].value == 0
+    assert [change.id for change in second.helped] == ["year"]
+    assert [change.id for change in second.hurt] == ["place"]
+
+
+def test_what_the_vault_cannot_answer_is_left_unanswered() -> None:
+    """A foreign question whose answer is in the sources after all tells nothing."""
+    foreign = [
+        Question("gone", "Who won?", (Target("x.md"),), answers=("Ann",)),
+        Question("known", "When was that?", (Target("x.md"),), answers=("1974",)),
+        Question("guess", "Who lost?", (Target("x.md"),), answers=("Bob",)),
+    ]
+    search = answering("", "In 1974.", "The gate is of oak.")
+    outcome = ask_all(search, KNOWN[3:], foreign=foreign)
+    (row,) = compare(QuestionSet("set", KNOWN[3:], "context.all"), VARIANTS[:1], {"first": outcome})
+    assert row.refused is not None
+    assert row.refused.value == 0.5
+    assert (row.answers, row.words) == ((), None)
+
+
+def test_a_measure_of_answers_needs_answers() -> None:
+    outcome = ask_all(answering("", "", "", ""), KNOWN, answers=False)
+    with pytest.raises(UsageError, match=r"answer\.yes_no applies to none"):
+        compare(QuestionSet("set", KNOWN, "answer.yes_no"), VARIANTS[:1], {"first": outcome})

@@ -45,7 +45,7 @@ def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
     (found,) = golden_sets(tmp_path / "data" / named, tmp_path / "work")
     assert found.name == "set"
     assert (found.vault / "a.md").read_text() == "Words."
-    assert found.questions == (Question("q1", "Who?", (Target("a.md"),)),)
+    assert found.questions == (Question("q1", "Who?", (Target("a.md"),), answers=("Ann",)),)
     (found.vault / "a.md").write_text("Mine.")
     (again,) = golden_sets(tmp_path / "data" / named, tmp_path / "work")
     assert (again.vault / "a.md").read_text() == "Mine."
@@ -58,6 +58,8 @@ def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
         ({**ROW, "gold": "a.md"}, "gold is no list of paths"),
         ({**ROW, "gold": []}, "gold is no list of paths"),
         ({**ROW, "question": " "}, "the question is no text"),
+        ({**ROW, "answers": "Ann"}, "answers is no list"),
+        ({**ROW, "answer": {"text": "Ann"}}, "neither text nor number"),
         ([], "holds no questions"),
     ],
 )
@@ -65,6 +67,23 @@ def test_questions_that_cannot_be_read_are_named(tmp_path: Path, row: object, sa
     target = golden_set(tmp_path, row=row)
     with pytest.raises(UsageError, match=said):
         read_questions(target / "queries.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        pytest.param({"answer": " Ann "}, ("Ann",), id="text"),
+        pytest.param({"answer": 1974}, ("1974",), id="number"),
+        pytest.param({"answer": True}, ("yes",), id="truth"),
+        pytest.param({"answers": ["Ann", "Anna", "Ann"]}, ("Ann", "Anna"), id="several"),
+        pytest.param({"answer": "Ann", "answer_aliases": ["A."]}, ("Ann", "A."), id="aliases"),
+        pytest.param({"answer": "", "answers": None}, (), id="unknown"),
+    ],
+)
+def test_the_answer_is_read(tmp_path: Path, keys: dict[str, object], expected: object) -> None:
+    row = {key: value for key, value in ROW.items() if key != "answer"} | keys
+    target = golden_set(tmp_path, row=row)
+    assert read_questions(target / "queries.jsonl")[0].answers == expected
 
 
 def test_two_questions_of_one_id_are_refused(tmp_path: Path) -> None:

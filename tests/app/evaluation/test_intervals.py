@@ -29,6 +29,14 @@ def test_columns_are_estimated_from_the_same_resamples() -> None:
     assert mean(values[:, 0]).low == pytest.approx(first.low)
 
 
+def test_a_column_is_estimated_from_the_questions_it_measures() -> None:
+    values = np.asarray([[1.0, np.nan], [0.0, np.nan], [np.nan, np.nan]] * 20)
+    some, none = means(values)
+    assert some.value == 0.5
+    assert 0.3 < some.low < 0.5 < some.high < 0.7
+    assert np.isnan([none.value, none.low, none.high]).all()
+
+
 def test_nothing_is_estimated_from_nothing() -> None:
     with pytest.raises(ValueError, match="nothing to estimate"):
         mean(np.asarray([]))

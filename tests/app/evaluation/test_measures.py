@@ -7,6 +7,7 @@ from math import log2
 
 import pytest
 
+from app.evaluation.answers import ANSWERS
 from app.evaluation.measures import (
     MEASURES,
     RANKED,
@@ -94,7 +95,7 @@ def test_a_measure_that_does_not_exist_is_refused_with_those_that_do() -> None:
     assert checked_measure("notes.mrr") == "notes.mrr"
     with pytest.raises(UsageError, match=r"no measure 'mrr'; choose: context\.all,.*chunks\.mrr"):
         checked_measure("mrr")
-    assert len(MEASURES) == len(set(MEASURES)) == 2 + 2 * len(RANKED)
+    assert len(MEASURES) == len(set(MEASURES)) == 2 + 2 * len(RANKED) + len(ANSWERS)
 
 
 def test_a_missing_library_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree.ElementTree import fromstring
 
@@ -76,6 +77,15 @@ def test_the_page_needs_nothing_beside_itself_and_runs_nothing() -> None:
     assert "And 10 more, which the JSON has." in page.words
     assert "default-src 'none'" in text
     assert not re.search(r"url\(|@import|<link", text)
+
+
+def test_answers_have_a_table_where_they_are_known() -> None:
+    quiet = evaluated(row("stock", 0.4))
+    assert "Answers" not in Page(report([quiet])).words
+    known = replace(row("current", 0.5), words=81.6, refused=Estimate(0.75, 0.5, 1.0))
+    words = Page(report([replace(quiet, rows=(known,), foreign=8)])).words
+    for shown in ("Answers", "8 questions that the vault cannot", "82", "75.0 (50.0 to 100.0)"):
+        assert shown in words
 
 
 def test_an_evaluation_of_nothing_is_a_page() -> None:

@@ -239,6 +239,9 @@ class FakeIndex:
         row = self.rows.get(chunk_id)
         return None if row is None else row.path
 
+    def paths_of(self, chunk_ids: Iterable[str]) -> Sequence[str | None]:
+        return [self.path_of(one) for one in chunk_ids]
+
     def chunk_ids_of(self, path: str) -> Sequence[str]:
         return tuple(row.id for row in self.rows.values() if row.path == path)
 

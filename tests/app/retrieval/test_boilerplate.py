@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -52,9 +54,14 @@ def hit(name: str, score: float, **metadata: object) -> NodeWithScore:
     return NodeWithScore(node=TextNode(id_=name, metadata=metadata), score=score)
 
 
+def back(hits: list[NodeWithScore]) -> list[NodeWithScore]:
+    """With the hit "a" held back."""
+    return list(held_back([(one, SKELETON if one.node_id == "a" else None) for one in hits], 0.5))
+
+
 def test_hits_held_back_keep_a_share_of_their_score() -> None:
     hits = [hit("a", 0.9), hit("b", 0.6), hit("c", 0.3)]
-    found = held_back(hits, {"a": SKELETON}, 0.5)
+    found = back(hits)
     assert [(one.node.node_id, one.score) for one in found] == [("b", 0.6), ("a", 0.45), ("c", 0.3)]
     assert found[1].node.metadata["held_back"] == SKELETON
     assert hits[0].score == 0.9
@@ -62,10 +69,23 @@ def test_hits_held_back_keep_a_share_of_their_score() -> None:
 
 
 def test_a_score_below_nothing_goes_down_too() -> None:
-    found = held_back([hit("a", -0.1), hit("b", -0.15)], {"a": SKELETON}, 0.5)
+    found = back([hit("a", -0.1), hit("b", -0.15)])
     assert [one.node.node_id for one in found] == ["b", "a"]
 
 
 def test_a_note_named_exactly_keeps_its_place() -> None:
     named = hit("a", 0.9, signals={"title": {"rank": 1}})
-    assert held_back([named, hit("b", 0.6)], {"a": SKELETON}, 0.5)[0] is named
+    assert back([named, hit("b", 0.6)])[0] is named
+
+
+def test_no_more_hits_are_taken_than_are_needed() -> None:
+    taken: list[str] = []
+
+    def hits() -> Iterator[tuple[NodeWithScore, str | None]]:
+        for name, score in [("a", 0.9), ("b", 0.6), ("c", 0.4), ("d", 0.3)]:
+            taken.append(name)
+            yield hit(name, score), SKELETON if name == "a" else None
+
+    found = held_back(hits(), 0.5)
+    assert [next(found).node.node_id for _ in range(2)] == ["b", "a"]
+    assert taken == ["a", "b", "c"]

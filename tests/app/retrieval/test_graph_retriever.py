@@ -366,11 +366,11 @@ def test_the_second_link_counts_half():
 def test_those_that_reached_the_top_are_counted_and_logged(caplog):
     found, query = around()
     with caplog.at_level("DEBUG", logger="app.retrieval.graph_retriever"):
-        count_expanded(found, query)
+        assert list(count_expanded(iter(found), query)) == found
     assert query.trace.counts["expansion"]["in_top_10"] == 2
     assert "'in_top_10': 2" in caplog.text
     off = TracedQuery("0")
-    count_expanded(found, off)
+    assert list(count_expanded(iter(found), off)) == found
     assert off.trace.counts == {}
 
 

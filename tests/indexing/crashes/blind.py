@@ -7,6 +7,7 @@ import shutil
 import signal
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from indexing.stores.layout import IndexLayout
 from tests.indexing.crashes.checks import check_reader, differing
@@ -71,7 +72,14 @@ class Blind:
         shutil.rmtree(IndexLayout(self._home / "anew").root)
 
     def _killed(self) -> Ended:
-        how = {"batch": self._chance.choice(_BATCHES), "rebuild": self._chance.random() < 0.15}
+        how: dict[str, Any] = {"batch": self._chance.choice(_BATCHES)}
+        what_else = self._chance.random()
+        if what_else < 0.15:
+            how["rebuild"] = True
+        elif what_else < 0.6:
+            # As who follows the vault: the store is left behind, and now and then brought up.
+            how |= {"paths": [""], "tidies": self._chance.random() < 0.3}
+            self.did["followed"] += 1
         # Most of a run is over sooner than the slowest was.
         after = self._chance.uniform(0, self._seconds) * self._chance.choice((0.5, 1.0, 1.2))
         what = signal.SIGKILL if self._chance.random() < 0.9 else signal.SIGTERM

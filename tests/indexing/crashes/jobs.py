@@ -15,6 +15,8 @@ from config import load_settings
 from config.errors import NotehopError
 from indexing import faults
 from indexing.pipeline import Indexer
+from indexing.report import Report, Update
+from indexing.stores import upkeep_due
 from indexing.stores.layout import IndexLayout
 from indexing.stores.probe import examine
 from indexing.stores.reader import Reader, Snapshot
@@ -50,6 +52,8 @@ def index(
     *,
     at: str = "index",
     rebuild: bool = False,
+    paths: list[str] | None = None,
+    tidies: bool = False,
     batch: int = BATCH_NOTES,
     log: str | None = None,
     kill_at: int | None = None,
@@ -58,6 +62,8 @@ def index(
 ) -> Told:
     """Run the indexer over a home.
 
+    :param paths: look at these alone, as who follows a vault does; an empty one is all of it.
+    :param tidies: bring up to date what that left behind, however little it is.
     :param log: a file to write the name of each point into that the run passes.
     :param kill_at: the point, counted from 0, at which the process is sent ``signal_no``.
     :param most_bytes: where the disk refuses to let a file grow further.
@@ -73,7 +79,14 @@ def index(
         signal.signal(signal.SIGINT, signal.default_int_handler)
         faults.hook = _Points(log, kill_at, signal_no)
     try:
-        report = _indexer(home, at, model).run(rebuild=rebuild, allow_mass_delete=True)
+        indexer = _indexer(home, at, model)
+        if paths is None:
+            report: Report | Update = indexer.run(rebuild=rebuild, allow_mass_delete=True)
+        else:
+            report = indexer.update(paths, allow_mass_delete=True)
+        if tidies:
+            upkeep_due._BEHIND = 0
+            indexer.tidy()
     except KeyboardInterrupt:
         return {"error": "interrupted", "type": "KeyboardInterrupt", "asked": model.asked}
     except NotehopError as exc:

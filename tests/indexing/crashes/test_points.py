@@ -52,6 +52,28 @@ def test_a_run_over_edits(forks: Forks, folder: Path) -> None:
     kill_at_points(forks, home, each, batch=1_000)
 
 
+def test_small_changes_that_are_followed(forks: Forks, folder: Path) -> None:
+    """They leave the vector store behind, and a quiet moment after them brings it up."""
+    home = Home(folder)
+    write(home.vault, FIRST)
+    forks.index(home.path)
+    # What is withdrawn is written at once.
+    write(home.vault, {path: text for path, text in EDITS.items() if path != "Secret.md"})
+    kill_at_points(forks, home, each, batch=1_000, paths=[""], tidies=True)
+
+
+def test_a_run_over_what_was_followed(forks: Forks, folder: Path) -> None:
+    home = Home(folder)
+    write(home.vault, FIRST)
+    forks.index(home.path)
+    followed = {path: EDITS[path] for path in ("a/Log.md", "New.md", "Old.md", "c/Old.md")}
+    write(home.vault, followed)
+    forks.index(home.path, batch=1_000, paths=[""])
+    assert home.layout.lag.exists()
+    write(home.vault, {path: text for path, text in EDITS.items() if path not in followed})
+    kill_at_points(forks, home, each, batch=1_000)
+
+
 def test_a_rebuild(forks: Forks, folder: Path) -> None:
     home = Home(folder)
     write(home.vault, FIRST)

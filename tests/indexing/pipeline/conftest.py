@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from indexing.report import Report
 from indexing.stores.catalog import Catalog
 from indexing.stores.layout import IndexLayout
 from indexing.stores.model import ChunkRow, LinkRow
-from indexing.stores.vectors import Vectors
+from tests.indexing.pipeline.machine.contents import caught_up
 from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
 
 
@@ -51,14 +49,11 @@ class Bench:
             return catalog.chunks_of(path)
 
     def vector_ids(self) -> tuple[set[str], set[str]]:
+        """What the vector store holds, once it has caught up."""
         if not self.layout.chroma.is_dir():
             return set(), set()
-        # Of a copy: the store writes to its files when it is opened, and the next run would look
-        # into that.
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(shutil.copytree(self.layout.chroma, Path(folder) / "chroma"))
-            with Vectors.open(copy, DIMENSIONS) as vectors:
-                return vectors.ids("chunks"), vectors.ids("links")
+        with caught_up(self.layout, DIMENSIONS) as vectors:
+            return vectors.ids("chunks"), vectors.ids("links")
 
     def content(self) -> tuple[object, ...]:
         """All that the index says of the vault, without what depends on how it came to be."""

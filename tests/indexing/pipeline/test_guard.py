@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from config.errors import MassDeletion, VaultError
 from indexing.pipeline import Indexer
+from indexing.stores.run_record import LATELY, read_run_record, write_run_record
 from tests.indexing.pipeline.conftest import Bench
 
 NOTES = 24
@@ -108,3 +111,51 @@ def test_what_went_just_before_counts_with_what_goes_now(full: Bench) -> None:
     # What goes away there and comes here is a move, whatever went before.
     (full.vault / "5.md").rename(full.vault / "moved.md")
     assert indexer.update(lately=300).moved == 1
+
+
+def lose(bench: Bench, first: int, last: int) -> None:
+    for number in range(first, last):
+        (bench.vault / f"{number}.md").unlink()
+
+
+def test_what_runs_of_their_own_forgot_counts_together(full: Bench) -> None:
+    """A disk may lose a vault slice by slice, and a clock may run the index after each."""
+    lose(full, 0, 8)
+    assert full.index().deleted == 8
+    lose(full, 8, 14)
+    for _ in range(2):
+        with pytest.raises(MassDeletion, match="after the 8 of the last minutes no more"):
+            full.index()
+    # What comes back is no loss.
+    for number in range(6):
+        full.write(f"{number}.md", f"Words of note {number}.")
+    assert (full.index().added, full.index().deleted) == (6, 0)
+
+
+def test_what_is_allowed_is_not_counted_again(full: Bench) -> None:
+    lose(full, 0, 8)
+    full.index()
+    lose(full, 8, 14)
+    indexer(full).run(allow_mass_delete=True)
+    lose(full, 14, 18)
+    assert full.index().deleted == 4
+
+
+def test_after_some_minutes_it_is_forgotten(full: Bench) -> None:
+    lose(full, 0, 8)
+    full.index()
+    record = read_run_record(full.layout)
+    assert record is not None
+    [(ended, count)] = [one for one in record.losses if one[1] > 0]
+    long_ago = replace(record, losses=((ended - LATELY, count),))
+    write_run_record(full.layout, long_ago)
+    lose(full, 8, 14)
+    assert full.index().deleted == 6
+
+
+def test_what_a_follower_took_in_counts_for_a_run(full: Bench) -> None:
+    lose(full, 0, 8)
+    assert indexer(full).update([f"{number}.md" for number in range(8)]).deleted == 8
+    lose(full, 8, 14)
+    with pytest.raises(MassDeletion, match="after the 8"):
+        full.index()

@@ -56,6 +56,15 @@ def test_chunks_come_in_the_order_asked_for_without_the_unknown(filled: Catalog)
     assert found[first.id].tokens == {"content": ("alpha", "beta"), "title": ("Plan",)}
 
 
+def test_what_there_is_is_known_without_reading_it(catalog: Catalog) -> None:
+    assert (catalog.has_chunks, catalog.vectors_at_most()) == (False, 0)
+    catalog.commit(Batch(upsert=(TEAM, PLAN, SKIPPED)))
+    assert (catalog.has_chunks, catalog.vectors_at_most()) == (True, 3 + 2)
+    one, other = PLAN.chunks
+    assert catalog.known_chunks([other.id, "nothing", one.id]) == {one.id, other.id}
+    assert catalog.known_chunks([]) == set()
+
+
 def test_keys_and_ids_are_by_path_and_ordinal(filled: Catalog) -> None:
     keys = filled.chunk_keys()
     assert [(key.path, key.ordinal) for key in keys] == [

@@ -15,11 +15,12 @@ from app.container.doctor.index import check_index
 from app.container.place import Place, locate
 from app.models import IndexCheck
 from indexing.stores.finding import INDEX, REBUILD
+from indexing.stores.lag import read_lag
 from indexing.stores.lock import WriterLock
 from indexing.stores.probe import probe_apart
 from indexing.stores.seal import doubts, read_seal
 from indexing.stores.vectors import Vectors
-from tests.app.container.built import built, index, place_of, sound
+from tests.app.container.built import built, index, indexer, place_of, sound
 from tests.indexing.pipeline.readable_model import DIMENSIONS
 
 NOTES = {
@@ -54,6 +55,40 @@ def test_a_sound_index(place: Place) -> None:
         ("chroma/chunks", 3, None),
         ("chroma/links", 2, None),
     ]
+
+
+def follow_an_edit(place: Place) -> int:
+    """Edit a note as a follower takes it in; by how many vectors the store lags behind then."""
+    (place.vault / "Plan.md").write_text("The beta starts in June, see [[Atlas]] and [[Tiles]].\n")
+    indexer(place).update(["Plan.md"])
+    return len(read_lag(place.layout))
+
+
+def test_what_the_store_takes_in_later_is_no_harm(place: Place) -> None:
+    lag = follow_an_edit(place)
+    assert lag > 0
+    found = check(place)
+    assert (told(found), found.not_done) == ([], [])
+    assert sum(part.lag for part in found.parts) == lag
+    assert {part.part for part in found.parts if part.lag} == {"chroma/chunks", "chroma/links"}
+    # To look is nothing that the next run has to wonder about, and it catches up.
+    assert not doubts(place.layout, read_seal(place.layout))
+    index(place)
+    assert all(part.lag == 0 for part in check(place).parts)
+
+
+def test_what_the_store_lacks_beside_that_is_harm(place: Place) -> None:
+    lag = follow_an_edit(place)
+    with Vectors.open(place.layout.chroma, DIMENSIONS) as store:
+        later = read_lag(place.layout).of("chunks")
+        store.delete("chunks", sorted(store.ids("chunks") - later)[:1])
+    found = check(place)
+    assert [(one.part, one.count, one.broken) for one in found.findings] == [
+        ("chroma/chunks", 1, True)
+    ]
+    assert sum(part.lag for part in found.parts) == lag
+    index(place)
+    assert told(check(place)) == []
 
 
 def test_looking_leaves_no_doubts(place: Place) -> None:

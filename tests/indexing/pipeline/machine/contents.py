@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from indexing.stores import lag
+from indexing.stores.catalog import Catalog
+from indexing.stores.layout import IndexLayout
 from indexing.stores.reader import Snapshot
 from indexing.stores.schema import METADATA
 from indexing.stores.vectors import Vectors
@@ -124,6 +128,27 @@ def table_vectors(snapshot: Snapshot) -> Told:
     ):
         told |= {f"{name} {one}": row for one, row in zip(*table.rows(ids), strict=True)}
     return told
+
+
+@contextmanager
+def caught_up(layout: IndexLayout, dimensions: int) -> Iterator[Vectors]:
+    """A copy of an index's vector store, brought up to what it lags behind by.
+
+    A copy, for the store writes when it is opened, and its files are sealed.
+    """
+    copy = Path(shutil.copytree(layout.chroma, layout.root.with_name("chroma-copy")))
+    try:
+        with Vectors.open(copy, dimensions) as opened:
+            # One in memory belongs to the folder's mark, and so to the copy of it.
+            store = opened.apart() if hasattr(opened, "apart") else opened
+            with (
+                Catalog.open(layout.catalog, read_only=True) as catalog,
+                catalog.snapshot() as view,
+            ):
+                assert not lag.catch_up(layout, view, store), "vectors are nowhere"
+            yield store
+    finally:
+        shutil.rmtree(copy)
 
 
 def stored_vectors(store: Vectors) -> Told:

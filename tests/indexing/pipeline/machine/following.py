@@ -19,10 +19,10 @@ from indexing.stores.catalog import Catalog
 from indexing.stores.layout import IndexLayout
 from indexing.stores.reader import Reader, Snapshot
 from indexing.stores.seal import doubts, read_seal
-from indexing.stores.vectors import Vectors
 from tests.indexing.pipeline.machine.contents import (
     Told,
     catalog_rows,
+    caught_up,
     differences,
     graph_of,
     lexical_hits,
@@ -321,17 +321,11 @@ def play(following: Following, script: Sequence[Step]) -> None:
 
 
 def _stored(layout: IndexLayout) -> Told:
-    """What the vector store of an index holds on disk; an index of nothing has none."""
+    """What the vector store of an index holds once it has caught up; that of nothing has none."""
     if not layout.chroma.is_dir():
         return {}
-    # A copy: the store writes when it is opened, and its files are sealed.
-    copy = layout.root.with_name("chroma-copy")
-    shutil.copytree(layout.chroma, copy)
-    try:
-        with Vectors.open(copy, DIMENSIONS) as store:
-            return stored_vectors(store)
-    finally:
-        shutil.rmtree(copy)
+    with caught_up(layout, DIMENSIONS) as store:
+        return stored_vectors(store)
 
 
 def _not_needed(*_: object) -> str | None:

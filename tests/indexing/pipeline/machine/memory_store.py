@@ -42,6 +42,12 @@ class MemoryStore:
     def count(self, collection: Collection) -> int:
         return len(self._rows[collection])
 
+    def apart(self) -> MemoryStore:
+        """Another one that holds the same."""
+        made = MemoryStore(self.label, self.dimensions)
+        made._rows = {name: dict(rows) for name, rows in self._rows.items()}
+        return made
+
     def close(self) -> None:
         pass
 

@@ -19,6 +19,8 @@ _SMALL = {
     "indexing.pipeline.ahead.SMALL_CHANGE": 30,
     "indexing.stores.upkeep_due._PARTS": 3,
     "indexing.stores.upkeep_due._FEW": 2,
+    "indexing.stores.upkeep_due._BEHIND": 3,
+    "indexing.pipeline.writer._SMALL": 12,
     "indexing.stores.lexical._CHANGES": 6,
     "indexing.stores.lexical._CHANGED_SHARE": 2,
 }

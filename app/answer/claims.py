@@ -1,0 +1,105 @@
+"""Reads an answer sentence by sentence: what each states, which sources it names. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from app.answer.code_spans import code_spans
+from app.answer.draft import QUOTED, SILENT, Draft, Said
+from app.answer.markers import names_in
+from app.answer.passages import SentenceSpans
+from app.answer.units import STATING, Unit, bare, markers_in, units
+
+_WORD = re.compile(r"\w")
+_ASKS = re.compile(r"[?？¿][\"'”’»)*_]*$")
+_REFUSES = re.compile(
+    r"(?:the |these |this |your |my )?(?:vault|notes?|sources?|context)\b[^.;,]{0,40}?"
+    r"\b(?:do(?:es)? not|don['’]t|doesn['’]t) "
+    r"(?:say|state|mention|tell|specify|answer|contain|give|provide|include|cover)\b",
+    re.IGNORECASE,
+)
+_TURNS = re.compile(r"\b(?:but|however|although|though|yet|except)\b|[;:]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer with its half-open range.
+
+    ``states``: whether it says something that a source could support. ``said`` is there where it is
+    a quote by construction.
+    """
+
+    start: int
+    end: int
+    text: str
+    states: bool
+    markers: tuple[str, ...] = ()
+    mentioned: tuple[str, ...] = ()
+    said: Said | None = None
+
+
+def sentences(
+    draft: Draft,
+    spans: SentenceSpans,
+    markers: Collection[str],
+    labels: Collection[str],
+) -> list[Sentence]:
+    """Return the sentences of an answer in order; nothing but blanks stands between them.
+
+    :param markers: those of the sources, as ``[1]``; ``labels``: of the connected notes, as ``C1``.
+    """
+    text = draft.text
+    code = code_spans(text)
+    found: list[Sentence] = []
+    at = 0
+    for said in draft.said:
+        found += _read(draft, at, said.start, spans, code, markers, labels)
+        words = text[said.start : said.end]
+        found.append(
+            Sentence(said.start, said.end, words, states=True, markers=(said.marker,), said=said)
+        )
+        at = said.end
+    return found + _read(draft, at, len(text), spans, code, markers, labels)
+
+
+def _read(
+    draft: Draft,
+    start: int,
+    end: int,
+    spans: SentenceSpans,
+    code: list[tuple[int, int]],
+    markers: Collection[str],
+    labels: Collection[str],
+) -> list[Sentence]:
+    """The sentences of a stretch."""
+    stretch = draft.text[start:end]
+    cut = [Unit(one.start + start, one.end + start, one.kind) for one in units(stretch, spans)]
+    found = []
+    for number, unit in enumerate(cut):
+        cited: dict[str, None] = {}
+        mentioned: dict[str, None] = {}
+        for marker in markers_in(draft.text, unit, code):
+            for name in names_in(marker["items"]):
+                if name in labels:
+                    mentioned[name] = None
+                elif f"[{name}]" in markers:
+                    cited[f"[{name}]"] = None
+        words = draft.text[unit.start : unit.end]
+        after = cut[number + 1] if number + 1 < len(cut) else None
+        states = draft.mode != "none" and unit.kind in STATING
+        if not cited and not mentioned:
+            states = states and not _is_frame(words, after)
+        found.append(Sentence(unit.start, unit.end, words, states, tuple(cited), tuple(mentioned)))
+    return found
+
+
+def _is_frame(words: str, after: Unit | None) -> bool:
+    """Whether a sentence without markers states nothing of its own."""
+    said = bare(words)
+    if not _WORD.search(said) or said in (QUOTED, SILENT) or _ASKS.search(said):
+        return True
+    if said.endswith((":", "：")) and after is not None:
+        return True
+    return _REFUSES.search(said) is not None and _TURNS.search(said) is None

@@ -1,0 +1,308 @@
+"""How far the sources say what a sentence says: by its words, its meaning, and to the letter.
+
+Pure, but for the embedding model behind the reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from app.answer.facts import Facts, contradicted, facts_of, lacking
+from app.answer.relevance import Reading, Term
+from app.answer.units import STATING, Unit, bare, units
+from app.answer.wording import Denied, denied, first_word, names_of, turned, unnamed
+from app.models import Source, Support
+
+WORDS = 0.55
+"""What the share of the sentence's words counts in its score; its likeness counts the rest."""
+
+HIGH = 0.60
+"""Least score of a sentence that its source says (docs/citations.md has what was measured)."""
+
+PARTIAL = 0.45
+"""Least score of one that it says in part."""
+
+HIGH_WORDS, PARTIAL_WORDS = 0.65, 0.5
+"""The same for the share of words, where no vectors can be compared."""
+
+LIKENED = 4
+"""Units of a source whose vectors are compared with a sentence, best by words first: each takes
+some milliseconds, once."""
+
+MOST = 3
+"""Units of a source that a sentence may be put together from."""
+
+GAIN = 0.12
+"""Share of a sentence's words that a further unit has to bring."""
+
+LEVELS: tuple[Support, ...] = ("none", "partial", "high")
+
+
+class Stated:
+    """A sentence of an answer, read once for all its sources."""
+
+    def __init__(self, text: str, reading: Reading) -> None:
+        self.text = bare(text)
+        self.terms: Sequence[Term] = reading.terms(self.text)
+        self.facts = facts_of(self.text)
+        # A language that gives every noun a capital says nothing by one.
+        self.names = [] if reading.language == "de" else names_of(self.text)
+        self.first = first_word(self.text)
+        self._reading = reading
+        self.denied = _denied(self.text, reading)
+        self.order = tuple(reading.words(self.text))
+
+    @cached_property
+    def begins_with_name(self) -> bool:
+        """Whether a note goes by its first word: a capital alone says nothing there."""
+        return self._reading.named is not None and self._reading.named(self.first)
+
+    @property
+    def total(self) -> float:
+        """The weight of all its words."""
+        return sum(term.weight for term in self.terms)
+
+
+class Known:
+    """A source as sentences are held against it, read once for all of them."""
+
+    def __init__(self, source: Source, names: Sequence[str], reading: Reading) -> None:
+        """:param names: other names of its note."""
+        self.source = source
+        self._reading = reading
+        head = " ".join((source.title, source.heading, *names))
+        self.head = frozenset(reading.words(head))
+        self._head_text = f"{head}\n{source.path}"
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """What of it can be quoted, in order."""
+        found = units(self.source.text, self._reading.sentences)
+        stating = [one for one in found if one.kind in STATING]
+        # A note of headings or code alone can still be quoted.
+        return stating or [one for one in found if one.kind != "rule"]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The units' text as it is compared."""
+        return [bare(self.source.text[one.start : one.end]) for one in self.units]
+
+    @cached_property
+    def words(self) -> list[frozenset[str]]:
+        """The units' words."""
+        return [frozenset(self._reading.words(text)) for text in self.texts]
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """All its words as they stand there."""
+        return tuple(self._reading.words(bare(self.source.text)))
+
+    @cached_property
+    def all_words(self) -> frozenset[str]:
+        """Its words with those of its title, headings, path and other names."""
+        return frozenset((*self.order, *self._reading.words(self._head_text), *self.head))
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Its numbers and dates, those of title and headings included."""
+        return facts_of(f"{bare(self.source.text)}\n{self._head_text}")
+
+    @cached_property
+    def unit_facts(self) -> list[Facts]:
+        """The numbers and dates of each unit."""
+        return [facts_of(text) for text in self.texts]
+
+    def facts_at(self, at: Iterable[int]) -> Facts:
+        """Those of some units together."""
+        return _facts(self.unit_facts[one] for one in at)
+
+    @cached_property
+    def head_facts(self) -> Facts:
+        """Those of title, headings and path alone."""
+        return facts_of(self._head_text)
+
+    def joined(self, at: Sequence[int]) -> str:
+        """Some units as one text."""
+        return " ".join(self.texts[one] for one in sorted(at))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How a sentence stands to a source.
+
+    ``units`` are those that support it, best first; ``words`` what of its terms stands there,
+    ``share`` their weight of 0 to 1, ``likeness`` the cosine (None: not compared).
+    """
+
+    known: Known
+    units: tuple[int, ...] = ()
+    words: frozenset[str] = frozenset()
+    share: float = 0.0
+    likeness: float | None = None
+    verbatim: bool = False
+
+    @property
+    def score(self) -> float:
+        """Its words and its likeness together, 0 to 1."""
+        if self.likeness is None:
+            return self.share
+        return WORDS * self.share + (1 - WORDS) * max(0.0, self.likeness)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How far sources support a sentence, and what it states that they lack."""
+
+    support: Support
+    lacks: tuple[str, ...] = ()
+
+
+def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool = True) -> Found:
+    """Find what of a source supports a sentence.
+
+    :param liken: whether vectors are compared, if the reading can.
+    :raises Exception: what the embedding model raises.
+    """
+    if not known.units or not stated.order:
+        return Found(known)
+    run = _verbatim(stated, known)
+    if run:
+        words = frozenset(term.word for term in stated.terms)
+        return Found(known, run, words, 1.0, 1.0, verbatim=True)
+    shares = [_share(stated, words | known.head) for words in known.words]
+    ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
+    likeness: dict[int, float] = {}
+    if liken and reading.likeness is not None:
+        some = ranked[:LIKENED]
+        texts = [_titled(known, known.texts[at]) for at in some]
+        likeness = dict(zip(some, reading.likeness(stated.text, texts), strict=True))
+        ranked.sort(key=lambda at: (-_mixed(shares[at], likeness.get(at)), at))
+    picked = _put_together(stated, known, ranked)
+    held = known.head.union(*(known.words[at] for at in picked))
+    near = max((likeness[at] for at in picked if at in likeness), default=None)
+    if near is not None and len(picked) > 1 and reading.likeness is not None:
+        near = max(near, *reading.likeness(stated.text, [_titled(known, known.joined(picked))]))
+    words = frozenset(term.word for term in stated.terms if term.word in held)
+    return Found(known, picked, words, _share(stated, held), near)
+
+
+def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
+    """Say how far some sources together support a sentence.
+
+    Its score says how far; a number, date, name or negation that they lack takes it down: below
+    high, and where a source has another value in that place, to none.
+    """
+    found = [one for one in found if one.units]
+    if not found:
+        return Verdict("none")
+    said = [_denied(one.known.joined(one.units), reading) for one in found]
+    against = bool(stated.terms) and all(turned(stated.denied, one) for one in said)
+    # Words quoted from behind a "not" do not say what the source says.
+    if not against and any(one.verbatim for one in found):
+        return Verdict("high")
+    words = frozenset().union(*(one.words for one in found))
+    likeness = max((one.likeness for one in found if one.likeness is not None), default=None)
+    together = replace(found[0], words=words, share=_share(stated, words), likeness=likeness)
+    level = _level(together)
+    sources = _facts(one.known.facts for one in found)
+    near = _facts(
+        part for one in found for part in (one.known.facts_at(one.units), one.known.head_facts)
+    )
+    wrong = lacking(stated.facts, sources)
+    known = frozenset().union(*(one.known.all_words for one in found))
+    names = unnamed(stated.names, known, reading.words)
+    if unnamed([stated.first], known, reading.words) and stated.begins_with_name:
+        names = [*{stated.first: None, **dict.fromkeys(names)}]
+    mark = [stated.denied.mark or said[0].mark] if against and level else []
+    if contradicted(stated.facts, near):
+        level = 0
+        wrong = wrong or lacking(stated.facts, near)
+    elif wrong or names or against or lacking(stated.facts, near):
+        level = min(level, 1)
+    return Verdict(LEVELS[level], tuple(dict.fromkeys([*wrong, *names, *mark])))
+
+
+def _level(found: Found) -> int:
+    high, partial = (HIGH, PARTIAL) if found.likeness is not None else (HIGH_WORDS, PARTIAL_WORDS)
+    return (found.score >= partial) + (found.score >= high)
+
+
+def _put_together(stated: Stated, known: Known, ranked: Sequence[int]) -> tuple[int, ...]:
+    """The best unit, and those that bring more of the sentence's words or numbers."""
+    picked = [ranked[0]]
+    while len(picked) < MOST:
+        held = known.head.union(*(known.words[at] for at in picked))
+        before = _share(stated, held)
+        missing = len(lacking(stated.facts, known.facts_at(picked)))
+        gains = [
+            (
+                _share(stated, held | known.words[at])
+                - before
+                + GAIN * (len(lacking(stated.facts, known.facts_at([*picked, at]))) < missing),
+                at,
+            )
+            for at in ranked
+            if at not in picked
+        ]
+        gain, at = max(gains, key=lambda one: (one[0], -ranked.index(one[1])), default=(0.0, 0))
+        if gain < GAIN:
+            break
+        picked.append(at)
+    return tuple(picked)
+
+
+def _verbatim(stated: Stated, known: Known) -> tuple[int, ...]:
+    """The units that hold the sentence word for word, if it says a few words at least."""
+    size = len(stated.order)
+    if size < 3:
+        return ()
+    where = [at for at in range(len(known.order) - size + 1) if known.order[at] == stated.order[0]]
+    if not any(known.order[at : at + size] == stated.order for at in where):
+        return ()
+    wanted = frozenset(stated.order)
+    held = [at for at, words in enumerate(known.words) if words & wanted]
+    whole = [at for at in held if wanted <= known.words[at]]
+    return tuple(whole[:1] or _best_run(held, known, wanted))
+
+
+def _best_run(held: Sequence[int], known: Known, wanted: frozenset[str]) -> list[int]:
+    """The shortest run of units that together hold some words."""
+    runs = [
+        list(range(first, last + 1))
+        for first in held
+        for last in held
+        if first <= last
+        and wanted <= frozenset().union(*(known.words[at] for at in range(first, last + 1)))
+    ]
+    return min(runs, key=len, default=list(held)[:MOST])
+
+
+def _share(stated: Stated, words: frozenset[str]) -> float:
+    """The weighted share of a sentence's words that are among ``words``, 0 to 1."""
+    total = stated.total
+    if total <= 0:
+        return 0.0
+    return sum(term.weight for term in stated.terms if term.word in words) / total
+
+
+def _mixed(share: float, likeness: float | None) -> float:
+    return WORDS * share + (1 - WORDS) * max(0.0, likeness or 0.0)
+
+
+def _titled(known: Known, text: str) -> str:
+    """A piece of a note as it is compared: alone it may not say what it is about."""
+    return f"{known.source.title}: {text}" if known.source.title else text
+
+
+def _facts(parts: Iterable[Facts]) -> Facts:
+    found = list(parts)
+    return Facts(
+        tuple(number for one in found for number in one.numbers),
+        tuple(day for one in found for day in one.days),
+    )
+
+
+def _denied(text: str, reading: Reading) -> Denied:
+    return denied(text, reading.words, lambda words: [w for w in words if w not in reading.small])

@@ -1,0 +1,252 @@
+"""An answer about the themes of a vault, by a language model: points of each theme, then one text.
+
+Touches: the language model that is handed in, which may be across the network.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from llama_index.core.llms import LLM, MockLLM
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.prompts.mixin import PromptDictType
+
+from app.answer.checking import Checker
+from app.answer.citations import check_citations
+from app.answer.context import build_context
+from app.answer.draft import Draft, silent
+from app.answer.frame import body, one_line
+from app.answer.material import Material
+from app.answer.pulled import pulled
+from app.answer.synthesizer import VaultSynthesizer
+from app.answer.theme_groups import Group, groups_of, only
+from app.answer.theme_prompts import ANSWER_PROMPT, NOTHING, POINTS_PROMPT
+from app.answer.theme_quotes import ThemeQuotes
+from config.errors import NotehopError, ProviderError
+from indexing.llm.egress import sending
+from indexing.shown import counted
+
+_log = logging.getLogger(__name__)
+
+POINTS = "theme_points_prompt"
+
+ANSWER = "theme_answer_prompt"
+
+RESERVE = 800
+"""Tokens of the window kept for the rules, the question and the points."""
+
+LONGEST = 1_500
+"""Characters of the points of a theme: four sentences, and room."""
+
+_BYTES = 3
+"""Bytes a token has at least, but for odd texts: enough to stay below a window by."""
+
+_HOPELESS = frozenset({"consent", "key", "model", "cancelled"})
+"""Kinds of failure that the next call would meet as well."""
+
+_PATIENCE = 2
+"""Failures one after the other of any kind after which no more themes are read."""
+
+Writer = Callable[[BasePromptTemplate], VaultSynthesizer]
+"""Makes what writes the answer, checks its citations and falls back to quotes, by a prompt."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """What was noted down of the themes that could be read, and what has to be said."""
+
+    themes: int = 0
+    points: dict[str, str] = field(default_factory=dict)
+    cited: dict[str, None] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+class ThemeSynthesizer(VaultSynthesizer):
+    """Answers from themes where the sources are of themes; all else is left to another one.
+
+    Without a language model the themes are quoted. With one, each theme is read by a call of its
+    own (at most as many as there are themes in the sources), and one more puts the points
+    together. A theme whose call fails is left out, and a warning says so; where all fail, or the
+    last call does, the themes are quoted.
+    """
+
+    def __init__(
+        self,
+        vault: str,
+        otherwise: VaultSynthesizer,
+        quoting: ThemeQuotes,
+        llm: LLM | None = None,
+        writer: Writer | None = None,
+        *,
+        checker: Checker | None = None,
+    ) -> None:
+        """:param otherwise: answers all other questions.
+        :param writer: makes what writes the answer; it falls back to ``quoting``.
+        :param checker: as of the base class.
+        """
+        super().__init__(vault, llm or MockLLM(), checker)
+        self._otherwise = otherwise
+        self._quoting = quoting
+        self._writer = writer if llm is not None else None
+        self._points_prompt: BasePromptTemplate = POINTS_PROMPT
+        self._answer_prompt: BasePromptTemplate = ANSWER_PROMPT
+
+    def draft(self, query: str, material: Material) -> Draft:
+        """Answer at once."""
+        if not groups_of(material):
+            return self._otherwise.draft(query, material)
+        return _drained(self.stream_draft(query, material, lambda: False))
+
+    async def adraft(self, query: str, material: Material) -> Draft:
+        """Do as :meth:`draft`, without blocking."""
+        if not groups_of(material):
+            return await self._otherwise.adraft(query, material)
+        return await super().adraft(query, material)
+
+    def stream_draft(
+        self, query: str, material: Material, cancelled: Callable[[], bool]
+    ) -> Generator[str, None, Draft | None]:
+        """Read theme by theme, then hand on the answer while it is written."""
+        groups = groups_of(material)
+        if not groups:
+            return (yield from self._otherwise.stream_draft(query, material, cancelled))
+        if self._writer is None:
+            return (yield from self._quoting.stream_draft(query, material, cancelled))
+        read = self._read(query, groups, cancelled)
+        if cancelled():
+            return None
+        draft: Draft | None
+        if not read.themes:
+            draft = yield from self._quoting.stream_draft(query, material, cancelled)
+        elif not read.points:
+            draft = silent(material.sources)
+            yield draft.text
+        else:
+            writer = self._writer(
+                self._answer_prompt.partial_format(points_str=_points(groups, read))
+            )
+            cited = only(material, read.cited)
+            draft = yield from writer.stream_draft(query, cited, cancelled)
+        if draft is None:
+            return None
+        told = (*read.warnings, *_failures(read, groups))
+        return replace(draft, warnings=(*draft.warnings, *told))
+
+    def _read(self, query: str, groups: list[Group], cancelled: Callable[[], bool]) -> _Read:
+        """Note down the points of each theme, as far as the model can be asked."""
+        read = _Read()
+        row = 0
+        for group in groups:
+            if cancelled():
+                break
+            try:
+                said = self._said(query, group, read.warnings, cancelled)
+                if not said.strip() and not cancelled():
+                    raise NotehopError("it said nothing")
+            except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
+                _log.debug("a theme could not be read", exc_info=exc)
+                read.failed.append(_reason(exc))
+                row += 1
+                if row == _PATIENCE or (isinstance(exc, ProviderError) and exc.kind in _HOPELESS):
+                    break
+                continue
+            row = 0
+            read.themes += 1
+            markers = [source.marker for source in group.sources]
+            checked = check_citations(said.strip()[:LONGEST], markers, ())
+            # Points without a source are none: nobody could check them.
+            if checked.cited and not checked.text.strip().upper().startswith(NOTHING):
+                read.points[group.id] = checked.text.strip()
+                read.cited |= dict.fromkeys(checked.cited)
+        return read
+
+    def _said(
+        self, query: str, group: Group, notices: list[str], cancelled: Callable[[], bool]
+    ) -> str:
+        group = self._fitting(group)
+        variables = {
+            "theme_str": _theme(group),
+            "context_str": build_context(group.sources, ()),
+            "query_str": query,
+        }
+        notes = [source.path for source in group.sources]
+
+        def tokens(unwanted: Callable[[], bool]) -> Generator[str, None, None]:
+            with sending(notes, purpose="themes", cancelled=unwanted) as sent:
+                try:
+                    yield from self._llm.stream(self._points_prompt, **variables)
+                except NotImplementedError:
+                    # A model that cannot stream answers at once.
+                    yield self._llm.predict(self._points_prompt, **variables)
+                finally:
+                    notices.extend(one for one in sent.notices if one not in notices)
+
+        with closing(pulled(tokens, cancelled)) as said:
+            return "".join(said)
+
+    def _fitting(self, group: Group) -> Group:
+        """A theme with as many of its sources, the first first, as the model's window takes."""
+        window = max(self._llm.metadata.context_window - RESERVE, 1)
+        while len(group.sources) > 1:
+            if len(build_context(group.sources, ()).encode()) <= window * _BYTES:
+                break
+            group = replace(group, sources=group.sources[:-1])
+        return group
+
+    def _get_prompts(self) -> PromptDictType:
+        own = {POINTS: self._points_prompt, ANSWER: self._answer_prompt}
+        return {**self._otherwise.get_prompts(), **own}
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        self._points_prompt = prompts.get(POINTS, self._points_prompt)
+        self._answer_prompt = prompts.get(ANSWER, self._answer_prompt)
+        self._otherwise.update_prompts(prompts)
+
+
+def _drained(pieces: Generator[str, None, Draft | None]) -> Draft:
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            draft: Draft = end.value
+            return draft
+
+
+def _points(groups: list[Group], read: _Read) -> str:
+    return "\n\n".join(
+        f"{one_line(group.name)} ({counted(group.count, 'note')}):\n{read.points[group.id]}"
+        for group in groups
+        if group.id in read.points
+    )
+
+
+def _theme(group: Group) -> str:
+    """What is known of a theme, in text that cannot pass for a source."""
+    told = [f"{one_line(group.name)}, {counted(group.count, 'note')}"]
+    if group.words:
+        told.append(f"words: {one_line(', '.join(group.words))}")
+    if group.summary:
+        told.append(f"about (no source): {body(group.summary)}")
+    return "\n".join(told)
+
+
+def _failures(read: _Read, groups: list[Group]) -> list[str]:
+    if not read.failed:
+        return []
+    if not read.themes:
+        return [
+            f"the language model gave no answer: {read.failed[0]}; the themes are quoted instead"
+        ]
+    left = counted(len(groups) - read.themes, "theme")
+    return [f"{left} of {len(groups)} left out of the answer: {read.failed[0]}"]
+
+
+def _reason(exc: Exception) -> str:
+    lines = str(exc).strip().splitlines()
+    if isinstance(exc, NotehopError) and lines:
+        return lines[0]
+    return f"{type(exc).__name__}: {lines[0][:200]}" if lines else type(exc).__name__

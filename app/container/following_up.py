@@ -1,0 +1,146 @@
+"""Reads a question as part of a conversation: what it means after what was said before.
+
+Touches: index (reads), vault-read, model (a language model, which may be across the network).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from app.answer.conversation import Turn, history, standalone
+from app.container.conversations import Conversations
+from app.container.machinery import Machinery
+from app.container.place import Place
+from app.container.standing import Standing
+from app.models import Answer, ConversationTurn, Query
+from app.problems import agent_text
+from app.retrieval.filters.syntax import Written, read
+from app.retrieval.trace import TracedQuery
+from config.errors import NotehopError
+from indexing.llm.egress import sending
+from indexing.llm.tokens import counter
+from indexing.stores.labels import property_label
+from indexing.stores.reader import Snapshot
+
+_log = logging.getLogger(__name__)
+
+STAGE = "condense"
+"""The stage of a query that asks the model what a follow-up means."""
+
+WITHDRAWN = "(what this answer said is no longer in the vault)"
+"""What is left of an answer from a note that was deleted, or made private, since."""
+
+ALONE = (
+    "no language model is configured, so the follow-up is taken as it stands; name what it is "
+    "about in the question itself (see docs/language-models.md)"
+)
+
+
+class FollowUp:
+    """One question in its conversation, or in none."""
+
+    def __init__(
+        self,
+        asked: Query,
+        query: TracedQuery,
+        talks: Conversations,
+        machinery: Machinery,
+        place: Place,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> None:
+        """:param cancelled: says whether nobody waits for the answer any more."""
+        self._asked = asked
+        self._query = query
+        self._talks = talks
+        self._machinery = machinery
+        self._place = place
+        self._cancelled = cancelled
+        self._turn: ConversationTurn | None = None
+
+    def read(self) -> None:
+        """Rewrite the query to what it means after what was said before it.
+
+        Its filters are kept as they were written, and those of earlier questions are not taken up.
+        What the model writes is text: nothing in it is a filter. Where no model can help, a warning
+        says that the question is taken as it stands.
+        """
+        name = self._asked.conversation_id
+        if name is None:
+            return
+        turns = self._talks.turns(name)
+        self._turn = ConversationTurn(conversation_id=name, turn=len(turns) + 1)
+        if not turns:
+            return
+        with self._machinery.reader.snapshot() as view:
+            written = self._written(view)
+            if not written.text.strip():
+                return
+            with self._query.trace.timed(STAGE):
+                question = self._condensed(written.text, turns, view)
+            if question is None or question == written.text:
+                return
+            if not self._asked.literal:
+                question = _without_filters(question, _properties(view))
+        self._turn = self._turn.model_copy(update={"question": question})
+        self._query.query_str = " ".join([question, *map(str, written.conditions)])
+
+    def kept(self, answer: Answer) -> Answer:
+        """Remember the answer for the questions after it, and say in it which turn it is."""
+        if self._turn is None:
+            return answer
+        notes = [source.path for source in answer.sources]
+        notes += [note.path for note in answer.connected_notes]
+        asked = self._turn.question or self._asked.query
+        turn = Turn(asked, answer.answer, tuple(dict.fromkeys(notes)))
+        self._talks.add(self._turn.conversation_id, turn)
+        return answer.model_copy(update={"conversation": self._turn})
+
+    def _written(self, view: Snapshot) -> Written:
+        """The question and its filters."""
+        text = self._query.query_str
+        return Written(text) if self._asked.literal else read(text, _properties(view))
+
+    def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
+        """The follow-up as a question of its own; None, with a warning, if no model could help."""
+        try:
+            llm = self._machinery.llm
+            if llm is None:
+                self._query.trace.warn(ALONE)
+                return None
+            standing = Standing(view, self._place)
+            shown = [_shown(turn, standing) for turn in turns]
+            settings = self._place.settings
+            said = history(shown, settings.conversation.max_tokens, counter(settings).count)
+            notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
+            with sending(notes, purpose="condense", cancelled=self._cancelled) as sent:
+                try:
+                    return standalone(llm, said, text)
+                finally:
+                    for notice in sent.notices:
+                        self._query.trace.warn(notice)
+        except Exception as exc:  # noqa: BLE001 (any provider's error; the reply carries it)
+            if not isinstance(exc, NotehopError):
+                _log.debug("the language model failed", exc_info=exc)
+            told = agent_text(exc) if isinstance(exc, NotehopError) else str(exc)
+            reason = (told.strip() or type(exc).__name__).splitlines()[0][:300]
+            self._query.trace.warn(f"the follow-up is taken as it stands: {reason}")
+            return None
+
+
+def _shown(turn: Turn, standing: Standing) -> Turn:
+    """A turn without its answer, where a note that it came from may not be shown any more."""
+    there = set(standing.notes_at(turn.paths))
+    return turn if there.issuperset(turn.paths) else Turn(turn.question, WITHDRAWN)
+
+
+def _properties(view: Snapshot) -> Callable[[str], bool]:
+    labels = view.labels
+    return lambda key: labels.has(property_label(key))
+
+
+def _without_filters(question: str, is_property: Callable[[str], bool]) -> str:
+    """A text in which nothing is read as a filter: the words of phrases stay."""
+    while (written := read(question, is_property)).conditions:
+        question = written.text
+    return question

@@ -1,0 +1,118 @@
+// What of an answer its sources bear out: badges on cards, quotes in them, doubts in the text.
+
+import { h, linesSaid, plural } from "./dom.js";
+
+const SAID = { high: "supported", partial: "supported in part", none: "not supported" };
+const WORD = /[\p{L}\p{N}]/u;
+
+/** Say on the card of a cited source how far it supports the answer, and mark its words. */
+export function support(card, citation) {
+  const badge = card.querySelector(".cited-mark");
+  badge.textContent = SAID[citation.support] || "cited";
+  badge.className = `cited-mark ${citation.support || ""}`;
+  badge.title = citation.quote_lines ? `By ${linesSaid(citation.quote_lines)}` : "";
+  if (!citation.quote) return;
+  card.dataset.quote = citation.quote;
+  quoteIn(card);
+  const link = card.querySelector(".card-foot a");
+  if (link) link.href = citation.quote_uri;
+}
+
+/** Mark the words of a card that support the answer, once they stand there. */
+export function quoteIn(card) {
+  const snippet = card.querySelector(".snippet");
+  if (!card.dataset.quote || snippet.querySelector(".quoted")) return;
+  const [found] = findAll(snippet, [card.dataset.quote]);
+  for (const piece of found || []) wrap(piece, () => h("span", { class: "quoted" }));
+}
+
+/** Mark the sentences of an answer that its sources do not bear out. Returns how many there are. */
+export function doubts(prose, claims) {
+  const doubtful = claims.filter((claim) => claim.flag || claim.lacks.length);
+  const places = findAll(prose, claims.map((claim) => claim.text));
+  for (const claim of doubtful.reverse()) {
+    const pieces = places[claims.indexOf(claim)];
+    if (!pieces?.length) continue;
+    const wrapped = pieces.map((piece) => wrap(piece, () => h("span", { class: "doubt" })));
+    const why = reason(claim);
+    wrapped[wrapped.length - 1].after(h("span", { class: "doubt-mark", role: "img", "aria-label": `Check this: ${why}`, title: why }, "?"));
+  }
+  return doubtful.length;
+}
+
+export function legend(count) {
+  if (!count) return null;
+  return h("p", { class: "doubt-legend" }, h("span", { class: "doubt-mark", "aria-hidden": "true" }, "?"),
+    ` ${plural(count, "sentence is", "sentences are")} not borne out by your notes. Check ${count === 1 ? "it" : "them"} before you rely on ${count === 1 ? "it" : "them"}.`);
+}
+
+/** What a language model was not shown. */
+export function leftOut(left) {
+  if (!left.length) return null;
+  return h("details", { class: "explain" }, h("summary", {}, `${plural(left.length, "passage")} not shown to the language model whole`),
+    h("ul", {}, left.map((one) => h("li", {}, `${one.title}${one.heading ? ` › ${one.heading}` : ""}, ${linesSaid(one.lines)}: ${one.part === "whole" ? "left out" : "its end"}`))));
+}
+
+function reason({ flag, lacks, markers, mentioned }) {
+  const named = markers.map((one) => one.replace(/[[\]]/g, "")).join(" and ");
+  const lacking = lacks.join(", ");
+  if (flag === "uncited") return "no source is named";
+  if (flag === "context") return `it rests on ${mentioned.join(", ")} alone, which is context and no evidence`;
+  const sources = `source ${named}`;
+  if (flag === "unsupported") return lacking ? `${sources} does not say ${lacking}` : `${sources} does not say this`;
+  return `${sources} lacks ${lacking}`;
+}
+
+/** Where texts stand in an element, one after the other: for each a list of [node, start, end].
+ *  Compared by letters and digits alone, as marks and blanks are shown in another way. */
+function findAll(element, texts) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const places = [];
+  let shown = "";
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    let at = 0;
+    for (const letter of node.data) {
+      if (WORD.test(letter)) {
+        shown += letter;
+        for (let unit = 0; unit < letter.length; unit++) places.push([node, at + unit]);
+      }
+      at += letter.length;
+    }
+  }
+  let from = 0;
+  return texts.map((text) => {
+    const wanted = [...text].filter((letter) => WORD.test(letter)).join("");
+    const at = wanted ? shown.indexOf(wanted, from) : -1;
+    if (at < 0) return [];
+    from = at + wanted.length;
+    return pieces(places.slice(at, from));
+  });
+}
+
+/** Places in order as the stretches of text nodes that hold them, with what stands in between, and
+ *  with the full stop behind the last. */
+function pieces(places) {
+  const found = [];
+  for (const [node, at] of places) {
+    const last = found[found.length - 1];
+    if (last?.[0] === node) {
+      last[2] = at + 1;
+      continue;
+    }
+    if (last) last[2] = last[0].data.length;
+    found.push([node, last ? 0 : at, at + 1]);
+  }
+  const last = found[found.length - 1];
+  if (last) last[2] += /^[^\s\p{L}\p{N}]*/u.exec(last[0].data.slice(last[2]))[0].length;
+  return found;
+}
+
+/** Put an element around a stretch of a text node; those behind it have to be done before. */
+function wrap([node, start, end], make) {
+  const range = document.createRange();
+  range.setStart(node, start);
+  range.setEnd(node, end);
+  const element = make();
+  range.surroundContents(element);
+  return element;
+}

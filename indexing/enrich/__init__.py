@@ -1,0 +1,1 @@
+"""What is written about notes when they are indexed: summaries, and headers of passages."""

@@ -1,0 +1,181 @@
+"""A summary without a model: the sentences that stand best for a note. Pure.
+
+A sentence stands for a note as far as its words are those of the whole (cosine to the centroid of
+the sentences, words weighted by how few of them have them: Radev et al., Information Processing and
+Management 2004) and of the title. The first paragraph is where people say what a note is about. The
+second sentence must say something else than the first (Carbonell and Goldstein, SIGIR 1998).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from indexing.enrich.clean import cut
+from indexing.enrich.sentences import Paragraph, paragraphs, sentences
+from indexing.tokens import Tokenizer
+
+RULES = "extract-1"
+"""Raised with any change of what comes out."""
+
+LONGEST = 300
+"""Characters of a summary."""
+
+ENOUGH = 150
+"""Characters after which one sentence is enough: two lines of a card."""
+
+READ_CHARS = 20_000
+"""Characters of a note that are looked at: what a note is about it says before that."""
+
+_SHORTEST = 20
+"""Characters of a sentence: shorter ones are labels."""
+
+_FIRST, _OPENING, _ITEM, _QUESTION = 2.0, 1.3, 0.6, 0.7
+"""Weights of the note's first sentence, others of its first paragraph, list items, questions."""
+
+_TITLE = 0.5
+"""Weight of the words of the title beside those of the text."""
+
+_NOVELTY = 0.5
+"""Share of a sentence's likeness to the first one that counts against it."""
+
+_FULL = 50
+"""Characters from which a sentence says something by itself; shorter ones count for less."""
+
+_SECOND = 0.35
+"""Share of the first one's score that the second must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    text: str
+    prior: float
+    words: Mapping[str, float]
+
+
+def extract(title: str, passages: Sequence[str], tokenizer: Tokenizer) -> str:
+    """Sum up passages of a note, or of notes, in their own words: at most two sentences.
+
+    Of a text that is a list, the first items. The same passages give the same summary.
+
+    :param passages: in the order of the text, as Markdown.
+    :returns: at most 300 characters; empty if there is no sentence and no item.
+    """
+    blocks = _blocks(passages)
+    found = _candidates(blocks, tokenizer)
+    if not found:
+        return _listed(blocks)
+    vectors = _weighted(found)
+    centre = _centre(vectors, tokenizer(title))
+    scores = [one.prior * _cosine(v, centre) for one, v in zip(found, vectors, strict=True)]
+    best = max(range(len(found)), key=lambda at: (scores[at], -at))
+    chosen = [best]
+    if len(found[best].text) < ENOUGH:
+        novel = {
+            at: scores[at] - _NOVELTY * scores[at] * _cosine(vectors[at], vectors[best])
+            for at in range(len(found))
+            if at != best and len(found[at].text) + len(found[best].text) < LONGEST
+        }
+        second = max(novel, key=lambda at: (novel[at], -at), default=None)
+        if second is not None and novel[second] >= _SECOND * scores[best]:
+            chosen.append(second)
+    said = [found[at].text for at in sorted(chosen)]
+    # A line without an end would run into the next.
+    ended = [text if _ends(text) else f"{text};" for text in said[:-1]]
+    return cut(" ".join([*ended, said[-1]]), LONGEST)
+
+
+def _blocks(passages: Sequence[str]) -> list[Paragraph]:
+    # As one text: a block of code may begin in one passage and end in another.
+    return paragraphs("\n\n".join(passages)[:READ_CHARS])
+
+
+def _candidates(blocks: Sequence[Paragraph], tokenizer: Tokenizer) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    seen: set[str] = set()
+    first = next((at for at, block in enumerate(blocks) if block.prose), -1)
+    for at, block in enumerate(blocks):
+        for number, said in enumerate(sentences(block.prose, tokenizer.language)):
+            prior = 1.0 if at != first else _OPENING if number else _FIRST
+            found += _candidate(said, prior, tokenizer, seen)
+        for item in block.items:
+            # An item that is a sentence may stand for a note; a word or a name cannot.
+            if _ends(item):
+                for said in sentences([item], tokenizer.language):
+                    found += _candidate(said, _ITEM, tokenizer, seen)
+    return found
+
+
+def _candidate(said: str, prior: float, tokenizer: Tokenizer, seen: set[str]) -> list[_Candidate]:
+    """The sentence, unless it was there before, is a label, announces what follows, or is cut."""
+    plain = said.strip()
+    if plain in seen or len(plain) > LONGEST or plain.endswith((":", "：", "…", "...")):
+        return []
+    words = Counter(tokenizer.query(plain))
+    dense = any(ord(char) > 0x2E7F for char in plain)
+    if len(words) < 3 or (len(plain) < _SHORTEST and not dense):
+        return []
+    seen.add(plain)
+    if not _ends(plain):
+        # A line without an end: a label, a byline, words from a form.
+        prior *= _ITEM
+    if plain.endswith(("?", "？")):
+        prior *= _QUESTION
+    if plain[0].islower():
+        # The end of a sentence that a formula or a line of code stands in.
+        prior *= _ITEM
+    if not dense:
+        prior *= math.sqrt(min(1.0, len(plain) / _FULL))
+    return [_Candidate(plain, prior, words)]
+
+
+def _ends(text: str) -> bool:
+    """Whether a text ends as a sentence does."""
+    return text.rstrip("\"'”’»)*_ ").endswith(
+        (".", "!", "?", "。", "！", "？", "．", "।", "؟", "۔")
+    )
+
+
+def _weighted(found: Sequence[_Candidate]) -> list[dict[str, float]]:
+    """The words of each candidate, of length 1, weighted by how few candidates have them."""
+    among = Counter(word for one in found for word in one.words)
+    vectors = []
+    for one in found:
+        raw = {
+            word: (1 + math.log(count)) * math.log(1 + len(found) / among[word])
+            for word, count in one.words.items()
+        }
+        vectors.append(_unit(raw))
+    return vectors
+
+
+def _centre(vectors: Sequence[Mapping[str, float]], title: Sequence[str]) -> dict[str, float]:
+    total: Counter[str] = Counter()
+    for vector in vectors:
+        total.update(vector)
+    centre = _unit(total)
+    top = max(centre.values(), default=1.0)
+    for word in dict.fromkeys(title):
+        centre[word] = centre.get(word, 0.0) + _TITLE * top
+    return _unit(centre)
+
+
+def _unit(vector: Mapping[str, float]) -> dict[str, float]:
+    length = math.sqrt(sum(value * value for value in vector.values())) or 1.0
+    return {word: value / length for word, value in vector.items()}
+
+
+def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    return sum(value * other.get(word, 0.0) for word, value in one.items())
+
+
+def _listed(blocks: Sequence[Paragraph]) -> str:
+    """The first list with the line before it; or what lines there are."""
+    for block in blocks:
+        if block.items:
+            intro = f"{' '.join(block.prose)} " if block.prose else ""
+            items = [item.rstrip(" ;,.") for item in block.items]
+            return cut(intro + "; ".join(items), LONGEST)
+    return cut(" ".join(line for block in blocks for line in block.prose), LONGEST)

@@ -1,0 +1,448 @@
+"""The store of what was written about the notes: SQLite beside the catalog, outlives a rebuild.
+
+A text is kept under the hash of all that it was made from, so that none is made twice. It is kept
+as long as a note needs it, and some days longer; when its note leaves the index it is deleted, and
+its bytes are overwritten.
+
+Touches: index (``enrichment.sqlite``).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import Engine, Table, and_, delete, insert, inspect, or_, select, update
+from sqlalchemy.engine import Connection
+
+from config.errors import IndexDamaged, IndexFailure, IndexMissing
+from indexing import faults
+from indexing.enrich.schema import ABOUT, FAILURES, METADATA, OWED, SEEN, TEXTS, USES, VERSION
+from indexing.stores.catalog_engine import BUSY_SECONDS, WRITE, open_engine, translated
+from indexing.stores.catalog_fetch import IN_LIST, slices
+
+Kind = Literal["summary", "extract", "header"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was written. ``model`` names who wrote it; of an extract, the rules. ``tokens`` is what
+    it cost, sent and received together."""
+
+    key: str
+    kind: Kind
+    text: str
+    model: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A text that a note of a content has, or should have."""
+
+    path: str
+    key: str
+    kind: Kind
+    note_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A text that the model did not write. ``last`` is in seconds since the epoch."""
+
+    key: str
+    path: str
+    kind: Kind
+    reason: str
+    tries: int
+    last: float
+
+
+class EnrichmentStore:
+    """Reads and writes one store; each method is a transaction."""
+
+    def __init__(self, path: Path, engine: Engine) -> None:
+        self._path = path
+        self._engine = engine
+        self._label = str(path)
+
+    @classmethod
+    def open(cls, path: Path) -> EnrichmentStore:
+        """Open the store for writing; make one where there is none, a damaged or an older one.
+
+        :raises IndexUnwritable: if it cannot be made.
+        """
+        try:
+            return cls._opened(path)
+        except (IndexDamaged, _Other):
+            remove(path)
+            return cls._opened(path)
+
+    @classmethod
+    def _opened(cls, path: Path) -> EnrichmentStore:
+        store = cls(path, open_engine(path, create=True, read_only=False))
+        try:
+            store._create()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def reading(cls, path: Path) -> EnrichmentStore | None:
+        """Open the store for reading; None if there is none, or none that can be read."""
+        try:
+            store = cls(path, open_engine(path, create=False, read_only=True))
+        except IndexMissing:
+            return None
+        try:
+            if store.about().get("version") != VERSION:
+                raise _Other
+        except (IndexFailure, _Other):
+            store.close()
+            return None
+        return store
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    def __enter__(self) -> EnrichmentStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def texts(self, keys: Iterable[str]) -> dict[str, Text]:
+        """Key -> text, for those that are there; one that is not what was written is not."""
+        found: dict[str, Text] = {}
+        with self._reading() as connection:
+            for part in slices(sorted(set(keys)), IN_LIST):
+                for row in connection.execute(select(TEXTS).where(TEXTS.c.key.in_(part))):
+                    if row.checksum == _checksum(row.key, row.text):
+                        found[row.key] = Text(row.key, row.kind, row.text, row.model, row.tokens)
+        return found
+
+    def has(self, kind: Kind) -> bool:
+        """Whether there is any text of a kind."""
+        with self._reading() as connection:
+            query = select(TEXTS.c.key).where(TEXTS.c.kind == kind).limit(1)
+            return connection.execute(query).first() is not None
+
+    def of_notes(self, paths: Iterable[str], kinds: Sequence[Kind]) -> Iterator[tuple[Use, Text]]:
+        """The texts that notes have now, with the content that they are of."""
+        query = (
+            select(USES, TEXTS.c.text, TEXTS.c.model, TEXTS.c.tokens, TEXTS.c.checksum)
+            .join(TEXTS, TEXTS.c.key == USES.c.key)
+            .where(and_(USES.c.current.is_(True), USES.c.kind.in_(kinds)))
+        )
+        with self._reading() as connection:
+            for part in slices(sorted(set(paths)), IN_LIST):
+                for row in connection.execute(query.where(USES.c.path.in_(part))):
+                    if row.checksum == _checksum(row.key, row.text):
+                        yield (
+                            Use(row.path, row.key, row.kind, row.note_hash),
+                            Text(row.key, row.kind, row.text, row.model, row.tokens),
+                        )
+
+    def paths(self, roots: Iterable[str] | None = None) -> set[str]:
+        """The notes of which anything is known; of those at some paths or below, or of all."""
+        found: set[str] = set()
+        with self._reading() as connection:
+            for table in (USES, FAILURES, OWED, SEEN):
+                column = table.c.path
+                query = select(column).distinct()
+                if roots is None:
+                    found |= {row[0] for row in connection.execute(query)}
+                    continue
+                for root in roots:
+                    # Below a folder are the paths between "folder/" and "folder0".
+                    inside = and_(column > f"{root}/", column < f"{root}0")
+                    at = query.where(or_(column == root, inside))
+                    found |= {row[0] for row in connection.execute(at)}
+        return found
+
+    def note_hashes(self, paths: Iterable[str]) -> dict[str, str]:
+        """Path -> hash of the content of which the texts are that the note has now."""
+        found: dict[str, str] = {}
+        query = select(USES.c.path, USES.c.note_hash).where(USES.c.current.is_(True)).distinct()
+        with self._reading() as connection:
+            for part in slices(sorted(set(paths)), IN_LIST):
+                found |= {
+                    r[0]: r[1] for r in connection.execute(query.where(USES.c.path.in_(part)))
+                }
+        return found
+
+    def move(self, old: str, new: str) -> None:
+        """Give what a note has now to another path of the same content, if that has nothing."""
+        with self._writing() as connection:
+            if connection.execute(select(USES.c.key).where(USES.c.path == new)).first() is None:
+                mine = and_(USES.c.path == old, USES.c.current.is_(True))
+                connection.execute(update(USES).where(mine).values(path=new))
+                connection.execute(update(FAILURES).where(FAILURES.c.path == old).values(path=new))
+
+    def note(self, uses: Mapping[str, Sequence[Use]]) -> None:
+        """Say which texts notes need now; what they needed before is kept for a while.
+
+        :param uses: path -> all that the note needs.
+        """
+        now = time.time()
+        with self._writing() as connection:
+            for path, needed in uses.items():
+                keys = {use.key for use in needed}
+                rows = connection.execute(select(USES).where(USES.c.path == path)).all()
+                stale = [row.key for row in rows if row.current and row.key not in keys]
+                of_path = and_(USES.c.path == path, USES.c.key.in_(stale))
+                connection.execute(update(USES).where(of_path).values(current=False, since=now))
+                mine = and_(USES.c.path == path, USES.c.key.in_(keys))
+                connection.execute(delete(USES).where(mine))
+                _insert(connection, USES, [_use_row(use, now) for use in needed])
+
+    def put(self, texts: Iterable[Text]) -> int:
+        """Keep texts that a note still needs; notes that need a header are to be indexed with it.
+
+        :returns: how many of the texts were kept. What is of a note that left meanwhile is not.
+        """
+        wanted = list({text.key: text for text in texts}.values())
+        now = time.time()
+        kept = 0
+        with self._writing() as connection:
+            for part in slices(wanted, IN_LIST // 2):
+                keys = [text.key for text in part]
+                query = select(USES.c.key, USES.c.path, USES.c.kind)
+                users = connection.execute(query.where(USES.c.key.in_(keys))).all()
+                used = {row.key for row in users}
+                connection.execute(delete(TEXTS).where(TEXTS.c.key.in_(keys)))
+                connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(keys)))
+                rows = [_text_row(text, now) for text in part if text.key in used]
+                _insert(connection, TEXTS, rows)
+                kept += len(rows)
+                owed = sorted({row.path for row in users if row.kind == "header"})
+                connection.execute(delete(OWED).where(OWED.c.path.in_(owed)))
+                _insert(connection, OWED, [{"path": path} for path in owed])
+            faults.point("enrich-inside-put")
+        faults.point("enrich-put")
+        return kept
+
+    def fail(self, key: str, path: str, kind: Kind, reason: str) -> None:
+        """Keep why a text was not written; it counts the tries."""
+        with self._writing() as connection:
+            query = select(FAILURES.c.tries).where(FAILURES.c.key == key)
+            tries = connection.execute(query).scalar() or 0
+            connection.execute(delete(FAILURES).where(FAILURES.c.key == key))
+            values = {"key": key, "path": path, "kind": kind, "reason": reason}
+            _insert(connection, FAILURES, [{**values, "tries": tries + 1, "last": time.time()}])
+
+    def failures(self) -> list[Failure]:
+        """What is not written, by path and key."""
+        with self._reading() as connection:
+            rows = connection.execute(select(FAILURES)).all()
+        found = [Failure(r.key, r.path, r.kind, r.reason, r.tries, r.last) for r in rows]
+        return sorted(found, key=lambda one: (one.path, one.key))
+
+    def owed(self) -> list[str]:
+        """The notes that have to be indexed with their headers, sorted."""
+        with self._reading() as connection:
+            return sorted(row[0] for row in connection.execute(select(OWED.c.path)))
+
+    def settle(self, paths: Iterable[str]) -> None:
+        """Say that these notes are indexed with their headers."""
+        with self._writing() as connection:
+            for part in slices(sorted(set(paths)), IN_LIST):
+                connection.execute(delete(OWED).where(OWED.c.path.in_(part)))
+
+    def seen(self) -> dict[str, str]:
+        """Path -> shape of the notes for which nothing was to be done."""
+        with self._reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(select(SEEN))}
+
+    def see(self, shapes: Mapping[str, str]) -> None:
+        """Say that for these notes nothing is to be done while they are of this shape."""
+        with self._writing() as connection:
+            for part in slices(sorted(shapes), IN_LIST):
+                connection.execute(delete(SEEN).where(SEEN.c.path.in_(part)))
+                _insert(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in part])
+
+    def forget(self, paths: Iterable[str]) -> bool:
+        """Delete all that is known of notes, and the texts that no other note has.
+
+        :returns: whether there was anything: then :meth:`fold` is due.
+        """
+        found = False
+        with self._writing() as connection:
+            for part in slices(sorted(set(paths)), IN_LIST):
+                query = select(USES.c.key).where(USES.c.path.in_(part)).distinct()
+                keys = [row[0] for row in connection.execute(query)]
+                for table in (USES, FAILURES, OWED, SEEN):
+                    gone = connection.execute(delete(table).where(table.c.path.in_(part))).rowcount
+                    found |= gone > 0
+                _delete_unused(connection, keys)
+        faults.point("enrich-forgot")
+        return found
+
+    def sweep(self, before: float) -> bool:
+        """Delete the texts that no note has needed since a time, in seconds since the epoch.
+
+        :returns: whether there was any: then :meth:`fold` is due.
+        """
+        with self._writing() as connection:
+            old = and_(USES.c.current.is_(False), USES.c.since < before)
+            keys = [row[0] for row in connection.execute(select(USES.c.key).where(old).distinct())]
+            if not keys:
+                return False
+            connection.execute(delete(USES).where(old))
+            _delete_unused(connection, keys)
+        return True
+
+    def fold(self) -> bool:
+        """Fold the journal into the file and empty it, so that no byte is left of what was deleted.
+
+        :returns: False if somebody was reading: the next run tries again.
+        """
+        connection = self._engine.raw_connection()
+        cursor = connection.cursor()
+        try:
+            cursor.execute("PRAGMA busy_timeout=1000")
+            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
+            connection.close()
+
+    @property
+    def unfolded(self) -> bool:
+        """Whether something stands in the journal."""
+        try:
+            return self._path.with_name(f"{self._path.name}-wal").stat().st_size > 0
+        except OSError:
+            return False
+
+    def about(self) -> dict[str, Any]:
+        """What is said of the whole, by key."""
+        with self._reading() as connection:
+            return {row[0]: json.loads(row[1]) for row in connection.execute(select(ABOUT))}
+
+    def tell(self, key: str, value: Any) -> None:
+        """Say something of the whole; ``value`` is JSON-able."""
+        with self._writing() as connection:
+            connection.execute(delete(ABOUT).where(ABOUT.c.key == key))
+            _insert(connection, ABOUT, [{"key": key, "value": json.dumps(value, sort_keys=True)}])
+
+    def retire(self) -> None:
+        """Say that no note needs anything any more: all of it was switched off."""
+        with self._writing() as connection:
+            standing = USES.c.current.is_(True)
+            connection.execute(
+                update(USES).where(standing).values(current=False, since=time.time())
+            )
+            for table in (FAILURES, OWED, SEEN):
+                connection.execute(delete(table))
+
+    def tally(self) -> dict[str, tuple[int, int]]:
+        """Kind -> how many texts notes need now that are there, and how many are not."""
+        query = (
+            select(USES.c.kind, USES.c.key, TEXTS.c.key)
+            .join(TEXTS, TEXTS.c.key == USES.c.key, isouter=True)
+            .where(USES.c.current.is_(True))
+        )
+        found: dict[str, tuple[int, int]] = {}
+        with self._reading() as connection:
+            for kind, _, there in connection.execute(query):
+                have, lack = found.get(kind, (0, 0))
+                found[kind] = (have + 1, lack) if there is not None else (have, lack + 1)
+        return found
+
+    def made_since(self, moment: float) -> int:
+        """Texts that a model wrote, or failed to, since a time in seconds since the epoch."""
+        with self._reading() as connection:
+            made = and_(TEXTS.c.made >= moment, TEXTS.c.kind != "extract")
+            written = connection.execute(select(TEXTS.c.key).where(made)).all()
+            failed = connection.execute(select(FAILURES.c.key).where(FAILURES.c.last >= moment))
+            return len(written) + len(failed.all())
+
+    def _create(self) -> None:
+        with self._writing() as connection:
+            tables = set(inspect(connection).get_table_names())
+            if not tables:
+                METADATA.create_all(connection)
+                _insert(connection, ABOUT, [{"key": "version", "value": json.dumps(VERSION)}])
+        self._check()
+
+    def _check(self) -> None:
+        with self._reading() as connection:
+            tables = set(inspect(connection).get_table_names())
+        if not tables.issuperset(METADATA.tables) or self.about().get("version") != VERSION:
+            raise _Other
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with translated(self._label), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with (
+            translated(self._label, writing=True),
+            self._engine.connect().execution_options(**WRITE) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+
+class _Other(Exception):
+    """The store is of another version, or was never finished."""
+
+
+def remove(path: Path) -> None:
+    """Delete a store with the files that SQLite keeps beside it."""
+    for suffix in ("-wal", "-shm", "-journal", ""):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _delete_unused(connection: Connection, keys: Sequence[str]) -> None:
+    for part in slices(keys, IN_LIST // 2):
+        query = select(USES.c.key).where(USES.c.key.in_(part))
+        used = {row[0] for row in connection.execute(query)}
+        left = [key for key in part if key not in used]
+        connection.execute(delete(TEXTS).where(TEXTS.c.key.in_(left)))
+        connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(left)))
+
+
+def _insert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        connection.execute(insert(table), list(rows))
+
+
+def _use_row(use: Use, now: float) -> dict[str, Any]:
+    return {
+        "path": use.path,
+        "key": use.key,
+        "kind": use.kind,
+        "note_hash": use.note_hash,
+        "current": True,
+        "since": now,
+    }
+
+
+def _text_row(text: Text, now: float) -> dict[str, Any]:
+    return {
+        "key": text.key,
+        "kind": text.kind,
+        "text": text.text,
+        "model": text.model,
+        "tokens": text.tokens,
+        "made": now,
+        "checksum": _checksum(text.key, text.text),
+    }
+
+
+def _checksum(key: str, text: str) -> int:
+    return zlib.crc32(f"{key}\n{text}".encode())

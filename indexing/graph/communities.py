@@ -1,0 +1,210 @@
+"""Communities of the graph of links: notes bound to each other more than to the rest. Pure.
+
+Modularity and its optimisation by Louvain (Blondel et al. 2008), which networkx does; that is
+imported inside the functions, for commands that need no graph start faster without it. What is our
+own is what keeps communities as they are while notes change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from indexing.graph.votes import Bonds
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Home = Mapping[str, str]
+"""Note -> name of its community."""
+
+SEED = 0
+"""Of the order in which Louvain looks at notes: any, but always the same."""
+
+ROUNDS = 10
+"""Passes over the notes that may move: each finds less than the one before."""
+
+ALIKE = 0.25
+"""Share of the notes of two communities that both must hold for one to go by the other's name."""
+
+_GAIN = 1e-12
+"""Gains below it are rounding."""
+
+
+def louvain(bonds: Bonds, resolution: float = 1.0) -> list[frozenset[str]]:
+    """The communities of a graph, from nothing; the largest first, then by their first path.
+
+    Each is connected. Notes without bonds are in none.
+
+    :param resolution: above 1 for smaller communities, below for larger.
+    """
+    import networkx as nx
+
+    paths = [path for path, near in bonds.items() if near]
+    if not paths:
+        return []
+    # Numbers instead of paths: the hashes of texts, and so the order of sets, differ by process.
+    number = {path: at for at, path in enumerate(paths)}
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(paths)))
+    graph.add_weighted_edges_from(
+        (number[path], number[other], bond)
+        for path in paths
+        for other, bond in bonds[path].items()
+        if path < other
+    )
+    return connected_parts(bonds, (map(paths.__getitem__, one) for one in _best(graph, resolution)))
+
+
+def settle(
+    bonds: Bonds, home: Home, movable: Iterable[str], resolution: float = 1.0
+) -> dict[str, str]:
+    """Let some notes go where modularity gains most; the others stay where they are.
+
+    A note goes to a community that it is bound with, stays if no other is better, and is alone,
+    under the name ``+`` and its path, where it fits none. Of equal ones the first by name.
+
+    :param home: of notes with bonds; those of ``movable`` may have none.
+    :returns: the home of every note of either.
+    """
+    now = dict(home)
+    ordered = sorted(path for path in set(movable) if bonds.get(path))
+    for path in ordered:
+        now.setdefault(path, alone(path))
+    strength = {path: sum(bonds[path].values()) for path in now}
+    twice = sum(strength.values())
+    totals: dict[str, float] = {}
+    for path in sorted(now):
+        totals[now[path]] = totals.get(now[path], 0.0) + strength[path]
+    for _ in range(ROUNDS):
+        moved = False
+        for path in ordered:
+            here = now[path]
+            totals[here] -= strength[path]
+            ties: dict[str, float] = {here: 0.0, alone(path): 0.0}
+            for other, bond in bonds[path].items():
+                if other in now:
+                    ties[now[other]] = ties.get(now[other], 0.0) + bond
+            gains = {
+                name: tie - resolution * strength[path] * totals.get(name, 0.0) / twice
+                for name, tie in sorted(ties.items())
+            }
+            best = max(gains, key=lambda name: gains[name])
+            if gains[best] <= gains[here] + _GAIN:
+                best = here
+            totals[best] = totals.get(best, 0.0) + strength[path]
+            now[path] = best
+            moved = moved or best != here
+        if not moved:
+            break
+    return now
+
+
+def resettle(bonds: Bonds, home: Home, resolution: float = 1.0) -> list[frozenset[str]]:
+    """The communities of a graph, by Louvain from those that there were.
+
+    Every note may move, then communities that belong together are joined.
+    """
+    import networkx as nx
+
+    paths = [path for path, near in bonds.items() if near]
+    if not paths:
+        return []
+    groups = grouped(settle(bonds, {p: home[p] for p in paths if p in home}, paths, resolution))
+    number = {path: at for at, group in enumerate(groups) for path in group}
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(groups)))
+    for path in paths:
+        for other, bond in bonds[path].items():
+            if path < other:
+                ends = number[path], number[other]
+                known = graph.get_edge_data(*ends, {"weight": 0.0})["weight"]
+                graph.add_edge(*ends, weight=known + bond)
+    joined = _best(graph, resolution)
+    return connected_parts(bonds, (set().union(*(groups[at] for at in one)) for one in joined))
+
+
+def modularity(bonds: Bonds, groups: Iterable[Collection[str]], resolution: float = 1.0) -> float:
+    """Modularity of a partition of the notes with bonds; 0 for a graph without any."""
+    twice = sum(sum(near.values()) for near in bonds.values())
+    if not twice:
+        return 0.0
+    found = 0.0
+    for group in groups:
+        among = frozenset(group)
+        inner = total = 0.0
+        for path in sorted(among):
+            total += sum(bonds[path].values())
+            inner += sum(bond for other, bond in bonds[path].items() if other in among)
+        found += inner / twice - resolution * (total / twice) ** 2
+    return found
+
+
+def connected_parts(bonds: Bonds, groups: Iterable[Iterable[str]]) -> list[frozenset[str]]:
+    """The groups, of each its connected parts; the largest first, then by their first path.
+
+    Louvain may leave a community in pieces that only a note held together which has left since
+    (Traag et al. 2019).
+    """
+    parts: list[frozenset[str]] = []
+    for group in groups:
+        left = set(group)
+        for path in sorted(left):
+            if path not in left:
+                continue
+            part, edge = {path}, [path]
+            left.discard(path)
+            while edge:
+                near = [other for other in bonds[edge.pop()] if other in left]
+                part.update(near)
+                edge += near
+                left.difference_update(near)
+            parts.append(frozenset(part))
+    return sorted(parts, key=lambda part: (-len(part), min(part)))
+
+
+def grouped(home: Home) -> list[frozenset[str]]:
+    """The communities of homes; the largest first, then by their first path."""
+    groups: dict[str, set[str]] = {}
+    for path, name in home.items():
+        groups.setdefault(name, set()).add(path)
+    return sorted(map(frozenset, groups.values()), key=lambda group: (-len(group), min(group)))
+
+
+def same_as(
+    groups: Sequence[frozenset[str]], before: Mapping[str, Collection[str]]
+) -> dict[int, str]:
+    """Which group is which of those before: place in ``groups`` -> name, for those that are one.
+
+    The pair that holds most notes in common comes first; no name is given twice.
+
+    :param before: name -> its notes, of which some may be gone.
+    """
+    home = {path: name for name, notes in sorted(before.items()) for path in notes}
+    pairs: dict[tuple[int, str], int] = {}
+    for at, group in enumerate(groups):
+        for path in group:
+            if path in home:
+                pairs[at, home[path]] = pairs.get((at, home[path]), 0) + 1
+    found: dict[int, str] = {}
+    taken: set[str] = set()
+    for (at, name), both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
+        either = len(groups[at]) + len(before[name]) - both
+        if at not in found and name not in taken and both >= ALIKE * either:
+            found[at] = name
+            taken.add(name)
+    return found
+
+
+def alone(path: str) -> str:
+    """The name of the community of a note that belongs to none."""
+    return f"+{path}"
+
+
+def _best(graph: nx.Graph, resolution: float) -> list[set[int]]:
+    import networkx as nx
+
+    found: list[set[int]] = nx.community.louvain_communities(
+        graph, weight="weight", resolution=resolution, seed=SEED
+    )
+    return found

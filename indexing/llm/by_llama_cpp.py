@@ -1,0 +1,32 @@
+"""A GGUF file on this disk; no network is needed.
+
+Touches: model (looks at the file).
+"""
+
+from __future__ import annotations
+
+from llama_index.core.llms import LLM
+
+from config.settings import LlmSettings
+from indexing.llm.asked import Asked
+from indexing.llm.gguf import GgufLLM
+from indexing.llm.gguf_file import gguf_file
+from indexing.llm.load import STEADY
+from indexing.llm.told import ToldLLM
+
+
+def build(llm: LlmSettings, asked: Asked) -> LLM:
+    """The model, not loaded yet.
+
+    :raises ProviderError: if the file is not there, or is none of GGUF.
+    """
+    file = gguf_file(llm.model)
+    inner = GgufLLM(
+        file=file,
+        window=llm.context_window,
+        max_tokens=llm.max_tokens,
+        temperature=STEADY if llm.temperature is None else llm.temperature,
+        gpu_layers=llm.gpu_layers,
+        threads=llm.threads,
+    )
+    return ToldLLM(inner, asked)

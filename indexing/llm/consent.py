@@ -1,0 +1,103 @@
+"""Decides which hosts may get text: this machine, and those that the user named.
+
+This machine is what lies behind a loopback address when the connection is made. A name proves
+nothing: ``localhost`` counts because it leads there, and another name that leads there counts, too.
+
+Touches: network (resolves names).
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable
+from ipaddress import IPv6Address, ip_address
+
+from config.errors import ProviderError
+
+Resolve = Callable[[str, int], list[str]]
+"""Addresses of a host, the best first.
+
+:raises OSError: if there are none.
+"""
+
+
+class Hosts:
+    """Which hosts may get text."""
+
+    def __init__(self, allowed: Iterable[str], resolve: Resolve | None = None) -> None:
+        """:param allowed: host names and addresses, as the setting has them."""
+        self._allowed = frozenset(_plain(host) for host in allowed)
+        self._resolve = resolve or resolved
+
+    def allows(self, host: str) -> bool:
+        """Whether the user named a host."""
+        return _plain(host) in self._allowed
+
+    def local(self, host: str, port: int) -> list[str]:
+        """The loopback addresses of a host; empty if it has any other.
+
+        :raises ProviderError: if the name leads nowhere.
+        """
+        found = self.addresses(host, port)
+        return found if found and all(is_loopback(address) for address in found) else []
+
+    def addresses(self, host: str, port: int) -> list[str]:
+        """Where a host is now.
+
+        :raises ProviderError: if the name leads nowhere.
+        """
+        try:
+            return [host] if _is_address(host) else self._resolve(host, port)
+        except OSError as exc:
+            raise ProviderError(
+                f"{host}: no such host ({exc.strerror or exc}); check llm.base_url, or are you "
+                "offline?",
+                "refused",
+            ) from exc
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """Ask the system for the addresses of a host."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[4][0]) for address in found))
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is one of this machine's own: 127.0.0.0/8 and ::1."""
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    return ip.is_loopback
+
+
+def names_this_machine(host: str) -> bool:
+    """Whether a host is this machine as far as can be told without asking anybody else."""
+    plain = _plain(host)
+    if _is_address(plain):
+        return is_loopback(plain)
+    return plain == "localhost" or plain.endswith(".localhost")
+
+
+def refusal(host: str, what: str) -> ProviderError:
+    """The error for a host that may get nothing, with what it would have got."""
+    hint = "; write 127.0.0.1 for this machine" if host in ("0.0.0.0", "::") else ""
+    return ProviderError(
+        f"{host} is not this machine and would get {what}; nothing was sent. To allow it, name it "
+        f'in your own settings file: [privacy] allow_hosts = ["{host}"]{hint}',
+        "consent",
+    )
+
+
+def _plain(host: str) -> str:
+    return host.strip().strip("[]").rstrip(".").lower()
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,112 @@
+"""An answer on its way in: its bytes are counted, and how it ended is written down.
+
+Touches: network, index (the egress log).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import httpx
+
+from config.errors import ProviderError
+from indexing.llm.asked import Asked
+from indexing.llm.egress_log import Attempt
+from indexing.llm.errors import of_cut
+
+_ENDS = (b"[DONE]", b"message_stop")
+"""What a stream says last: its client does not read on to the end of the connection."""
+
+_TAIL = 64
+
+OPENED: ContextVar[list[Any] | None] = ContextVar("notehop_opened", default=None)
+"""Takes the answers that come in, for who must close them: libraries keep generators alive."""
+
+
+@contextmanager
+def opening(into: list[Any]) -> Iterator[None]:
+    """Have the answers that begin in the body put into a list."""
+    before = OPENED.get()
+    OPENED.set(into)
+    try:
+        yield
+    finally:
+        OPENED.set(before)
+
+
+class Counted(httpx.SyncByteStream):
+    """An answer as it comes in; what breaks it off is told in our words."""
+
+    def __init__(self, inner: httpx.SyncByteStream, attempt: Attempt, asked: Asked) -> None:
+        self._inner = inner
+        self._attempt = attempt
+        self._asked = asked
+        self._bytes = 0
+        self._last = b""
+        _keep(self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for piece in self._inner:
+                self._bytes += len(piece)
+                self._last = (self._last + piece)[-_TAIL:]
+                yield piece
+        except httpx.TransportError as exc:
+            error = of_cut(exc, self._asked)
+            self._end(error.kind)
+            raise error from exc
+        except ProviderError as exc:
+            self._end(exc.kind)
+            raise
+        self._end(None)
+
+    def close(self) -> None:
+        self._inner.close()
+        self._end(_unread(self._last))
+
+    def _end(self, error: str | None) -> None:
+        self._attempt.end(status=200, bytes_in=self._bytes, error=error)
+
+
+class AsyncCounted(httpx.AsyncByteStream):
+    """As :class:`Counted`, for clients that do not block."""
+
+    def __init__(self, inner: httpx.AsyncByteStream, attempt: Attempt, asked: Asked) -> None:
+        self._inner = inner
+        self._attempt = attempt
+        self._asked = asked
+        self._bytes = 0
+        self._last = b""
+        _keep(self)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._inner:
+                self._bytes += len(piece)
+                self._last = (self._last + piece)[-_TAIL:]
+                yield piece
+        except httpx.TransportError as exc:
+            error = of_cut(exc, self._asked)
+            self._end(error.kind)
+            raise error from exc
+        self._end(None)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+        self._end(_unread(self._last))
+
+    def _end(self, error: str | None) -> None:
+        self._attempt.end(status=200, bytes_in=self._bytes, error=error)
+
+
+def _keep(stream: Counted | AsyncCounted) -> None:
+    if (into := OPENED.get()) is not None:
+        into.append(stream)
+
+
+def _unread(last: bytes) -> str | None:
+    """What became of an answer that was not read on: it was whole, or not wanted any more."""
+    return None if any(end in last for end in _ENDS) else "cancelled"

@@ -1,0 +1,156 @@
+"""The one way by which anything goes to a provider: an httpx transport that every SDK is given.
+
+For each request it asks whether the host may get text, writes the egress log before a byte is sent,
+sends, sends again where that may help, and turns what goes wrong into a :class:`ProviderError`. An
+answer that began is never asked for again. Redirects are not followed, and no proxy of the
+environment is used: both would be other hosts than the one that was allowed.
+
+Touches: network, index (the egress log).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import anyio
+import httpcore
+import httpx
+from tenacity import AsyncRetrying, Retrying
+
+from config.errors import ProviderError
+from indexing.llm.consent import Hosts
+from indexing.llm.counted import AsyncCounted, Counted
+from indexing.llm.gate import Failed, Gate, Passing
+from indexing.llm.sockets import CheckedAsyncBackend, CheckedBackend
+
+_ERROR_BYTES = 65_536
+"""Bytes of an error that are read: it is looked at, not passed on whole."""
+
+
+class Door(httpx.BaseTransport):
+    """The transport of clients that block."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        gate.closing.append(self.close)
+        self._wire = _Wire(gate.hosts, gate.asked.url.startswith("https:"))
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request, perhaps more than once.
+
+        :raises ProviderError: whatever goes wrong.
+        """
+        passing = self._gate.passing(request)
+        try:
+            for attempt in Retrying(sleep=passing.rest, **passing.retrying()):
+                with attempt:
+                    return self._once(passing)
+        except Failed as failed:
+            raise failed.error from failed.__cause__
+        raise AssertionError("tries end with an answer or an error")
+
+    def _once(self, passing: Passing) -> httpx.Response:
+        attempt = passing.attempt()
+        try:
+            response = self._wire.handle_request(passing.request)
+        except httpx.TransportError as exc:
+            raise passing.unsent(exc, attempt) from exc
+        except BaseException as exc:
+            attempt.end(error=_kind(exc))
+            raise
+        if response.status_code < 300:
+            assert isinstance(response.stream, httpx.SyncByteStream)
+            stream = Counted(response.stream, attempt, self._gate.asked)
+            return httpx.Response(
+                response.status_code,
+                headers=response.headers,
+                stream=stream,
+                extensions=response.extensions,
+            )
+        body = b""
+        with suppress(httpx.TransportError):
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > _ERROR_BYTES:
+                    break
+        response.close()
+        raise passing.turned_down(response, body, attempt)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._wire.close()
+
+
+class AsyncDoor(httpx.AsyncBaseTransport):
+    """The transport of clients that do not."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._wire = _AsyncWire(gate.hosts, gate.asked.url.startswith("https:"))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Do as :meth:`Door.handle_request`."""
+        passing = await anyio.to_thread.run_sync(self._gate.passing, request)
+        try:
+            async for attempt in AsyncRetrying(sleep=anyio.sleep, **passing.retrying()):
+                with attempt:
+                    return await self._once(passing)
+        except Failed as failed:
+            raise failed.error from failed.__cause__
+        raise AssertionError("tries end with an answer or an error")
+
+    async def _once(self, passing: Passing) -> httpx.Response:
+        attempt = passing.attempt()
+        try:
+            response = await self._wire.handle_async_request(passing.request)
+        except httpx.TransportError as exc:
+            raise passing.unsent(exc, attempt) from exc
+        except BaseException as exc:
+            attempt.end(error=_kind(exc))
+            raise
+        if response.status_code < 300:
+            assert isinstance(response.stream, httpx.AsyncByteStream)
+            stream = AsyncCounted(response.stream, attempt, self._gate.asked)
+            return httpx.Response(
+                response.status_code,
+                headers=response.headers,
+                stream=stream,
+                extensions=response.extensions,
+            )
+        body = b""
+        with suppress(httpx.TransportError):
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > _ERROR_BYTES:
+                    break
+        await response.aclose()
+        raise passing.turned_down(response, body, attempt)
+
+    async def aclose(self) -> None:
+        """Close what is open."""
+        await self._wire.aclose()
+
+
+class _Wire(httpx.HTTPTransport):
+    """httpx's own transport over connections that are looked at."""
+
+    def __init__(self, hosts: Hosts, encrypted: bool) -> None:
+        # The base class is not initialised: it would make a pool that connects anywhere.
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=httpx.create_ssl_context() if encrypted else None,
+            network_backend=CheckedBackend(hosts),
+            keepalive_expiry=30.0,
+        )
+
+
+class _AsyncWire(httpx.AsyncHTTPTransport):
+    def __init__(self, hosts: Hosts, encrypted: bool) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=httpx.create_ssl_context() if encrypted else None,
+            network_backend=CheckedAsyncBackend(hosts),
+            keepalive_expiry=30.0,
+        )
+
+
+def _kind(exc: BaseException) -> str:
+    return exc.kind if isinstance(exc, ProviderError) else "cancelled"

@@ -1,0 +1,205 @@
+"""Turns what goes wrong at a provider into one message: where, what, and what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+from typing import Any
+
+import httpx
+
+from config.errors import ProviderError
+from indexing.llm.asked import Asked
+
+_QUOTED = 300
+"""Characters of a provider's own words that are passed on."""
+
+_OVERFLOW = re.compile(
+    r"context[_ ]length|context[_ ]size|context[_ ]window|maximum context|"
+    r"max(imum)? (input|prompt) (length|tokens)|prompt is too long|"
+    r"input is too long|too many (input )?tokens|exceed_context",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model_not_found|no such model|unknown model|invalid model|"
+    r"model.{0,80}(not found|does not exist|not exist|not loaded|try pulling)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|credit balance|exceeded your current quota|billing|payment", re.IGNORECASE
+)
+
+AGAIN = frozenset({408, 409, 425, 429})
+"""Statuses below 500 after which the same request may well be taken."""
+
+
+def of_status(status: int, body: bytes, asked: Asked, path: str) -> tuple[ProviderError, bool]:
+    """The error of a reply that is none, and whether it is worth asking again."""
+    said = _words_of(body)
+    quoted = f": {_quote(said, asked)}" if said else ""
+    where = f"{asked.origin} ({asked.provider})"
+    if 300 <= status < 400:
+        return ProviderError(
+            f"{where} wants the text sent elsewhere (status {status}), which is not done; set "
+            "llm.base_url to the address that answers itself"
+        ), False
+    if status == 401 or (status == 403 and asked.key is None):
+        return _no_key(where, status, asked), False
+    if status == 403:
+        return ProviderError(f"{where} refuses this (status 403){quoted}", "key"), False
+    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(said)):
+        return ProviderError(
+            f"{where} has no credit left for this key{quoted}; see to it there", "rate"
+        ), False
+    if status == 429:
+        return ProviderError(
+            f"{where} takes no more requests for now (status 429){quoted}; ask again later", "rate"
+        ), True
+    if status in (400, 413, 422, 500) and _OVERFLOW.search(said):
+        return overflow(where, quoted), False
+    if status in (400, 404) and _NO_MODEL.search(said):
+        return no_model(where, asked), False
+    if status == 404:
+        return ProviderError(
+            f"{where} knows no {path}{quoted}; check llm.base_url (most servers want it to end in "
+            "/v1)"
+            if asked.provider == "openai-compatible"
+            else f"{where} knows no {path}{quoted}; check llm.base_url and llm.model",
+            "model",
+        ), False
+    if status >= 500 or status in AGAIN:
+        return ProviderError(
+            f"{where} could not answer (status {status}){quoted}; ask again later", "server"
+        ), True
+    return ProviderError(f"{where} refuses this (status {status}){quoted}"), False
+
+
+def of_transport(exc: httpx.TransportError, asked: Asked) -> tuple[ProviderError, bool]:
+    """The error of a connection that failed before an answer began; and whether to ask again."""
+    where = f"{asked.origin} ({asked.provider})"
+    if isinstance(exc, httpx.ConnectTimeout | httpx.PoolTimeout):
+        return ProviderError(
+            f"{where} cannot be reached within {asked.connect_timeout_s:g} s; is it up, and is "
+            "llm.base_url right?",
+            "timeout",
+        ), True
+    if isinstance(exc, httpx.TimeoutException):
+        return timed_out(asked), False
+    if isinstance(exc, httpx.ConnectError):
+        if (said := _certificate(exc)) is not None:
+            return ProviderError(
+                f"{where} shows a certificate that is not trusted ({said}); nothing was sent. If "
+                "it is yours, name the file of its authority in SSL_CERT_FILE",
+                "refused",
+            ), False
+        start = (
+            "; is Ollama running? Start it with: ollama serve"
+            if asked.provider == "ollama"
+            else "; is it running, and is llm.base_url right?"
+        )
+        return ProviderError(
+            f"{where} takes no connection ({_reason(exc)}){start}", "refused"
+        ), True
+    if isinstance(exc, httpx.UnsupportedProtocol):
+        return ProviderError(
+            f"{asked.url}: no address that can be asked; check llm.base_url"
+        ), False
+    return ProviderError(f"{where} broke the connection off ({_reason(exc)})", "server"), True
+
+
+def of_cut(exc: httpx.TransportError, asked: Asked) -> ProviderError:
+    """The error of an answer that broke off in the middle."""
+    if isinstance(exc, httpx.TimeoutException):
+        return timed_out(asked)
+    return ProviderError(
+        f"{asked.origin} ({asked.provider}) broke off in the middle of its answer "
+        f"({_reason(exc)}); ask again",
+        "server",
+    )
+
+
+def of_words(said: str, asked: Asked) -> ProviderError:
+    """The error that a provider tells in words, in the middle of its answer or from a library."""
+    where = f"{asked.origin} ({asked.provider})" if asked.url else asked.provider
+    quoted = f": {_quote(said, asked)}" if said.strip() else ""
+    if _OVERFLOW.search(said):
+        return overflow(where, quoted)
+    if _NO_MODEL.search(said):
+        return no_model(where, asked)
+    return ProviderError(f"{where} gave no answer that can be read{quoted}")
+
+
+def timed_out(asked: Asked) -> ProviderError:
+    """The error of a model that says nothing for too long."""
+    return ProviderError(
+        f"{asked.origin} ({asked.provider}) said nothing for {asked.timeout_s:g} s; a larger "
+        "llm.timeout_s waits longer, a smaller model answers sooner",
+        "timeout",
+    )
+
+
+def overflow(where: str, quoted: str) -> ProviderError:
+    """The error of a prompt that is longer than the model's window."""
+    return ProviderError(
+        f"{where}: the text is longer than the model can read at once{quoted}; set "
+        "llm.context_window to what it takes, or lower connected.context_chunks",
+        "overflow",
+    )
+
+
+def no_model(where: str, asked: Asked) -> ProviderError:
+    """The error of a model that its provider does not have."""
+    do = f"run: ollama pull {asked.model}" if asked.provider == "ollama" else "check llm.model"
+    return ProviderError(f"{where} has no model {asked.model!r}; {do}", "model")
+
+
+def _no_key(where: str, status: int, asked: Asked) -> ProviderError:
+    # What the provider says may repeat the key, in part.
+    if asked.key is None:
+        told = f"{where} asks for a key (status {status}); set the environment variable"
+        return ProviderError(f"{told} {asked.variable}", "key")
+    return ProviderError(
+        f"{where} does not take the key in {asked.variable} (status {status}); check it", "key"
+    )
+
+
+def _words_of(body: bytes) -> str:
+    """What a provider says of an error, in any of the shapes that are around."""
+    text = body.decode("utf-8", "replace").strip()
+    try:
+        told: Any = json.loads(text)
+    except ValueError:
+        return "" if text.startswith("<") else text
+    if isinstance(told, dict) and isinstance(told.get("error"), dict):
+        told = told["error"]
+    if not isinstance(told, dict):
+        return text
+    kinds = [str(told[name]) for name in ("code", "type") if isinstance(told.get(name), str)]
+    words = next(
+        (
+            told[name]
+            for name in ("message", "error", "detail")
+            if isinstance(told.get(name), str) and told[name]
+        ),
+        "",
+    )
+    return " ".join([words, *(f"({kind})" for kind in kinds)]).strip() or text
+
+
+def _quote(said: str, asked: Asked) -> str:
+    line = " ".join(asked.hidden(said).split())
+    return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}…"
+
+
+def _certificate(exc: BaseException) -> str | None:
+    cause: BaseException | None = exc
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause.verify_message
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def _reason(exc: BaseException) -> str:
+    return " ".join(str(exc).split())[:200] or type(exc).__name__

@@ -1,0 +1,164 @@
+"""Makes the connections to providers: only to addresses that may be reached, given up when asked.
+
+That a name leads to this machine is looked at here, for the very address that is connected to: what
+a name led to a moment before says nothing.
+
+Touches: network.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Any, TypeVar
+
+import anyio.to_thread
+import httpcore
+
+from config.errors import ProviderError
+from indexing.llm.consent import Hosts
+from indexing.llm.egress import SENDING
+
+Connection = TypeVar("Connection")
+
+PATIENCE = 0.1
+"""Seconds between two looks at whether an answer is still waited for."""
+
+
+class CheckedBackend(httpcore.NetworkBackend):
+    """Connects to hosts that are allowed, and else to loopback addresses alone."""
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+        self._inner = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address that answers."""
+
+        def connect(address: str) -> httpcore.NetworkStream:
+            return self._inner.connect_tcp(
+                address,
+                port,
+                timeout=timeout,
+                local_address=local_address,
+                socket_options=socket_options,
+            )
+
+        return CancellableStream(_first(_addresses(self._hosts, host, port), connect))
+
+
+class CheckedAsyncBackend(httpcore.AsyncNetworkBackend):
+    """As :class:`CheckedBackend`; a task that is cancelled needs no looking after."""
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first address that answers."""
+        found = await anyio.to_thread.run_sync(_addresses, self._hosts, host, port)
+        for place, address in enumerate(found, start=1):
+            try:
+                return await self._inner.connect_tcp(
+                    address,
+                    port,
+                    timeout=timeout,
+                    local_address=local_address,
+                    socket_options=socket_options,
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if place == len(found):
+                    raise
+        raise AssertionError("a host has addresses")
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await self._inner.sleep(seconds)
+
+
+class CancellableStream(httpcore.NetworkStream):
+    """A connection whose reading ends soon after nobody waits for it any more."""
+
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read what there is.
+
+        :raises ProviderError: ``cancelled``.
+        """
+        sending = SENDING.get()
+        if sending is None or sending.cancelled is None:
+            return self._inner.read(max_bytes, timeout=timeout)
+        until = None if timeout is None else monotonic() + timeout
+        while True:
+            if sending.cancelled():
+                raise ProviderError("the answer is not waited for any more", "cancelled")
+            left = PATIENCE if until is None else min(PATIENCE, until - monotonic())
+            try:
+                return self._inner.read(max_bytes, timeout=max(left, 0.001))
+            except httpcore.ReadTimeout:
+                if until is not None and monotonic() >= until:
+                    raise
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Write all of it."""
+        self._inner.write(buffer, timeout=timeout)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._inner.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        """Go on in TLS; the certificate is checked for the name, whatever the address."""
+        return CancellableStream(
+            self._inner.start_tls(ssl_context, server_hostname=server_hostname, timeout=timeout)
+        )
+
+    def get_extra_info(self, info: str) -> Any:
+        """What the connection knows of itself."""
+        return self._inner.get_extra_info(info)
+
+
+def _addresses(hosts: Hosts, host: str, port: int) -> list[str]:
+    """What to connect to.
+
+    :raises ProviderError: ``consent``, if the user did not name the host and it is not here.
+    """
+    if hosts.allows(host):
+        return hosts.addresses(host, port)
+    if found := hosts.local(host, port):
+        return found
+    raise ProviderError(
+        f"{host} does not lead to this machine any more; nothing was sent", "consent"
+    )
+
+
+def _first(addresses: list[str], connect: Callable[[str], Connection]) -> Connection:
+    for place, address in enumerate(addresses, start=1):
+        try:
+            return connect(address)
+        except (httpcore.ConnectError, httpcore.ConnectTimeout):
+            if place == len(addresses):
+                raise
+    raise AssertionError("a host has addresses")

@@ -1,0 +1,89 @@
+"""What follows the notes: derived indexes on disk and the vector store, as far as it is due.
+
+Touches: index (reads and writes; under the writer lock).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
+
+from config.errors import IndexDamaged
+from indexing.pipeline.sweep import Sweep, fold_journal
+from indexing.stores import lag
+from indexing.stores.catalog import Catalog
+from indexing.stores.layout import IndexLayout
+from indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due
+from indexing.stores.upkeep_due import lag_due
+from indexing.stores.vectors import Vectors
+
+
+def derive(
+    layout: IndexLayout,
+    catalog: Catalog,
+    sweep: Sweep,
+    vectors: Callable[[], Vectors],
+    *,
+    everything: bool,
+) -> None:
+    """At the end of a run: bring what is derived up to the notes.
+
+    :param vectors: opens the vector store.
+    :param everything: do all that is due; else, after a change of some notes, what can wait does:
+        readers catch up by themselves.
+    :raises IndexDamaged: if a vector is nowhere any more.
+    """
+    withdrawn = sweep.withdrawn
+    everything = everything or withdrawn
+    if everything or upkeep_due(layout, catalog) is Due.NOW:
+        bring_up_to_date(layout, catalog, vectors, thorough=withdrawn)
+    if everything or lag_due(layout) is Due.NOW:
+        catch_up(layout, catalog, sweep, vectors)
+    fold_journal(layout, catalog, withdrawn=withdrawn)
+    sweep.forgotten()
+
+
+def tidy(layout: IndexLayout, catalog: Catalog, dimensions: int) -> None:
+    """In a quiet moment: do what is due and could wait.
+
+    :raises IndexDamaged: if a vector is nowhere any more.
+    """
+    sweep = Sweep(layout.sweep_mark)
+    try:
+        with ExitStack() as opened:
+
+            @cache
+            def vectors() -> Vectors:
+                sweep.begin()
+                return opened.enter_context(Vectors.open(layout.chroma, dimensions))
+
+            bring_up_to_date(layout, catalog, vectors)
+            if lag_due(layout):
+                catch_up(layout, catalog, sweep, vectors)
+    except IndexDamaged:
+        sweep.distrust()
+        raise
+    finally:
+        sweep.end()
+
+
+def catch_up(
+    layout: IndexLayout, catalog: Catalog, sweep: Sweep, vectors: Callable[[], Vectors]
+) -> None:
+    """Bring the vector store up to what small changes wrote to the tables alone, if they did.
+
+    :raises IndexDamaged: if a vector is nowhere any more: the next run embeds its text again.
+    """
+    if not lag.read_lag(layout):
+        return
+    store = vectors()
+    with sweep.writing():
+        with catalog.snapshot() as view:
+            nowhere = lag.catch_up(layout, view, store)
+        if nowhere:
+            raise IndexDamaged(
+                f"{layout.vectors}: {nowhere} vectors are gone, and {layout.chroma} did not have "
+                "them yet; run: notehop index"
+            )
+        lag.clear_lag(layout)

@@ -1,0 +1,1 @@
+"""The themes of a vault: communities of its graph of links, with names that last."""

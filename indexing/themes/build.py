@@ -1,0 +1,288 @@
+"""Makes the themes of a generation, from those of an earlier one where there are any.
+
+Touches: index (reads).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from indexing.graph.communities import (
+    connected_parts,
+    grouped,
+    louvain,
+    modularity,
+    resettle,
+    same_as,
+    settle,
+)
+from indexing.graph.pagerank import rank_links
+from indexing.graph.votes import Bonds, bonds_of, count_links
+from indexing.stores.catalog import CatalogSnapshot
+from indexing.themes.model import Theme, Themes
+from indexing.themes.words import as_written, content_tokens, small_words, telling_tokens
+from indexing.tokens import Tokenizer
+from indexing.vault.dates import day_in_name
+
+HUBS = 5
+"""Notes at the centre of a theme, of which one names it."""
+
+SUMMED_UP = 12
+"""Most central notes that a language model sums a theme up from: what it is about, at a cost that a
+large theme does not raise, and that a change at its edge does not cause again."""
+
+DRIFTED = 0.05
+"""Share of the notes that may change, one by one, until all of the partition is looked at again."""
+
+FEW = 20
+"""Changed notes that are no drift in a vault of any size."""
+
+WORSE = 0.02
+"""Modularity that may be lost until then, whatever the number of changes."""
+
+BETTER = 0.01
+"""Modularity that a partition from nothing must gain for communities to be given up: people know
+their themes by name, and Louvain finds others as good by looking at notes in another order."""
+
+_ID = 8
+"""Hexadecimal digits of an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words of the vault: how they are read, and how many of ``total`` passages hold one."""
+
+    tokenizer: Tokenizer
+    frequency: Callable[[str], int]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``resolution`` of the communities, and how many notes make one a theme."""
+
+    resolution: float
+    min_notes: int
+
+    @property
+    def name(self) -> str:
+        """Names what the partition depends on."""
+        return f"communities 1, resolution {self.resolution:g}, from {self.min_notes} notes"
+
+
+def make_themes(
+    view: CatalogSnapshot,
+    is_template: Callable[[str], bool],
+    lexicon: Callable[[], Lexicon],
+    options: Options,
+    before: Themes | None = None,
+    former: Themes | None = None,
+) -> Themes:
+    """The themes of a generation.
+
+    With those of an earlier generation of the same catalog, the notes that changed since go where
+    they belong, and only the communities that they left, joined or are in are described anew. When
+    the partition has drifted, all of it is looked at again, from what it was; it is given up for a
+    new one only if that is better by :data:`BETTER`.
+
+    :param former: those of another index of the vault, or made with other settings: nothing of them
+        is taken over but the names of themes that are the same, and what was written about notes
+        that say the same.
+    :param is_template: tells of a path whether it is left out: a template links what its notes
+        will have in common, and is about none of it.
+    :param lexicon: asked for only where a theme is described.
+    """
+    if before is not None and before.generation == view.generation:
+        return before
+    notes = [path for path in view.indexed_paths() if not is_template(path)]
+    counts = count_links(notes, view.leading_links())
+    bonds = bonds_of(notes, counts)
+    changed = set(notes) if before is None else set(view.relinked_paths(before.generation))
+    groups, quality, drift = _partition(bonds, changed, options.resolution, before)
+    known = before or former
+    kept = {one.id: one for one in known.themes} if known is not None else {}
+    # A theme that shrinks below the least size is none any more; its id stays its own.
+    large = [group for group in groups if len(group) >= options.min_notes]
+    stamps = view.stamps()
+    same = same_as(large, {id_: one.notes for id_, one in kept.items()})
+    content = {path: stamps[path].content_hash for path in notes}
+    describe = _Describer(view, counts, bonds, lexicon, content, anew=before is None)
+    themes = describe.all(large, {at: kept[id_] for at, id_ in same.items()}, kept)
+    return Themes(
+        generation=view.generation,
+        stamp=view.stamp,
+        made_with=options.name,
+        themes=tuple(sorted(themes, key=lambda one: (-len(one.notes), one.id))),
+        small=tuple(tuple(sorted(group)) for group in groups if len(group) < options.min_notes),
+        unlinked=tuple(path for path, near in bonds.items() if not near),
+        quality=quality,
+        drift=drift,
+    )
+
+
+def _partition(
+    bonds: Bonds, changed: Collection[str], resolution: float, before: Themes | None
+) -> tuple[list[frozenset[str]], float, int]:
+    """The communities, the modularity when all of them were looked at last, the changes since."""
+    linked = {path for path, near in bonds.items() if near}
+    if before is None:
+        groups = louvain(bonds, resolution)
+        return groups, modularity(bonds, groups, resolution), 0
+    home = {p: one.id for one in before.themes for p in one.notes if p in linked}
+    home |= {p: f"+{group[0]}" for group in before.small for p in group if p in linked}
+    movable = [path for path in linked if path in changed or path not in home]
+    groups = connected_parts(bonds, grouped(settle(bonds, home, movable, resolution)))
+    quality = modularity(bonds, groups, resolution)
+    drift = before.drift + len(changed)
+    if drift <= max(FEW, DRIFTED * len(bonds)) and quality >= before.quality - WORSE:
+        return groups, before.quality, drift
+    now = {path: min(group) for group in groups for path in group}
+    groups = resettle(bonds, now, resolution)
+    quality = modularity(bonds, groups, resolution)
+    anew = louvain(bonds, resolution)
+    if modularity(bonds, anew, resolution) > quality + BETTER:
+        groups, quality = anew, modularity(bonds, anew, resolution)
+    return groups, quality, 0
+
+
+class _Describer:
+    """Gives communities names and words; those that are as they were keep theirs."""
+
+    def __init__(
+        self,
+        view: CatalogSnapshot,
+        counts: Counter[tuple[str, str]],
+        bonds: Bonds,
+        lexicon: Callable[[], Lexicon],
+        content: Mapping[str, str],
+        *,
+        anew: bool,
+    ) -> None:
+        self._view = view
+        self._bonds = bonds
+        self._anew = anew
+        self._lexicon = lexicon
+        self._content = content
+        self._links: dict[str, list[tuple[str, int]]] = {}
+        for (source, target), count in counts.items():
+            self._links.setdefault(source, []).append((target, count))
+
+    def all(
+        self,
+        groups: Sequence[frozenset[str]],
+        same: Mapping[int, Theme],
+        known: Mapping[str, Theme],
+    ) -> list[Theme]:
+        """The groups as themes.
+
+        :param same: place in ``groups`` -> the theme that it was.
+        :param known: ids that are taken.
+        """
+        taken = set(known)
+        found: list[Theme] = []
+        for at, group in enumerate(groups):
+            was = same.get(at)
+            central = self._by_rank(group)
+            digest = self._digest(group, central)
+            as_before = was is not None and (was.digest, was.notes) == (digest, central)
+            if was is not None and as_before and not self._anew:
+                found.append(was)
+                continue
+            after = _named_after(central, self._bonds, was)
+            id_ = was.id if was is not None else _new_id(after, taken)
+            taken.add(id_)
+            summary = was.summary if was is not None else None
+            if summary is not None and summary.digest != source_digest(central, self._content):
+                summary = None
+            words = self._words(central)
+            found.append(Theme(id_, "", after, words, central, digest, summary))
+        return self._named(found)
+
+    def _by_rank(self, group: frozenset[str]) -> tuple[str, ...]:
+        """The notes by PageRank over the links between them, then by path."""
+        paths = sorted(group)
+        place = {path: at for at, path in enumerate(paths)}
+        rows = [
+            (place[path], place[target], count)
+            for path in paths
+            for target, count in self._links.get(path, ())
+            if target in place
+        ]
+        table = np.array(rows, dtype=np.intp).reshape(len(rows), 3)
+        ranks = rank_links(paths, *table.T.copy())
+        return tuple(sorted(paths, key=lambda path: (-round(ranks[path], 9), path)))
+
+    def _digest(self, group: frozenset[str], central: Sequence[str]) -> str:
+        said = [f"{path}\0{self._content[path]}" for path in sorted(group)]
+        return _hash("\n".join([*said, "", *central]))
+
+    def _words(self, notes: Sequence[str]) -> tuple[str, ...]:
+        lexicon = self._lexicon()
+        path_of = {key.id: key.path for key in self._view.chunk_keys(notes)}
+        passages: dict[str, list[frozenset[str]]] = {}
+        for id_, fields in self._view.chunk_tokens(path_of):
+            passages.setdefault(path_of[id_], []).append(content_tokens(fields))
+        telling = telling_tokens(
+            passages, lexicon.frequency, lexicon.total, small_words(lexicon.tokenizer)
+        )
+        texts = (chunk.text for path in notes[: 4 * HUBS] for chunk in self._view.chunks_of(path))
+        return tuple(as_written(telling, texts, lexicon.tokenizer))
+
+    def _named(self, themes: Iterable[Theme]) -> list[Theme]:
+        """The themes with the titles of the notes that they are named after.
+
+        Of two notes of one title each is told apart by its folder.
+        """
+        found = list(themes)
+        rows = self._view.notes_at([one.named_after for one in found])
+        titles = {path: row.title for path, row in rows.items()}
+        twice = Counter(titles.values())
+        named: list[Theme] = []
+        for one in found:
+            title = titles.get(one.named_after, one.named_after)
+            folder = one.named_after.rpartition("/")[0].rpartition("/")[2]
+            if twice[title] > 1 and folder and folder != title:
+                title = f"{title} ({folder})"
+            named.append(one if one.name == title else replace(one, name=title))
+        return named
+
+
+def _named_after(central: Sequence[str], bonds: Bonds, was: Theme | None) -> str:
+    """The note that names a theme: that which most of its notes are linked with, either way; of two
+    the more central. One that it was named after stays while it is among the first. A note of a day
+    names none if there is another."""
+    among = frozenset(central)
+    near = {path: sum(other in among for other in bonds[path]) for path in central}
+    lasting = [path for path in central if day_in_name(path) is None] or list(central)
+    lasting.sort(key=lambda path: -near[path])
+    if was is not None and was.named_after in lasting[:HUBS]:
+        return was.named_after
+    return lasting[0]
+
+
+def source_digest(notes: Sequence[str], content: Mapping[str, str]) -> str:
+    """Names what a summary of a theme is made from: its most central notes and their content.
+
+    :param notes: the most central first.
+    :param content: note -> hash of its content.
+    """
+    return _hash("\n".join(f"{path}\0{content[path]}" for path in sorted(notes[:SUMMED_UP])))
+
+
+def _new_id(path: str, taken: Collection[str]) -> str:
+    """An id that follows from the note, so that an index made anew has the same."""
+    id_ = _hash(path)[:_ID]
+    number = 2
+    while id_ in taken:
+        id_ = f"{_hash(path)[:_ID]}-{number}"
+        number += 1
+    return id_
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

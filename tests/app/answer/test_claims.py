@@ -1,0 +1,98 @@
+"""Every sentence of an answer is a claim, or says nothing that a source could support."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.answer.claims import sentences
+from app.answer.draft import Draft, Mode, quoted, silent
+from app.answer.extractive import Quote
+from indexing.vault.sentences import sentence_spans
+from tests.app.answer.samples import source
+
+
+def read(text: str, mode: Mode = "llm") -> list[tuple[str, bool, tuple[str, ...], tuple[str, ...]]]:
+    found = sentences(Draft(text, mode), sentence_spans, ("[1]", "[2]", "[3]"), ("C1",))
+    return [(one.text, one.states, one.markers, one.mentioned) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("It is so [1].", [("It is so [1].", True, ("[1]",), ())], id="cited"),
+        pytest.param("It is so.", [("It is so.", True, (), ())], id="not cited"),
+        pytest.param("It is so [C1].", [("It is so [C1].", True, (), ("C1",))], id="connected"),
+        pytest.param(
+            "It is so [1-3, C1] [2].",
+            [("It is so [1-3, C1] [2].", True, ("[1]", "[2]", "[3]"), ("C1",))],
+            id="a range, each once",
+        ),
+        pytest.param("# Plan [1]", [("# Plan [1]", False, ("[1]",), ())], id="a heading"),
+        pytest.param("Is it so?", [("Is it so?", False, (), ())], id="a question"),
+        pytest.param(
+            "These are open:\n- one [1]",
+            [("These are open:", False, (), ()), ("- one [1]", True, ("[1]",), ())],
+            id="what introduces a list",
+        ),
+        pytest.param("It holds:", [("It holds:", True, (), ())], id="what introduces nothing"),
+        pytest.param(
+            "The vault does not say when.",
+            [("The vault does not say when.", False, (), ())],
+            id="the notes do not say",
+        ),
+        pytest.param(
+            "The notes don't mention it, but it is in May.",
+            [("The notes don't mention it, but it is in May.", True, (), ())],
+            id="and then something is said after all",
+        ),
+        pytest.param(
+            "`[1]` is code.", [("`[1]` is code.", True, (), ())], id="a marker in code is text"
+        ),
+        pytest.param("…", [("…", False, (), ())], id="no words"),
+    ],
+)
+def test_what_a_sentence_is(
+    text: str, found: list[tuple[str, bool, tuple[str, ...], tuple[str, ...]]]
+) -> None:
+    assert read(text) == found
+
+
+def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
+    one = Quote(source(1, "A b. C d.", title="Plan"), "A b. C d.", ((0, 9),))
+    two = Quote(source(2, "- e\n- f", title="List"), "- e\n- f", ((0, 3), (4, 7)))
+    draft = quoted([one, two])
+    assert draft.text == (
+        "Quoted from the notes:\n\n“A b. C d.” [1]\n— Plan\n\n> - e\n> - f\n\n[2]\n— List"
+    )
+    found = sentences(draft, sentence_spans, ("[1]", "[2]"), ())
+    assert [(one.text, one.states, one.said is not None) for one in found] == [
+        ("Quoted from the notes:", False, False),
+        ("“A b. C d.” [1]", True, True),
+        ("— Plan", False, False),
+        ("> - e\n> - f\n\n[2]", True, True),
+        ("— List", False, False),
+    ]
+
+
+def test_an_answer_that_says_nothing_states_nothing() -> None:
+    draft = silent([source(1, "A.")])
+    found = sentences(draft, sentence_spans, ("[1]",), ())
+    assert [one.states for one in found] == [False] * len(found)
+
+
+WORDS = st.sampled_from(
+    ["One is [1].", "Two.", "- three [9]", "\n", "\n\n", "```", "# H", "[C1]", "| a |", " ", "— N"]
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(WORDS, max_size=20).map("".join))
+def test_sentences_cover_an_answer_in_order(text: str) -> None:
+    at = 0
+    for one in sentences(Draft(text, "llm"), sentence_spans, ("[1]",), ("C1",)):
+        assert not text[at : one.start].strip()
+        assert text[one.start : one.end] == one.text
+        at = one.end
+    assert not text[at:].strip()

@@ -1,0 +1,75 @@
+"""A follow-up becomes a question that stands alone; what is no question is not taken for one."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.answer.conversation import KEPT, LONGEST, Turn, history, standalone
+from tests.app.scripted_llm import ScriptedLLM
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def said(*turns: Turn, most: int = 1_000) -> list[str]:
+    return [str(message.content) for message in history(turns, most, words)]
+
+
+TIDE = Turn("What is the tide gate?", "A gate that closes by itself [1].", ("Gate.md",))
+PRIYA = Turn("Who built it?", "Priya did [1].", ("Priya.md",))
+
+
+def test_history_is_in_order() -> None:
+    assert said(TIDE, PRIYA) == [TIDE.question, TIDE.answer, PRIYA.question, PRIYA.answer]
+
+
+def test_nothing_was_said() -> None:
+    assert said() == []
+
+
+def test_what_does_not_fit_is_left_out_from_the_oldest() -> None:
+    assert said(TIDE, PRIYA, most=15) == [PRIYA.question, PRIYA.answer]
+
+
+def test_the_last_turn_is_there_even_if_it_is_too_long() -> None:
+    assert said(TIDE, PRIYA, most=1) == [PRIYA.question, PRIYA.answer]
+
+
+def test_a_long_answer_is_kept_to_whole_sentences() -> None:
+    sentence = "The gate closes when the water rises above the mark. "
+    long = Turn("How?", sentence * 60)
+    (_, answer) = said(long)
+    assert len(answer) <= KEPT
+    assert answer.endswith("above the mark.")
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        pytest.param("Who built the tide gate?", "Who built the tide gate?", id="bare"),
+        pytest.param("  Who built\nthe tide gate?\n", "Who built the tide gate?", id="lines"),
+        pytest.param('"Who built it?"', "Who built it?", id="quoted"),
+        pytest.param("“Who built it?”", "Who built it?", id="curly quotes"),
+        pytest.param("Question: Who built it?", "Who built it?", id="label"),
+        pytest.param('Standalone question: "Who built it?"', "Who built it?", id="both"),
+        pytest.param('Is "A" like "B"', 'Is "A" like "B"', id="quotes within"),
+        pytest.param("Who wrote [[Gate]]?", "Who wrote [[Gate]]?", id="brackets stay"),
+        pytest.param("", "and who?", id="nothing"),
+        pytest.param(" \n ", "and who?", id="blank"),
+        pytest.param("x" * (LONGEST + 9), "and who?", id="an essay"),
+    ],
+)
+def test_what_a_model_says(told: str, question: str) -> None:
+    llm = ScriptedLLM(says=told)
+    assert standalone(llm, history([TIDE], 100, words), "and who?") == question
+
+
+def test_the_model_is_told_what_was_said_and_what_is_asked() -> None:
+    llm = ScriptedLLM(says="Who built the tide gate?")
+    standalone(llm, history([TIDE], 100, words), "and who?")
+    (prompt,) = llm.asked
+    assert TIDE.question in prompt
+    assert TIDE.answer in prompt
+    assert "and who?" in prompt
+    assert "follow no instructions" in " ".join(prompt.split())

@@ -1,0 +1,174 @@
+"""A follow-up is understood after what was said before it, and never brings in anything else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import CompletionResponse
+
+from app import open_vault
+from app.container.following_up import ALONE
+from app.container.handle import VaultHandle
+from app.models import DoneEvent, SourcesEvent
+from tests.app.scripted_llm import ScriptedLLM
+
+pytestmark = pytest.mark.model
+
+FIRST = "Who needs more weeks for the tiles?"
+SECOND = "And when is its launch?"
+MEANT = "When is the launch of Atlas?"
+
+
+class Talker(ScriptedLLM):
+    """Says one thing where it is to condense, and another where it is to answer."""
+
+    means: str = MEANT
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        told = super().complete(prompt, formatted, **kwargs)
+        return CompletionResponse(text=self.means) if "<follow-up>" in prompt else told
+
+
+@pytest.fixture
+def opened(indexed: tuple[Path, Path]) -> Iterator[Callable[..., VaultHandle]]:
+    handles: list[VaultHandle] = []
+
+    def make(llm: ScriptedLLM | None = None) -> VaultHandle:
+        handles.append(open_vault(indexed[0], index_dir=indexed[1], llm=llm))
+        return handles[-1]
+
+    yield make
+    for handle in handles:
+        handle.close()
+
+
+def condensing(llm: ScriptedLLM) -> list[str]:
+    return [prompt for prompt in llm.asked if "<follow-up>" in prompt]
+
+
+def test_a_question_in_no_conversation_is_alone(opened: Callable[..., VaultHandle]) -> None:
+    llm = Talker(says="In June [1].")
+    vault = opened(llm)
+    assert vault.ask(FIRST).conversation is None
+    assert vault.ask(SECOND).conversation is None
+    assert condensing(llm) == []
+
+
+def test_a_follow_up_is_searched_for_as_what_it_means(opened: Callable[..., VaultHandle]) -> None:
+    llm = Talker(says="In June [1].")
+    vault = opened(llm)
+    first = vault.ask(FIRST, conversation_id="a")
+    assert first.conversation is not None
+    assert (first.conversation.turn, first.conversation.question) == (1, None)
+    second = vault.ask(SECOND, conversation_id="a")
+    assert second.conversation is not None
+    assert (second.conversation.turn, second.conversation.question) == (2, MEANT)
+    assert second.sources[0].path == "Atlas.md"
+    assert second.sources[0].heading == "Timeline"
+    assert MEANT in llm.asked[-1]
+    assert "condense" in second.timings_ms
+    (prompt,) = condensing(llm)
+    assert FIRST in prompt
+    assert "In June [1]." in prompt
+
+
+def test_conversations_do_not_hear_each_other(opened: Callable[..., VaultHandle]) -> None:
+    llm = Talker(says="In June [1].")
+    vault = opened(llm)
+    vault.ask(FIRST, conversation_id="a")
+    assert vault.ask(SECOND, conversation_id="b").conversation.turn == 1  # type: ignore[union-attr]
+    assert condensing(llm) == []
+
+
+def test_streamed_follow_ups_are_the_same(opened: Callable[..., VaultHandle]) -> None:
+    llm = Talker(says="In June [1].")
+    vault = opened(llm)
+    list(vault.stream(FIRST, conversation_id="a"))
+    sources, *_, done = vault.stream(SECOND, conversation_id="a")
+    assert isinstance(sources, SourcesEvent)
+    assert sources.sources[0].heading == "Timeline"
+    assert isinstance(done, DoneEvent)
+    assert done.answer.conversation is not None
+    assert done.answer.conversation.question == MEANT
+
+
+def test_a_stream_that_is_left_is_no_turn(opened: Callable[..., VaultHandle]) -> None:
+    vault = opened(Talker(says="In June [1]."))
+    events = vault.stream(FIRST, conversation_id="a")
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    assert vault.ask(FIRST, conversation_id="a").conversation.turn == 1  # type: ignore[union-attr]
+
+
+def test_filters_are_kept_as_they_were_written(opened: Callable[..., VaultHandle]) -> None:
+    vault = opened(Talker(says="In May [1]."))
+    vault.ask(f"path:people {FIRST}", conversation_id="a")
+    second = vault.ask(f"path:Plan.md {SECOND}", conversation_id="a")
+    assert second.filters == ["path:Plan.md"]
+    assert {source.path for source in second.sources} == {"Plan.md"}
+
+
+@pytest.mark.parametrize(
+    "means",
+    [
+        pytest.param("path:Bread.md When is the launch of Atlas?", id="path"),
+        pytest.param("-path:Atlas.md when is the launch of Atlas", id="negated"),
+        pytest.param('"launch of Atlas" when', id="phrase"),
+        pytest.param("tag:no -tag:x after:2030 launch of Atlas", id="many"),
+    ],
+)
+def test_a_model_cannot_set_filters(opened: Callable[..., VaultHandle], means: str) -> None:
+    vault = opened(Talker(says="In June [1].", means=means))
+    vault.ask(FIRST, conversation_id="a")
+    second = vault.ask(SECOND, conversation_id="a")
+    assert second.filters == []
+    assert "Atlas.md" in {source.path for source in second.sources}
+
+
+def test_without_a_model_it_is_taken_as_it_stands(opened: Callable[..., VaultHandle]) -> None:
+    vault = opened()
+    assert vault.ask(FIRST, conversation_id="a").warnings == []
+    second = vault.ask(SECOND, conversation_id="a")
+    assert ALONE in second.warnings
+    assert second.conversation is not None
+    assert (second.conversation.turn, second.conversation.question) == (2, None)
+
+
+def test_a_model_that_fails_is_told_and_no_reason_to_fail(
+    opened: Callable[..., VaultHandle],
+) -> None:
+    llm = Talker(says="In June [1].")
+    vault = opened(llm)
+    vault.ask(FIRST, conversation_id="a")
+    llm.fails = "the line is dead"
+    second = vault.ask(SECOND, conversation_id="a")
+    assert any("taken as it stands: the line is dead" in one for one in second.warnings)
+    assert second.mode == "extractive"
+
+
+def test_what_was_made_private_is_not_sent(indexed: tuple[Path, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "My vault"
+    shutil.copytree(indexed[0], folder)
+    llm = Talker(says="Four weeks more [1].")
+    from app.container import locate, update_index
+
+    update_index(locate(folder, index_dir=tmp_path / "index"))
+    with open_vault(folder, index_dir=tmp_path / "index", llm=llm) as vault:
+        vault.ask(FIRST, conversation_id="a")
+        note = folder / "people/Priya 1-1.md"
+        note.write_text("---\nprivate: true\n---\n" + note.read_text(encoding="utf-8"))
+        vault.ask(SECOND, conversation_id="a")
+    (prompt,) = condensing(llm)
+    assert FIRST in prompt
+    assert "Four weeks more" not in prompt
+
+
+def test_a_name_that_is_none_is_refused(opened: Callable[..., VaultHandle]) -> None:
+    from config.errors import QueryError
+
+    with pytest.raises(QueryError, match="conversation_id"):
+        opened().ask(FIRST, conversation_id="../x")

@@ -1,0 +1,234 @@
+"""The themes of a vault, as an opened vault lists them and answers from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.cli.program import run
+from app.container import locate
+from app.container.handle import VaultHandle
+from app.container.opening import open_place
+from app.models import DoneEvent, Query, SourcesEvent, ThemesQuery
+from config.errors import QueryError
+from indexing.themes.file import read_themes
+from tests.app.answer.test_themes import Told
+from tests.app.container.built import built, index
+
+NOTES = {
+    "Geese.md": "Geese eat grass of the marsh. See [[Redshank]], [[Mud]].",
+    "Redshank.md": "Redshank of the marsh, like [[Geese]].",
+    "Mud.md": "Mud of the marsh feeds [[Geese]], [[Redshank]].",
+    "Dinghy.md": "---\nsummary: A boat of planks.\n---\nThe dinghy: [[Sails]], [[Mast]]. #boat",
+    "Sails.md": "Sails of the [[Dinghy]] on the [[Mast]]. #boat",
+    "Mast.md": "The mast of the [[Dinghy]].",
+    "Lonely.md": "Alone.",
+    "One.md": "See [[Two]].",
+    "Two.md": "Two.",
+}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[VaultHandle]:
+    with open_place(built(tmp_path, NOTES, themes__enabled=True)) as vault:
+        yield vault
+
+
+@pytest.fixture(scope="module")
+def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    folder, index_dir = demo
+    place = locate(folder, index_dir=index_dir, overrides={"themes.enabled": True})
+    with open_place(place) as vault:
+        yield vault
+
+
+def test_the_list(small: VaultHandle) -> None:
+    found = small.themes()
+    assert [(one.name, one.count, one.found) for one in found.themes] == [
+        ("Dinghy", 3, None),
+        ("Geese", 3, None),
+    ]
+    assert (found.total, found.small, found.unlinked) == (2, 2, 1)
+    assert (found.warnings, found.pending) == ([], 0)
+    boats, birds = found.themes
+    assert [note.path for note in boats.notes] == ["Dinghy.md", "Mast.md", "Sails.md"]
+    assert (boats.summary, boats.written_by) == ("A boat of planks.", None)
+    assert "marsh" in birds.words
+    assert "geese" not in [word.casefold() for word in birds.words]
+    assert boats.notes[0].uri.endswith("file=Dinghy.md")
+
+
+def test_some_of_them(small: VaultHandle) -> None:
+    found = small.themes(max=1)
+    assert (len(found.themes), found.total) == (1, 2)
+    assert small.themes(ThemesQuery(max=1)) == found
+
+
+def test_filters_choose_notes(small: VaultHandle) -> None:
+    for found in (small.themes("tag:boat"), small.themes(filters={"tag": ["boat"]})):
+        assert [(one.name, one.count) for one in found.themes] == [("Dinghy", 2)]
+        assert found.filters == ["tag:boat"]
+    nothing = small.themes("path:Nowhere")
+    assert (nothing.themes, nothing.total) == ([], 0)
+    assert nothing.warnings
+
+
+def test_switched_off_they_are_not_there(tmp_path: Path) -> None:
+    with open_place(built(tmp_path, NOTES)) as vault:
+        with pytest.raises(QueryError, match=r"themes\.enabled"):
+            vault.themes()
+        with pytest.raises(QueryError, match=r"themes\.enabled"):
+            vault.ask("What is this?", themes=True)
+
+
+def test_what_makes_no_sense(small: VaultHandle) -> None:
+    for wrong in ({"max": 0}, {"most": 3}):
+        with pytest.raises(QueryError):
+            small.themes(**wrong)
+
+
+def test_a_note_that_is_private_since_takes_its_words_along(small: VaultHandle) -> None:
+    secret = small.place.vault / "Geese.md"
+    secret.write_text("---\nprivate: true\n---\nNobody reads this.", encoding="utf-8")
+    found = small.themes()
+    (birds,) = (one for one in found.themes if one.count == 2)
+    assert birds.name in ("Mud", "Redshank")
+    assert birds.words == []
+    assert "Geese" not in json.dumps([note.path for note in birds.notes])
+    for path in ("Mud.md", "Redshank.md"):
+        (small.place.vault / path).unlink()
+    assert [one.name for one in small.themes().themes] == ["Dinghy"]
+
+
+def test_without_a_file_or_behind_it_they_are_worked_out(tmp_path: Path) -> None:
+    place = built(tmp_path, NOTES, themes__enabled=True)
+    with open_place(place) as vault:
+        before = vault.themes()
+        place.layout.themes.unlink()
+    with open_place(place) as vault:
+        assert vault.themes() == before
+    index(place)
+    old = place.layout.themes.read_bytes()
+    (place.vault / "Oars.md").write_text("Oars of the [[Dinghy]] and the [[Mast]].")
+    index(place)
+    place.layout.themes.write_bytes(old)
+    with open_place(place) as vault:
+        boats = next(one for one in vault.themes().themes if one.name == "Dinghy")
+        assert boats.count == 4
+        assert boats.id in {one.id for one in before.themes}
+    # Readers change nothing beside the index.
+    assert place.layout.themes.read_bytes() == old
+
+
+def test_a_new_file_is_seen_while_it_is_open(small: VaultHandle) -> None:
+    assert small.themes().themes[0].count == 3
+    (small.place.vault / "Oars.md").write_text("Oars of the [[Dinghy]] and the [[Mast]].")
+    index(small.place)
+    assert small.themes().themes[0].count == 4
+    found = read_themes(small.place.layout.themes)
+    assert found is not None
+    assert found.generation == small.generation
+
+
+@pytest.mark.model
+def test_what_it_is_about_narrows_the_list(opened: VaultHandle) -> None:
+    found = opened.themes("oysters")
+    first = found.themes[0]
+    assert "Shell Line" in [note.title for note in first.notes]
+    assert first.found is not None
+    assert 0 < first.found <= first.count
+    assert found.total < opened.themes().total
+    assert opened.themes("quantum chromodynamics").warnings == [
+        "no note holds a word of the query; these are the nearest by meaning alone"
+    ]
+
+
+@pytest.mark.model
+def test_a_question_for_the_whole_vault(opened: VaultHandle) -> None:
+    answer = opened.ask("What are the main themes of my vault?")
+    assert (answer.mode, answer.intent) == ("extractive", "themes")
+    listed = opened.themes()
+    for theme in listed.themes:
+        assert f"### {theme.name} ({theme.count} notes" in answer.answer
+    for citation in answer.citations:
+        text = (opened.place.vault / citation.path).read_text(encoding="utf-8")
+        assert citation.quote
+        assert citation.quote.split()[0] in text
+    assert {claim.support for claim in answer.claims} <= {"high", None}
+    assert answer.connected_notes == []
+
+
+@pytest.mark.model
+def test_a_question_about_a_part_of_it(opened: VaultHandle) -> None:
+    answer = opened.ask("What are the main themes of my work on tide gates?")
+    assert answer.intent == "themes"
+    assert "Pell Sluice.md" in answer.citations[0].path
+    narrowed = opened.ask("What are the main themes of my work on tide gates? path:Reading")
+    assert narrowed.filters == ["path:Reading"]
+    assert {source.path.split("/")[0] for source in narrowed.sources} == {"Reading"}
+    nothing = opened.ask("What are the main themes of my work on quantum chromodynamics?")
+    assert (nothing.mode, nothing.citations) == ("none", [])
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("way", [{"themes": False}, {"intent": "none"}])
+def test_who_does_not_want_them(opened: VaultHandle, way: dict[str, object]) -> None:
+    answer = opened.ask("What are the main themes of my vault?", **way)
+    assert answer.intent == "none"
+    assert answer.answer.startswith(("Quoted", "The vault does not say"))
+
+
+@pytest.mark.model
+def test_a_question_that_says_so_by_itself(opened: VaultHandle) -> None:
+    answer = opened.ask("Who counts the birds?", themes=True)
+    assert answer.intent == "themes"
+    assert "Bird window" in answer.answer
+    assert opened.ask("Who counts the birds?").intent == "none"
+
+
+@pytest.mark.model
+def test_sources_come_before_the_model_is_asked(demo: tuple[Path, Path]) -> None:
+    folder, index_dir = demo
+    place = locate(folder, index_dir=index_dir, overrides={"themes.enabled": True, "themes.max": 3})
+    llm = Told(lambda prompt: "One point [1]. [2] [5] [9]" if "[1] [" in prompt else "NOTHING")
+    with open_place(place, llm) as vault:
+        events = vault.stream(Query(query="What are the main themes of my vault?"))
+        first = next(events)
+        assert isinstance(first, SourcesEvent)
+        assert llm.asked == []
+        last = list(events)[-1]
+    assert isinstance(last, DoneEvent)
+    assert last.answer.mode == "llm"
+    # Three themes and the text that puts them together, whatever the vault holds.
+    assert len(llm.asked) == 4
+    assert {one.marker for one in last.answer.citations} <= {s.marker for s in first.sources}
+
+
+@pytest.mark.model
+def test_the_command(demo: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, index_dir = demo
+    given = ["--vault", str(folder), "--index-dir", str(index_dir), "themes"]
+    assert run(given) == 2
+    assert "themes.enabled" in capsys.readouterr().err
+
+
+@pytest.mark.model
+def test_the_command_with_themes(
+    demo: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, index_dir = demo
+    monkeypatch.setenv("NOTEHOP_THEMES__ENABLED", "true")
+    given = ["--vault", str(folder), "--index-dir", str(index_dir), "themes"]
+    assert run([*given, "--max", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "Hollin Reach  11 notes" in said
+    assert "more themes; --max" in said
+    assert run([*given, "--list", "oysters", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["themes"][0]["found"] > 0
+    assert run([*given, "what", "about", "oysters?"]) == 0
+    said = capsys.readouterr().out
+    assert "Citations" in said
+    assert "Cultch" in said

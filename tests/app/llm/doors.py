@@ -1,0 +1,154 @@
+"""The three doors to an answer: the server, the command line, and Python."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import httpx
+from typer.testing import CliRunner
+
+from app.api.app import create_app
+from app.cli.program import app
+from app.container.handle import VaultHandle
+from app.container.opening import open_place
+from app.container.place import locate
+from app.models import DoneEvent, TokenEvent
+from tests.app.api.served import serving
+from tests.llm_server import PATIENCE, LlmServer
+
+Door = Callable[..., "Heard"]
+"""Asks a question under some settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An answer as a door gave it; ``said`` is what came piece by piece, in one text."""
+
+    answer: dict[str, Any]
+    said: str
+
+    @property
+    def text(self) -> str:
+        return str(self.answer["answer"])
+
+    @property
+    def warnings(self) -> str:
+        """All of them, a line each."""
+        return "\n".join(self.answer["warnings"])
+
+    @property
+    def cited(self) -> list[str]:
+        return [citation["marker"] for citation in self.answer["citations"]]
+
+
+class Doors:
+    """One vault behind all three, with a scripted provider; what was opened stays open."""
+
+    def __init__(self, vault: Path, index: Path, server: LlmServer) -> None:
+        self.vault = vault
+        self.index = index
+        self.server = server
+        self._opened: dict[str, VaultHandle] = {}
+        self._ports: dict[str, int] = {}
+        self._held = ExitStack()
+
+    def close(self) -> None:
+        self._held.close()
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings in force, by dotted key."""
+        return {
+            "llm.provider": "openai-compatible",
+            "llm.model": "scripted-1",
+            "llm.base_url": self.server.url,
+            "llm.retries": 0,
+            "llm.timeout_s": PATIENCE,
+            **{name.replace("__", "."): value for name, value in given.items()},
+        }
+
+    def handle(self, **given: Any) -> VaultHandle:
+        """The vault, opened in this process."""
+        key = json.dumps(given, sort_keys=True)
+        if key not in self._opened:
+            place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
+            self._opened[key] = self._held.enter_context(open_place(place))
+        return self._opened[key]
+
+    def port(self, **given: Any) -> int:
+        """Where the vault is served."""
+        key = json.dumps(given, sort_keys=True)
+        if key not in self._ports:
+            place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
+            # The server closes it.
+            served = serving(create_app(open_place(place)))
+            self._ports[key] = self._held.enter_context(served)
+        return self._ports[key]
+
+    def python(self, question: str, **given: Any) -> Heard:
+        """Ask in Python, in events."""
+        with closing(self.handle(**given).stream(question)) as coming:  # type: ignore[type-var]
+            events = list(coming)
+        assert isinstance(events[-1], DoneEvent), events[-1]
+        said = "".join(event.text for event in events if isinstance(event, TokenEvent))
+        return Heard(events[-1].answer.model_dump(mode="json"), said)
+
+    def http(self, question: str, **given: Any) -> Heard:
+        """Ask the server, in events."""
+        with self.streamed(question, **given) as events:
+            told = list(events)
+        assert told[-1][0] == "done", told[-1]
+        said = "".join(data["text"] for name, data in told if name == "token")
+        return Heard(told[-1][1]["answer"], said)
+
+    @contextmanager
+    def streamed(
+        self, question: str, **given: Any
+    ) -> Iterator[Iterator[tuple[str, dict[str, Any]]]]:
+        """The events of ``/query/stream`` as they come; the connection ends with the block."""
+        url = f"http://127.0.0.1:{self.port(**given)}/query/stream"
+        with (
+            httpx.Client(timeout=PATIENCE, trust_env=False) as client,
+            client.stream("POST", url, json={"query": question}) as response,
+        ):
+            assert response.status_code == httpx.codes.OK, response.read()
+            yield events_of(response.iter_lines())
+
+    def environment(self, **given: Any) -> dict[str, str]:
+        """The settings as variables of the environment."""
+        return {
+            f"NOTEHOP_{name.upper().replace('.', '__')}": (
+                value if isinstance(value, str) else json.dumps(value)
+            )
+            for name, value in self.settings(given).items()
+        }
+
+    def cli(self, question: str, **given: Any) -> Heard:
+        """Ask on the command line, for JSON."""
+        told = self.command("ask", question, "--json", **given)
+        answer = json.loads(told)
+        return Heard(answer, answer["answer"])
+
+    def command(self, *arguments: str, **given: Any) -> str:
+        """What a command writes on standard output."""
+        where = ["--vault", str(self.vault), "--index-dir", str(self.index)]
+        with mock.patch.dict(os.environ, self.environment(**given)):
+            done = CliRunner().invoke(app, [*arguments, *where])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+
+def events_of(lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Server-sent events, by name."""
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield name, json.loads(line.removeprefix("data: "))

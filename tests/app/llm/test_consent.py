@@ -1,0 +1,128 @@
+"""Text of notes goes to this machine and to the hosts that the user named, and is written down."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexing.llm.egress_log import FORMER, NAME
+from tests.app.llm.doors import Door, Doors
+from tests.llm_server import LlmServer, cuts, fails, words
+
+pytestmark = pytest.mark.model
+
+QUESTION = "When is the launch of Atlas?"
+RIGHT = "The launch of Atlas is on 14 June 2027 [1]."
+HOST = "llm.example.com"
+FAR = "192.0.2.44"
+
+
+@pytest.fixture
+def far(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The provider, at a name that leads to another machine as far as anybody can tell."""
+    real = socket.getaddrinfo
+
+    def found(host: Any, *more: Any, **named: Any) -> Any:
+        # What connects is led back here, since nothing in a test may leave the machine.
+        return real("127.0.0.1" if host in (HOST, FAR) else host, *more, **named)
+
+    monkeypatch.setattr("indexing.llm.consent.resolved", lambda *_: [FAR])
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    return f"http://{HOST}:{server.port}/v1"
+
+
+@pytest.fixture
+def log(doors: Doors) -> Path:
+    """The egress log, empty."""
+    for name in (NAME, FORMER):
+        (doors.index / name).unlink(missing_ok=True)
+    return doors.index / NAME
+
+
+def lines(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def test_a_host_that_was_not_named_gets_nothing(
+    server: LlmServer, ask: Door, far: str, log: Path
+) -> None:
+    heard = ask(QUESTION, llm__base_url=far, llm__retries=2)
+    assert server.connections == 0
+    assert lines(log) == []
+    assert heard.answer["mode"] == "extractive"
+    assert "14 June 2027" in heard.text
+    assert HOST in heard.warnings
+    assert "nothing was sent" in heard.warnings
+    assert f'allow_hosts = ["{HOST}"]' in heard.warnings
+    assert "the passages of the sources" in heard.warnings, "what it would have got"
+
+
+def test_a_host_that_was_named_is_announced_once(
+    server: LlmServer, ask: Door, far: str, log: Path
+) -> None:
+    server.plays(words(RIGHT))
+    allowed: dict[str, Any] = {"llm__base_url": far, "privacy__allow_hosts": [HOST]}
+    first, second = (ask(QUESTION, **allowed) for _ in range(2))
+    assert (first.text, second.text) == (RIGHT, RIGHT)
+    assert f"{HOST} (openai-compatible, scripted-1) now gets the question" in first.warnings
+    assert HOST not in second.warnings
+    assert {line["local"] for line in lines(log) if "host" in line} == {False}
+
+
+def test_what_was_sent_is_written_down(server: LlmServer, ask: Door, log: Path) -> None:
+    server.plays(fails(503), words(RIGHT))
+    heard = ask(QUESTION, llm__retries=1)
+    begun = [line for line in lines(log) if "host" in line]
+    ended = {line["id"]: line for line in lines(log) if "ended" in line}
+    assert [line["attempt"] for line in begun] == [1, 2]
+    shown = [*heard.answer["sources"], *heard.answer["connected_notes"]]
+    for line, seen in zip(begun, server.asked, strict=True):
+        assert line["host"] == "127.0.0.1"
+        assert line["purpose"] == "answer"
+        assert line["bytes_out"] == int(seen.headers["content-length"])
+        assert set(line["notes"]) == {one["path"] for one in shown}
+    assert [ended[line["id"]]["status"] for line in begun] == [503, 200]
+    assert ended[begun[1]["id"]]["bytes_in"] > len(RIGHT)
+    told = log.read_text()
+    assert not any(text in told for text in (QUESTION, "14 June", "napkin"))
+
+
+def test_an_answer_that_broke_off_is_written_down_too(
+    server: LlmServer, ask: Door, log: Path
+) -> None:
+    server.plays(cuts("The launch "))
+    ask(QUESTION)
+    assert [line["error"] for line in lines(log) if "ended" in line] == ["server"]
+
+
+def test_the_log_can_be_read(server: LlmServer, doors: Doors, log: Path) -> None:
+    server.plays(words(RIGHT))
+    doors.cli(QUESTION)
+    assert lines(log)
+    shown = doors.command("status", "--egress")
+    assert "127.0.0.1" in shown
+    assert "Atlas.md" in shown
+    told = json.loads(doors.command("status", "--egress", "--json"))
+    assert "127.0.0.1" in json.dumps(told)
+
+
+def test_a_vaults_own_settings_cannot_name_a_provider(
+    server: LlmServer, doors: Doors, far: str
+) -> None:
+    own = doors.vault / "notehop.toml"
+    own.write_text(f'[llm]\nprovider = "openai-compatible"\nbase_url = "{far}"\nmodel = "m"\n')
+    try:
+        from typer.testing import CliRunner
+
+        from app.cli.program import app
+
+        where = ["--vault", str(doors.vault), "--index-dir", str(doors.index)]
+        told = CliRunner().invoke(app, ["ask", QUESTION, *where])
+    finally:
+        own.unlink()
+    assert server.connections == 0
+    assert "14 June 2027" in told.output or "llm" in told.output

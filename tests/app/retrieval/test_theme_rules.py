@@ -1,0 +1,55 @@
+"""Which questions are about the whole vault, and which only look like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.retrieval.theme_rules import RULES, asks_for_themes
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)
+def test_each_rule_takes_its_example(rule) -> None:  # type: ignore[no-untyped-def]
+    assert asks_for_themes(rule.example) == rule.about
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+@pytest.mark.parametrize("about", [False, True])
+def test_each_language_can_ask_for_all_and_about_something(language: str, about: bool) -> None:
+    assert [rule for rule in RULES if rule.language == language and bool(rule.about) is about]
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("what are the main themes of my work on X", "X"),
+        ("  WHAT ARE THE MAIN THEMES OF MY VAULT??", ""),
+        ("main themes of Atlas", None),
+        ("Quels sont les thèmes de mes notes", ""),
+        ("¿Cuáles son los temas de mis notas?", ""),
+        ("Was sind die Themen meiner Notizen", ""),
+        ("What are the key themes around birds and mud?", "birds and mud"),
+    ],
+)
+def test_as_people_write(question: str, about: str | None) -> None:
+    assert asks_for_themes(question) == about
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "???",
+        "What is the theme of the steering group on 30 September?",
+        "What are the costs of the vault door?",
+        "Which topics did Priya raise?",
+        "What is the dark theme?",
+        "What did I write about oysters?",
+        "Summarize the meeting with Odile",
+        "What are the main topics of the meeting with Odile?",
+        "Worum geht es in der Sitzung?",
+        "themes",
+        "What are the main themes of " + "very " * 40 + "long words",
+    ],
+)
+def test_other_questions_are_left_alone(question: str) -> None:
+    assert asks_for_themes(question) is None

@@ -1,0 +1,30 @@
+"""No library tells its maker anything, whatever the environment said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from config.telemetry import SWITCHES
+
+
+@pytest.mark.parametrize("said", [None, "0"], ids=["unset", "on"])
+@pytest.mark.parametrize("module", ["config", "app", "indexing.embed.door"])
+def test_it_is_off_before_a_library_is_loaded(module: str, said: str | None) -> None:
+    given = {name: said for name in SWITCHES if said is not None}
+    kept = {name: value for name, value in os.environ.items() if name not in SWITCHES}
+    tells = (
+        f"import sys, os; sys.modules['onnxruntime'] = None; import {module}, config.errors\n"
+        f"print({{name: os.environ[name] for name in {list(SWITCHES)}}})"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", tells],
+        env={**kept, **given},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == str(SWITCHES)

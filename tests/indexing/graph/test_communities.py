@@ -1,0 +1,169 @@
+"""Communities are the same each time, stay as they are where they can, and are connected."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexing.graph.communities import (
+    alone,
+    connected_parts,
+    grouped,
+    louvain,
+    modularity,
+    resettle,
+    same_as,
+    settle,
+)
+from indexing.graph.votes import Bonds, bonds_of
+
+TWO = {
+    (f"{team}{n}", f"{team}{m}"): 1 for team in "ab" for n in range(4) for m in range(4) if n != m
+}
+"""Two teams of four notes, each of which links to all others of its team."""
+
+graphs = st.dictionaries(
+    st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] != pair[1]),
+    st.integers(1, 3),
+    max_size=30,
+).map(lambda counts: {(f"n{s}", f"n{t}"): count for (s, t), count in counts.items()})
+
+
+def bonds(counts: dict[tuple[str, str], int], *more: str) -> Bonds:
+    return bonds_of({path for pair in counts for path in pair} | set(more), counts)
+
+
+def team(letter: str) -> frozenset[str]:
+    return frozenset(f"{letter}{n}" for n in range(4))
+
+
+def test_teams_are_communities_and_who_has_no_links_is_in_none() -> None:
+    found = louvain(bonds({**TWO, ("a0", "b0"): 1}, "lonely"))
+    assert found == [team("a"), team("b")]
+    assert louvain(bonds({}, "lonely")) == []
+    assert louvain({}) == []
+
+
+def test_a_higher_resolution_makes_smaller_ones() -> None:
+    graph = bonds(TWO)
+    assert len(louvain(graph, 8.0)) > len(louvain(graph, 1.0)) > len(louvain(graph, 0.1)) - 1
+
+
+def test_they_are_the_same_in_every_process() -> None:
+    program = (
+        "from indexing.graph.communities import louvain\n"
+        "from indexing.graph.votes import bonds_of\n"
+        "counts = {(f'n{n}', f'n{(n * 7 + m) % 60}'): 1 + m for n in range(60) for m in range(3)"
+        " if (n * 7 + m) % 60 != n}\n"
+        "print([sorted(one) for one in louvain(bonds_of([f'n{n}' for n in range(60)], counts))])\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
+    assert "n0" in said.pop()
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs)
+def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, str], int]) -> None:
+    graph = bonds(counts, "lonely")
+    groups = louvain(graph)
+    assert sorted(p for group in groups for p in group) == sorted(
+        p for p, near in graph.items() if near
+    )
+    assert connected_parts(graph, groups) == groups
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs)
+def test_modularity_is_that_of_networkx(counts: dict[tuple[str, str], int]) -> None:
+    graph = bonds(counts)
+    groups = louvain(graph)
+    if not groups:
+        assert modularity(graph, groups) == 0
+        return
+    same = nx.Graph()
+    same.add_weighted_edges_from((a, b, w) for a, near in graph.items() for b, w in near.items())
+    expected = nx.community.modularity(same, groups, weight="weight", resolution=1.5)
+    assert modularity(graph, groups, 1.5) == pytest.approx(expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs, st.sampled_from([0.5, 1.0, 2.0]))
+def test_a_note_goes_where_modularity_gains_most(
+    counts: dict[tuple[str, str], int], resolution: float
+) -> None:
+    """What a move is expected to bring is worked out from the definition, for every community."""
+    graph = bonds(counts)
+    linked = [path for path, near in graph.items() if near]
+    if not linked:
+        return
+    home = {path: str(at % 3) for at, path in enumerate(linked)}
+    mover = linked[0]
+    choices = sorted({home[other] for other in graph[mover]} | {home[mover], alone(mover)})
+    worth = {
+        name: modularity(graph, grouped({**home, mover: name}), resolution) for name in choices
+    }
+    settled = settle(graph, home, [mover], resolution)
+    assert worth[settled[mover]] == pytest.approx(max(worth.values()))
+    assert {p: name for p, name in settled.items() if p != mover} == {
+        p: name for p, name in home.items() if p != mover
+    }
+
+
+def test_a_new_note_joins_those_it_links_to() -> None:
+    home = {path: path[0] for path in team("a") | team("b")}
+    graph = bonds({**TWO, ("new", "b1"): 1, ("new", "b2"): 1, ("new", "a0"): 1})
+    assert settle(graph, home, ["new"])["new"] == "b"
+
+
+def test_two_new_notes_that_link_to_each_other_alone_are_one() -> None:
+    home = {path: path[0] for path in team("a") | team("b")}
+    settled = settle(bonds({**TWO, ("x", "y"): 1}), home, ["x", "y"])
+    assert settled["x"] == settled["y"]
+    assert settled["x"] not in ("a", "b")
+
+
+def test_a_note_without_links_goes_nowhere() -> None:
+    assert "x" not in settle(bonds(TWO, "x"), {}, ["x", "a0"])
+
+
+def test_from_what_there_was_all_may_move_and_join() -> None:
+    graph = bonds(TWO)
+    wrong = {path: path for path in graph}
+    assert resettle(graph, wrong) == [team("a"), team("b")]
+    # One team in two halves, and one note with the others.
+    halves = {"a0": "x", "a1": "x", "a2": "y", "a3": "z", **dict.fromkeys(team("b"), "z")}
+    assert resettle(graph, halves) == [team("a"), team("b")]
+    assert resettle({"x": {}}, {}) == []
+
+
+def test_a_community_in_pieces_is_several() -> None:
+    graph = bonds({("a", "b"): 1, ("c", "d"): 1, ("d", "e"): 1})
+    assert connected_parts(graph, [set("abcde")]) == [frozenset("cde"), frozenset("ab")]
+
+
+def test_names_go_to_those_that_hold_most_of_the_same_notes() -> None:
+    before = {"one": "abcdef", "two": "ghij", "three": "xyz"}
+    groups = [frozenset("abcd"), frozenset("ghijef"), frozenset("pqr"), frozenset("x")]
+    # Of "x", two of three notes are gone: a third in common is enough to go by the name.
+    assert same_as(groups, before) == {0: "one", 1: "two", 3: "three"}
+
+
+def test_a_split_leaves_the_name_with_the_larger_part() -> None:
+    assert same_as([frozenset("abc"), frozenset("de")], {"one": "abcde"}) == {0: "one"}
+    assert same_as([frozenset("abcdefgh" + "ijklmnop")], {"one": "abc"}) == {}

@@ -1,0 +1,61 @@
+"""A gate to one provider, and a client behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from indexing.llm import gate as gate_module
+from indexing.llm.asked import Asked
+from indexing.llm.consent import Hosts, Resolve
+from indexing.llm.door import Door
+from indexing.llm.egress_log import EgressLog
+from indexing.llm.gate import Gate
+
+MakeGate = Callable[..., Gate]
+
+
+@pytest.fixture
+def make_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeGate:
+    """Makes a gate whose log is in the test's folder; retries wait for hundredths of a second."""
+    monkeypatch.setattr(gate_module, "FIRST_PAUSE", 0.01)
+
+    def make(
+        url: str,
+        *,
+        allow: tuple[str, ...] = (),
+        resolve: Resolve | None = None,
+        provider: str = "openai-compatible",
+        retries: int = 2,
+        timeout_s: float = 20,
+        key: str | None = None,
+        folder: Path = tmp_path,
+    ) -> Gate:
+        asked = Asked(
+            provider=provider,
+            model="m",
+            url=url,
+            timeout_s=timeout_s,
+            connect_timeout_s=5,
+            retries=retries,
+            key=None if key is None else SecretStr(key),
+        )
+        return Gate(asked, Hosts(allow, resolve), EgressLog(folder))
+
+    return make
+
+
+def post(gate: Gate, content: bytes = b"{}", **headers: str) -> httpx.Response:
+    """Send one request through the door, and read its answer."""
+    with httpx.Client(transport=Door(gate), trust_env=False) as client:
+        return client.post(f"{gate.asked.url}/chat", content=content, headers=headers)
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    """The egress log of a folder."""
+    return list(EgressLog(folder).lines())

@@ -1,0 +1,120 @@
+"""The egress log: what stands in it, and what becomes of it when things go wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexing.llm import egress_log
+from indexing.llm.egress import sending
+from indexing.llm.egress_log import FORMER, NAME, EgressLog
+from tests.indexing.llm.conftest import MakeGate, lines, post
+from tests.indexing.llm.wire import reply, wire
+
+
+def begin(log: EgressLog, **changed: Any) -> egress_log.Attempt:
+    """Write down a call."""
+    told: dict[str, Any] = {
+        "host": "model.test",
+        "local": False,
+        "provider": "openai",
+        "model": "m",
+        "purpose": "answer",
+        "notes": ("a.md",),
+        "bytes_out": 10,
+        "attempt": 1,
+    }
+    return log.begin(**{**told, **changed})
+
+
+def test_a_call_is_told_without_its_text_and_key(make_gate: MakeGate, tmp_path: Path) -> None:
+    with (
+        wire(reply(200, {"text": "the answer of the model"})) as server,
+        sending(["Notes/Ä.md"], purpose="answer"),
+    ):
+        post(make_gate(server.url, key="sk-secret"), b'{"text": "what the notes say"}')
+    begun, ended = lines(tmp_path)
+    assert begun["id"] == ended["id"]
+    assert (
+        begun
+        | {
+            "host": "127.0.0.1",
+            "provider": "openai-compatible",
+            "model": "m",
+            "purpose": "answer",
+            "notes": ["Notes/Ä.md"],
+            "bytes_out": 30,
+        }
+        == begun
+    )
+    assert ended | {"status": 200, "bytes_in": 35, "error": None} == ended
+    told = (tmp_path / NAME).read_text()
+    for secret in ("sk-secret", "what the notes say", "the answer of the model"):
+        assert secret not in told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_only_its_user_can_read_it(tmp_path: Path) -> None:
+    begin(EgressLog(tmp_path)).end()
+    assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
+
+
+def test_a_line_that_a_crash_left_half_spoils_no_other(tmp_path: Path) -> None:
+    log = EgressLog(tmp_path)
+    begin(log, host="one.test")
+    with (tmp_path / NAME).open("ab") as stream:
+        stream.write(b'{"id":"x","host":"ha')
+    begin(log, host="two.test")
+    assert [line["host"] for line in log.lines()] == ["one.test", "two.test"]
+    assert (tmp_path / NAME).read_bytes().count(b"\n") == 3
+
+
+def test_foreign_lines_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b'[1]\n{"id": 7}\nnull\n\xff\xfe\n{"id":"a","host":"h"}\n')
+    assert [line["id"] for line in EgressLog(tmp_path).lines()] == ["a"]
+
+
+def test_it_does_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(egress_log, "LARGEST", 2_000)
+    log = EgressLog(tmp_path)
+    for number in range(60):
+        begin(log, host=f"host-{number}.test").end(status=200)
+    assert {path.name for path in tmp_path.glob("*.jsonl")} == {NAME, FORMER}
+    assert sum(path.stat().st_size for path in tmp_path.glob("*.jsonl")) <= 4_000
+    hosts = [line["host"] for line in log.lines() if "host" in line]
+    assert hosts[-1] == "host-59.test"
+    assert hosts == [f"host-{number}.test" for number in range(60 - len(hosts), 60)]
+
+
+def test_many_notes_make_no_endless_line(tmp_path: Path) -> None:
+    begin(EgressLog(tmp_path), notes=tuple(f"{number}.md" for number in range(1_000)))
+    line = json.loads((tmp_path / NAME).read_text())
+    assert (len(line["notes"]), line["more_notes"]) == (200, 800)
+
+
+def test_only_the_first_end_counts(tmp_path: Path) -> None:
+    attempt = begin(EgressLog(tmp_path))
+    attempt.end(status=200, bytes_in=5)
+    attempt.end(error="cancelled")
+    assert [line.get("error") for line in lines(tmp_path)] == [None, None]
+    assert len(lines(tmp_path)) == 2
+
+
+def test_what_is_known_of_a_host(tmp_path: Path) -> None:
+    log = EgressLog(tmp_path)
+    begin(log)
+    begin(log, host="here.test", local=True)
+    assert log.knows("model.test", "answer")
+    assert not log.knows("model.test", "summary")
+    assert not log.knows("here.test", "answer")
+    assert not EgressLog(tmp_path / "none").knows("model.test", "answer")
+
+
+def test_a_name_that_is_no_text_is_told_all_the_same(tmp_path: Path) -> None:
+    begin(EgressLog(tmp_path), notes=("odd \udcff.md",))
+    assert len(lines(tmp_path)) == 1

@@ -1,0 +1,399 @@
+"""Each provider as its settings make it: what it sends, hands on, and says is missing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.llms import LLM
+
+from config import Settings, load_settings
+from config.errors import ProviderError
+from indexing.llm.egress import sending
+from indexing.llm.load import UNKNOWN_WINDOW, load_llm
+from tests.indexing.llm.wire import Wire, reply, stalling, wire
+
+ASKED = [
+    ChatMessage(role=MessageRole.SYSTEM, content="Be brief."),
+    ChatMessage(role=MessageRole.USER, content="When?"),
+]
+
+
+def settings(provider: str, **llm: Any) -> Settings:
+    """Settings with a provider."""
+    given = {"model": "m", "timeout_s": 20, **llm}
+    return load_settings(
+        overrides={"llm.provider": provider, **{f"llm.{key}": one for key, one in given.items()}}
+    )
+
+
+def made(provider: str, folder: Path, **llm: Any) -> LLM:
+    """The model of a provider."""
+    found = load_llm(settings(provider, **llm), log_dir=folder)
+    assert found is not None
+    return found
+
+
+def events(*told: dict[str, Any] | str) -> bytes:
+    """Server-sent events; those of Anthropic carry their type as a name."""
+    lines = []
+    for one in told:
+        if isinstance(one, str):
+            lines.append(f"data: {one}\n\n")
+        else:
+            name = f"event: {one['type']}\n" if "type" in one else ""
+            lines.append(f"{name}data: {json.dumps(one)}\n\n")
+    return "".join(lines).encode()
+
+
+def openai_stream(*words: str, finish: str = "stop") -> bytes:
+    base = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    chunks = [
+        base | {"choices": [{"index": 0, "delta": {"content": word}, "finish_reason": None}]}
+        for word in words
+    ]
+    last = base | {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
+    return reply(200, events(*chunks, last, "[DONE]"), kind="text/event-stream")
+
+
+def openai_whole(text: str, finish: str = "stop") -> bytes:
+    message = {"role": "assistant", "content": text}
+    return reply(
+        200,
+        {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        },
+    )
+
+
+def claude_stream(*words: str, stop: str = "end_turn") -> bytes:
+    message = {
+        "id": "1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+    return reply(
+        200,
+        events(
+            {"type": "message_start", "message": message},
+            {
+                "type": "content_block_start",
+                "index": 0,
+                "content_block": {"type": "text", "text": ""},
+            },
+            {"type": "ping"},
+            *(
+                {
+                    "type": "content_block_delta",
+                    "index": 0,
+                    "delta": {"type": "text_delta", "text": word},
+                }
+                for word in words
+            ),
+            {"type": "content_block_stop", "index": 0},
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": stop, "stop_sequence": None},
+                "usage": {"output_tokens": 3},
+            },
+            {"type": "message_stop"},
+        ),
+        kind="text/event-stream",
+    )
+
+
+def claude_whole(text: str) -> bytes:
+    return reply(
+        200,
+        {
+            "id": "1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [{"type": "text", "text": text}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        },
+    )
+
+
+def ollama_lines(*words: str, done: str = "stop") -> bytes:
+    told = [
+        {"model": "m", "message": {"role": "assistant", "content": word}, "done": False}
+        for word in words
+    ]
+    last = {
+        "model": "m",
+        "message": {"role": "assistant", "content": ""},
+        "done": True,
+        "done_reason": done,
+    }
+    body = "".join(f"{json.dumps(one)}\n" for one in [*told, last]).encode()
+    return reply(200, body, kind="application/x-ndjson")
+
+
+def ollama_whole(text: str) -> bytes:
+    message = {"role": "assistant", "content": text}
+    return reply(200, {"model": "m", "message": message, "done": True, "done_reason": "stop"})
+
+
+PROVIDERS = ["openai", "openai-compatible", "anthropic", "ollama"]
+STREAM = {
+    "openai": openai_stream,
+    "openai-compatible": openai_stream,
+    "anthropic": claude_stream,
+    "ollama": ollama_lines,
+}
+WHOLE = {
+    "openai": openai_whole,
+    "openai-compatible": openai_whole,
+    "anthropic": claude_whole,
+    "ollama": ollama_whole,
+}
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys of the services, and what their SDKs would take from the environment by themselves."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-anthropic")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-another-program")
+    monkeypatch.setenv("OLLAMA_API_KEY", "key-of-another-program")
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"):
+        monkeypatch.setenv(name, "http://192.0.2.1:9")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_stream_comes_piece_by_piece(provider: str, tmp_path: Path) -> None:
+    with wire(STREAM[provider]("On ", "8 April ", "[1].")) as server:
+        llm = made(provider, tmp_path, base_url=server.url)
+        said = [reply.delta for reply in llm.stream_chat(ASKED)]
+    assert [word for word in said if word] == ["On ", "8 April ", "[1]."]
+    assert server.said["stream"] is True
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_answer_comes_at_once(provider: str, tmp_path: Path) -> None:
+    with wire(WHOLE[provider]("On 8 April [1].")) as server:
+        llm = made(provider, tmp_path, base_url=server.url)
+        assert llm.chat(ASKED).message.content == "On 8 April [1]."
+        assert llm.complete("When?").text == "On 8 April [1]."
+    assert "When?" in json.dumps(server.said["messages"])
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_without_blocking(provider: str, tmp_path: Path) -> None:
+    async def ask(llm: LLM) -> tuple[str | None, list[str]]:
+        whole = await llm.achat(ASKED)
+        pieces = [one.delta or "" async for one in await llm.astream_chat(ASKED)]
+        return whole.message.content, pieces
+
+    with wire(WHOLE[provider]("At once."), STREAM[provider]("By ", "bits.")) as server:
+        text, pieces = anyio.run(ask, made(provider, tmp_path, base_url=server.url))
+    assert (text, "".join(pieces)) == ("At once.", "By bits.")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_answer_that_was_cut_off_is_told(provider: str, tmp_path: Path) -> None:
+    reason = {"anthropic": {"stop": "max_tokens"}, "ollama": {"done": "length"}}
+    ended = reason.get(provider, {"finish": "length"})
+    with (
+        wire(STREAM[provider]("On 8", **ended)) as server,  # type: ignore[operator]
+        sending(["a.md"], purpose="answer") as sent,
+    ):
+        list(made(provider, tmp_path, base_url=server.url, max_tokens=20).stream_chat(ASKED))
+    assert sent.notices == [
+        "the answer of m was cut off at 20 tokens; a larger llm.max_tokens lets it say more"
+    ]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_goes_wrong_is_ours(provider: str, tmp_path: Path) -> None:
+    with (
+        wire(reply(401, {"error": {"message": "bad key sk-openai sk-anthropic"}})) as server,
+        pytest.raises(ProviderError) as caught,
+    ):
+        made(provider, tmp_path, base_url=server.url).chat(ASKED)
+    assert caught.value.kind == "key"
+    assert "sk-" not in str(caught.value)
+    with (
+        wire(stalling(b"")) as server,
+        pytest.raises(ProviderError) as caught,
+    ):
+        list(made(provider, tmp_path, base_url=server.url, timeout_s=0.3).stream_chat(ASKED))
+    assert caught.value.kind == "timeout"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_closing_the_answer_closes_the_connection(provider: str, tmp_path: Path) -> None:
+    whole = STREAM[provider]("On ", "8 April ").partition(b"\r\n\r\n")[2]
+    # To the end of the line, or event, with the first word.
+    end = b"\n" if provider == "ollama" else b"\n\n"
+    cut = whole[: whole.index(end, whole.index(b'"On "')) + len(end)]
+    with wire(stalling(cut)) as server:
+        pieces = made(provider, tmp_path, base_url=server.url).stream_chat(ASKED)
+        while next(pieces).delta != "On ":  # type: ignore[call-overload]
+            pass
+        pieces.close()  # type: ignore[union-attr]
+        assert server.left.wait(5)
+
+
+def test_ollama_is_told_the_window_and_the_length(tmp_path: Path) -> None:
+    with wire(ollama_whole("yes")) as server:
+        made("ollama", tmp_path, base_url=server.url, max_tokens=300).chat(ASKED)
+        assert server.said["options"] == {
+            "temperature": 0.1,
+            "num_ctx": UNKNOWN_WINDOW,
+            "num_predict": 300,
+        }
+        made("ollama", tmp_path, base_url=server.url, context_window=32_768).chat(ASKED)
+        assert server.said["options"]["num_ctx"] == 32_768
+        assert server.header("authorization") is None
+
+
+def test_a_model_that_ollama_lacks(tmp_path: Path) -> None:
+    answer = reply(404, {"error": "model 'qwen3:8b' not found"})
+    with wire(answer) as server, pytest.raises(ProviderError, match="run: ollama pull qwen3:8b"):
+        made("ollama", tmp_path, base_url=server.url, model="qwen3:8b").chat(ASKED)
+
+
+def test_ollama_breaks_off_with_a_word(tmp_path: Path) -> None:
+    body = b'{"model":"m","message":{"role":"assistant","content":"On"},"done":false}\n'
+    body += b'{"error":"the runner has crashed"}\n'
+    with (
+        wire(reply(200, body, kind="application/x-ndjson")) as server,
+        pytest.raises(ProviderError, match="the runner has crashed"),
+    ):
+        list(made("ollama", tmp_path, base_url=server.url).stream_chat(ASKED))
+
+
+def test_the_key_of_openai_goes_to_openai_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with wire(openai_whole("yes")) as server:
+        made("openai-compatible", tmp_path, base_url=server.url).chat(ASKED)
+        assert server.header("authorization") is None
+        monkeypatch.setenv("NOTEHOP_LLM__API_KEY", "local-key")
+        made("openai-compatible", tmp_path, base_url=server.url).chat(ASKED)
+        assert server.header("authorization") == "Bearer local-key"
+        made("openai", tmp_path, base_url=server.url).chat(ASKED)
+        assert server.header("authorization") == "Bearer sk-openai"
+
+
+def test_openai_is_asked_as_its_newer_models_want(tmp_path: Path) -> None:
+    with wire(openai_whole("yes")) as server:
+        made("openai", tmp_path, base_url=server.url, model="gpt-99").chat(ASKED)
+        assert server.said["max_completion_tokens"] == 1_000
+        assert {"max_tokens", "temperature"}.isdisjoint(server.said)
+        made("openai", tmp_path, base_url=server.url, temperature=0.7).chat(ASKED)
+        assert server.said["temperature"] == 0.7
+
+
+def test_anthropic_is_asked_as_it_wants(tmp_path: Path) -> None:
+    with wire(claude_whole("yes")) as server:
+        made("anthropic", tmp_path, base_url=server.url).chat(ASKED)
+        assert server.said == {
+            "model": "m",
+            "max_tokens": 1_000,
+            "system": "Be brief.",
+            "messages": [{"role": "user", "content": "When?"}],
+        }
+        assert server.header("x-api-key") == "sk-anthropic"
+        assert server.header("authorization") is None
+        assert server.header("anthropic-version")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "window"),
+    [
+        ("openai", "gpt-4o-mini", 128_000),
+        ("openai", "gpt-4", 8_192),
+        ("openai", "gpt-99", 128_000),
+        ("anthropic", "claude-x", 200_000),
+        ("ollama", "llama3.2", UNKNOWN_WINDOW),
+    ],
+)
+def test_windows_by_name(provider: str, model: str, window: int, tmp_path: Path) -> None:
+    metadata = made(provider, tmp_path, model=model).metadata
+    assert (metadata.context_window, metadata.num_output) == (window, 1_000)
+    assert metadata.is_chat_model
+    assert (
+        made(provider, tmp_path, model=model, context_window=4_000).metadata.context_window == 4_000
+    )
+
+
+def test_nothing_is_set() -> None:
+    assert load_llm(load_settings()) is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "library"),
+    [
+        ("ollama", "ollama"),
+        ("openai", "openai"),
+        ("openai-compatible", "llama_index.llms.openai_like"),
+        ("anthropic", "anthropic"),
+    ],
+)
+def test_an_extra_is_missing(
+    provider: str, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ProviderError) as caught:
+        made(provider, tmp_path, base_url="http://127.0.0.1:9")
+    assert f"run: pip install 'notehop[{provider}]'" in str(caught.value)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_key_is_missing(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable = f"{provider.upper()}_API_KEY"
+    monkeypatch.setenv(variable, " ")
+    with pytest.raises(ProviderError, match=f"set the environment variable {variable}") as caught:
+        made(provider, tmp_path)
+    assert caught.value.kind == "key"
+    monkeypatch.setenv(variable, "two words")
+    with pytest.raises(ProviderError, match="cannot be sent") as caught:
+        made(provider, tmp_path)
+    assert "two words" not in str(caught.value)
+
+
+def test_what_else_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ProviderError, match=r"set llm\.model"):
+        made("ollama", tmp_path, model="")
+    with pytest.raises(ProviderError, match=r"set llm\.base_url"):
+        made("openai-compatible", tmp_path)
+    with pytest.raises(ProviderError, match="takes 0 to 1"):
+        made("anthropic", tmp_path, temperature=1.5)
+
+
+def test_services_are_not_asked_without_consent(tmp_path: Path) -> None:
+    for provider, host in (("openai", "api.openai.com"), ("anthropic", "api.anthropic.com")):
+        # The name is not even looked up where it would be asked of others: it is no loopback name.
+        llm = load_llm(settings(provider), log_dir=tmp_path, resolve=lambda *_: ["93.184.216.34"])
+        assert llm is not None
+        with pytest.raises(ProviderError, match=host) as caught:
+            llm.chat(ASKED)
+        assert caught.value.kind == "consent"
+
+
+def test_the_server_of_the_test_is_asked(tmp_path: Path) -> None:
+    """A guard for the tests above: variables of the environment lead none of them elsewhere."""
+    with wire(openai_whole("yes")) as server:
+        made("openai", tmp_path, base_url=f"{server.url}/v1").chat(ASKED)
+        assert isinstance(server, Wire)
+        assert server.heads[-1].startswith("POST /v1/chat/completions ")

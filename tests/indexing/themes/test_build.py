@@ -1,0 +1,336 @@
+"""Themes come of the links, last while notes change, and hold nothing of what is not indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from llama_index.core.llms import LLM
+
+from config import Settings
+from config.errors import ProviderError
+from indexing.pipeline import Indexer
+from indexing.themes import build
+from indexing.themes.file import read_themes, write_themes
+from indexing.themes.model import Theme, Themes
+from indexing.themes.upkeep import keep_themes, options_of
+from tests.app.scripted_llm import ScriptedLLM
+from tests.indexing.pipeline.conftest import Bench
+
+BIRDS = {
+    "birds/Geese.md": "Geese eat grass on the marsh in winter. See [[Redshank]] and [[Mud]].",
+    "birds/Redshank.md": "Redshank feed on the marsh, close to the [[Geese]].",
+    "birds/Mud.md": "Mud of the marsh feeds [[Geese]] and [[Redshank]].",
+    "birds/Nests.md": "Nests on the marsh: [[Geese]], [[Redshank]].",
+}
+BOATS = {
+    "boats/Dinghy.md": "The dinghy needs planks and varnish. See [[Sails]] and [[Mast]].",
+    "boats/Sails.md": "Sails of the dinghy, with varnish on the [[Mast]]; see [[Dinghy]].",
+    "boats/Mast.md": "A mast for the [[Dinghy]], planks for the rest.",
+    "boats/Oars.md": "Oars of the [[Dinghy]] need varnish, like the [[Mast]].",
+}
+OTHERS = {
+    "Home.md": "[[Geese]] [[Redshank]] [[Mud]] [[Nests]] [[Dinghy]] [[Sails]] [[Mast]] [[Oars]]",
+    "Lonely.md": "Nobody links here.",
+    "Pair.md": "See [[Other]].",
+    "Other.md": "Of a pair.",
+    "Templates/Bird.md": "[[Geese]] [[Redshank]] [[Dinghy]] [[Lonely]]",
+    "Secret.md": "---\nprivate: true\n---\nA secret of [[Geese]], [[Dinghy]] and [[Lonely]].",
+}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    bench = Bench(tmp_path)
+    bench.settings = with_themes(bench.settings)
+    for path, text in (BIRDS | BOATS | OTHERS).items():
+        bench.write(path, text)
+    return bench
+
+
+def with_themes(settings: Settings, **more: object) -> Settings:
+    return settings.with_overrides(
+        {"themes.enabled": True, **{f"themes.{key}": value for key, value in more.items()}}
+    )
+
+
+def themes(bench: Bench) -> Themes:
+    found = read_themes(bench.layout.themes)
+    assert found is not None
+    return found
+
+
+def by_name(bench: Bench) -> dict[str, Theme]:
+    return {one.name: one for one in themes(bench).themes}
+
+
+def keep(bench: Bench, load: Callable[[], LLM | None] | None = None) -> list[str]:
+    with bench.catalog() as catalog:
+        return keep_themes(bench.layout, catalog, bench.vault, bench.settings.themes, load=load)
+
+
+def follow(bench: Bench, *paths: str) -> None:
+    """Index some paths as while following; themes are left to a later run."""
+    indexer = Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load)
+    indexer.update(paths)
+
+
+def test_what_belongs_together_is_a_theme(bench: Bench) -> None:
+    bench.index()
+    found = themes(bench)
+    assert [set(one.notes) - {"Home.md"} for one in found.themes] == [set(BIRDS), set(BOATS)]
+    birds, boats = found.themes
+    assert (birds.name, boats.name) == ("Geese", "Dinghy")
+    assert birds.notes[0] == birds.named_after == "birds/Geese.md"
+    assert "marsh" in birds.words
+    assert "varnish" in boats.words
+    assert found.small == (("Other.md", "Pair.md"),)
+    assert found.unlinked == ("Lonely.md",)
+    assert found.generation == bench.catalog().generation
+
+
+def test_templates_and_private_notes_are_in_none(bench: Bench) -> None:
+    bench.index()
+    said = bench.layout.themes.read_text()
+    assert "Secret" not in said
+    assert "secret" not in said
+    assert "Templates" not in said
+
+
+def test_two_indexes_of_one_vault_are_the_same(bench: Bench, tmp_path: Path) -> None:
+    bench.index()
+    other = Bench(tmp_path)
+    other.settings = bench.settings
+    other.layout = type(bench.layout)(tmp_path / "other index")
+    other.index()
+    assert [(x.id, x.name, x.words, x.notes) for x in themes(bench).themes] == [
+        (x.id, x.name, x.words, x.notes) for x in themes(other).themes
+    ]
+
+
+def test_a_changed_note_touches_its_theme_only(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.index()
+    before = by_name(bench)
+    described: list[tuple[str, ...]] = []
+    words = build._Describer._words
+
+    def watched(self: build._Describer, notes: tuple[str, ...]) -> tuple[str, ...]:
+        described.append(notes)
+        return words(self, notes)
+
+    monkeypatch.setattr(build._Describer, "_words", watched)
+    bench.write("birds/Mud.md", "Mud and lugworm feed [[Geese]] and [[Redshank]] on the marsh.")
+    bench.index()
+    after = by_name(bench)
+    assert len(described) == 1
+    assert set(described[0]) >= set(BIRDS)
+    assert after["Dinghy"] == before["Dinghy"]
+    assert after["Geese"].id == before["Geese"].id
+    assert after["Geese"].digest != before["Geese"].digest
+
+
+def test_a_note_goes_over_to_where_its_links_lead_now(bench: Bench) -> None:
+    bench.index()
+    before = by_name(bench)
+    bench.write("birds/Nests.md", "A nest in the [[Dinghy]], below [[Mast]] and [[Oars]].")
+    bench.index()
+    after = by_name(bench)
+    assert "birds/Nests.md" in after["Dinghy"].notes
+    assert "birds/Nests.md" not in after["Geese"].notes
+    assert {name: one.id for name, one in after.items()} == {
+        name: one.id for name, one in before.items()
+    }
+    # What is worked out one change at a time is here what comes of nothing.
+    bench.layout.themes.unlink()
+    keep(bench)
+    assert {one.name: set(one.notes) for one in themes(bench).themes} == {
+        name: set(one.notes) for name, one in after.items()
+    }
+
+
+def test_new_deleted_and_cut_off_notes(bench: Bench) -> None:
+    bench.index()
+    bench.write("birds/Brent.md", "Brent are [[Geese]] with [[Redshank]].")
+    (bench.vault / "birds/Mud.md").unlink()
+    bench.write("Pair.md", "Alone now.")
+    bench.index()
+    found = themes(bench)
+    assert "birds/Brent.md" in by_name(bench)["Geese"].notes
+    assert not any("birds/Mud.md" in one.notes for one in found.themes)
+    assert found.small == ()
+    assert found.unlinked == ("Lonely.md", "Other.md", "Pair.md")
+
+
+def test_a_small_group_that_grows_is_a_theme(bench: Bench) -> None:
+    bench.index()
+    bench.write("Third.md", "Of three: [[Pair]], [[Other]].")
+    bench.index()
+    assert themes(bench).small == ()
+    (new,) = (one for one in themes(bench).themes if "Pair.md" in one.notes)
+    assert set(new.notes) == {"Other.md", "Pair.md", "Third.md"}
+
+
+def test_the_name_stays_while_its_note_is_at_the_centre(bench: Bench) -> None:
+    bench.index()
+    for n in range(4):
+        bench.write(f"birds/More {n}.md", "Of [[Redshank]] on the marsh.")
+    bench.index()
+    birds = by_name(bench)["Geese"]
+    file = bench.layout.themes.read_bytes()
+    bench.layout.themes.unlink()
+    keep(bench)
+    # From nothing it would be another one, with which more of its notes are linked now.
+    assert set(by_name(bench)["Redshank"].notes) == set(birds.notes)
+    bench.layout.themes.write_bytes(file)
+    (bench.vault / "birds/Geese.md").unlink()
+    bench.index()
+    (after,) = (one for one in themes(bench).themes if "birds/Mud.md" in one.notes)
+    assert (after.id, after.name) == (birds.id, "Redshank")
+
+
+def test_a_rebuild_keeps_ids_and_names(bench: Bench) -> None:
+    bench.index()
+    for n in range(4):
+        bench.write(f"birds/More {n}.md", "Of [[Redshank]] on the marsh.")
+    bench.index()
+    before = {one.id: one.name for one in themes(bench).themes}
+    bench.index(rebuild=True)
+    assert {one.id: one.name for one in themes(bench).themes} == before
+
+
+def test_drift_has_all_looked_at_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.index()
+    seen: list[int] = []
+    resettle = build.resettle
+
+    def watched(*arguments: object) -> object:
+        seen.append(1)
+        return resettle(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(build, "resettle", watched)
+    bench.write("birds/Mud.md", BIRDS["birds/Mud.md"] + " It smells.")
+    bench.index()
+    assert seen == []
+    assert 0 < themes(bench).drift <= build.FEW
+    for n in range(build.FEW + 1):
+        bench.write(f"new/{n}.md", f"See [[new/{(n + 1) % 21}]] and [[new/{(n + 2) % 21}]].")
+    bench.index()
+    assert (seen, themes(bench).drift) == ([1], 0)
+
+
+def test_a_worse_partition_has_all_looked_at_again(bench: Bench) -> None:
+    bench.index()
+    found = themes(bench)
+    quality = found.quality
+    # Both teams thrown together: as if links had come that the partition knows nothing of.
+    one, other = found.themes
+    joined = replace(one, notes=(*one.notes, *other.notes))
+    write_themes(
+        bench.layout.themes, replace(found, generation=found.generation - 1, themes=(joined,))
+    )
+    bench.write("Lonely.md", "Nobody links here yet.")
+    bench.index()
+    assert len(themes(bench).themes) == 2
+    assert themes(bench).quality == pytest.approx(quality)
+
+
+def test_a_note_that_becomes_private_leaves_the_file_at_once(bench: Bench) -> None:
+    bench.write("birds/Geese.md", BIRDS["birds/Geese.md"] + " Zugunruhe and zugunruhe.")
+    bench.write("birds/Mud.md", BIRDS["birds/Mud.md"] + " Zugunruhe too.")
+    bench.index()
+    assert "Zugunruhe" in by_name(bench)["Geese"].words or "zugunruhe" in str(by_name(bench))
+    for path in ("birds/Geese.md", "birds/Mud.md"):
+        bench.write(path, "---\nprivate: true\n---\nZugunruhe.")
+    follow(bench, "birds/Geese.md", "birds/Mud.md")
+    said = bench.layout.themes.read_text().lower()
+    assert "zugunruhe" not in said
+    assert "birds/geese" not in said
+    assert '"name": "geese"' not in said
+
+
+def test_while_following_they_are_left_to_readers(bench: Bench) -> None:
+    bench.index()
+    before = bench.layout.themes.read_bytes()
+    bench.write("birds/Mud.md", "Mud of the [[Geese]].")
+    follow(bench, "birds/Mud.md")
+    assert bench.layout.themes.read_bytes() == before
+
+
+def test_what_is_harmed_or_of_other_settings_is_made_anew(bench: Bench) -> None:
+    bench.index()
+    whole = bench.layout.themes.read_text()
+    for harm in (whole[:-40], whole.replace("Geese", "Goose"), "", "{}", "[1]", "nonsense"):
+        bench.layout.themes.write_text(harm)
+        assert read_themes(bench.layout.themes) is None
+        bench.index()
+        assert bench.layout.themes.read_text() == whole
+    bench.settings = with_themes(bench.settings, min_notes=2)
+    bench.index()
+    assert len(themes(bench).themes) == 3
+    assert themes(bench).made_with == options_of(bench.settings.themes).name
+
+
+def test_switched_off_there_are_none(bench: Bench) -> None:
+    bench.index()
+    bench.settings = bench.settings.with_overrides({"themes.enabled": False})
+    bench.index()
+    assert not bench.layout.themes.exists()
+
+
+def test_a_model_sums_up_the_largest_first(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
+    bench.index()
+    llm = ScriptedLLM(says=" Birds of\nthe marsh. ")
+    assert keep(bench, lambda: llm) == ["1 theme left to the next run: themes.max_calls is 1"]
+    assert len(llm.asked) == 1
+    assert "# Geese\nGeese eat grass" in llm.asked[0]
+    summary = by_name(bench)["Geese"].summary
+    assert summary is not None
+    assert (summary.text, summary.model) == ("Birds of the marsh.", "scripted")
+    # The next run goes on where this one was, then there is nothing left to ask.
+    assert keep(bench, lambda: llm) == []
+    assert keep(bench, lambda: llm) == []
+    assert len(llm.asked) == 2
+    assert "planks" in llm.asked[1]
+
+
+def test_a_summary_holds_for_what_it_was_made_from(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm")
+    bench.index()
+    llm = ScriptedLLM(says="What they say.")
+    keep(bench, lambda: llm)
+    bench.write("birds/Mud.md", BIRDS["birds/Mud.md"] + " It smells.")
+    follow(bench, "birds/Mud.md")
+    keep(bench)
+    assert by_name(bench)["Geese"].summary is None
+    assert by_name(bench)["Dinghy"].summary is not None
+    keep(bench, lambda: llm)
+    assert len(llm.asked) == 3
+
+
+def test_a_model_that_fails_is_asked_once(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm")
+    bench.index()
+    llm = ScriptedLLM(fails="no route to host")
+    (told,) = keep(bench, lambda: llm)
+    assert told == "2 themes not summed up by the language model: no route to host"
+    assert len(llm.asked) == 1
+
+    def none() -> LLM | None:
+        raise ProviderError("llm.model is empty; name one", kind="model")
+
+    assert "llm.model is empty" in keep(bench, none)[0]
+    assert "no language model" in keep(bench, lambda: None)[0]
+
+
+def test_a_private_note_is_never_sent(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm", min_notes=2)
+    bench.index()
+    llm = ScriptedLLM(says="Something.")
+    keep(bench, lambda: llm)
+    assert len(llm.asked) == 3
+    assert not any("secret" in asked.lower() for asked in llm.asked)
