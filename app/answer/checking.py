@@ -147,7 +147,7 @@ class _Check:
 
     def _held(self, stated: Stated, known: Known) -> Found:
         liken = not self._broken and self._by._clock() < self._until
-        if not liken and not self._broken:
+        if not liken and not self._broken and self._by._reading.vectors is not None:
             self._late += 1
         try:
             return held_against(stated, known, self._by._reading, liken=liken)

@@ -16,7 +16,6 @@ INDENT = "   "
 """Of a list in a list: as much as a number takes."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """A passage to lay out: its place in the source, and whether what introduces it is shown."""

@@ -19,13 +19,17 @@ STATING = frozenset(("sentence", "item", "row"))
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(
-    r"[ \t>]*(?:(?:[-*_][ \t]*){3,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)+)$"
+    r"[ \t>]*(?:(?:[-*_][ \t]*){3,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)+)$"
 )
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _ROW = re.compile(r"[ \t>]*\|")
 _PLACE = re.compile(r"— \S")
 _EMPHASIS = re.compile(r"\*\*|__|==|~~")
 _END = re.compile(r"[.!?。！？…][\"'”’»)\]*_]*\s*$")
+_MARKERS_LAST = re.compile(r"(?:[ \t]*\[[^\[\]]{1,40}\])+[ \t]*$")
+_GOES_ON = re.compile(r"[a-zà-ÿ]")
+_TAIL = 200
+"""Characters before the end of a sentence in which its markers stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +148,10 @@ def _moved(text: str, cuts: list[int], start: int) -> list[int]:
     """Cuts where a marker that begins a sentence (``[2] adds that``) begins it."""
     moved = []
     for at in cuts:
-        tail = re.search(r"(?:[ \t]*\[[^\[\]]{1,40}\])+[ \t]*$", text[start:at])
-        goes_on = re.match(r"[a-zà-ÿ]", text[at:])
-        if tail and goes_on and _END.search(text[start : start + tail.start()]):
-            at = start + tail.start()
+        end = text[max(start, at - _TAIL) : at]
+        tail = _MARKERS_LAST.search(end)
+        if tail and _GOES_ON.match(text, at) and _END.search(end[: tail.start()]):
+            at -= len(end) - tail.start()
         moved.append(at)
     return moved
 

@@ -135,8 +135,14 @@ def denied(text: str, words: Words, content: Callable[[Sequence[str]], Sequence[
 
 
 def turned(sentence: Denied, source: Denied) -> bool:
-    """Whether one denies what the other states, of what both speak of."""
+    """Whether one denies what the other states, of what both speak of.
+
+    A sentence that denies anything needs a source that denies something. A source may deny what the
+    sentence leaves out.
+    """
     shared = sentence.words & source.words
+    if sentence.mark and not source.mark:
+        return bool(shared)
     differ = (sentence.denied ^ source.denied) & shared
     return len(differ) >= 2 or (bool(differ) and len(differ) >= len(shared) / 5)
 

@@ -75,10 +75,7 @@ class LlmSynthesizer(VaultSynthesizer):
         asking = _Asking(self._fit(query, material))
         while True:
             try:
-                with asking.sending():
-                    text = self._llm.predict(
-                        self._prompt, context_str=asking.fitted.context, query_str=query
-                    )
+                text = self._said(query, asking)
             except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
                 if self._with_less(asking, material, exc):
                     continue
@@ -92,10 +89,7 @@ class LlmSynthesizer(VaultSynthesizer):
         asking = _Asking(self._fit(query, material))
         while True:
             try:
-                with asking.sending():
-                    text = await self._llm.apredict(
-                        self._prompt, context_str=asking.fitted.context, query_str=query
-                    )
+                text = await self._asaid(query, asking)
             except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
                 if self._with_less(asking, material, exc):
                     continue
@@ -137,6 +131,25 @@ class LlmSynthesizer(VaultSynthesizer):
             if piece := filtered.close():
                 yield piece
             return self._checked(asking, text)
+
+    def _said(self, query: str, asking: _Asking) -> str:
+        """What the model says in all: taken in pieces, so that a slow one is not taken for dead."""
+        given = {"context_str": asking.fitted.context, "query_str": query}
+        with asking.sending():
+            try:
+                return "".join(self._llm.stream(self._prompt, **given))
+            except NotImplementedError:
+                return self._llm.predict(self._prompt, **given)
+
+    async def _asaid(self, query: str, asking: _Asking) -> str:
+        """Do as :meth:`_said`."""
+        given = {"context_str": asking.fitted.context, "query_str": query}
+        with asking.sending():
+            try:
+                pieces = await self._llm.astream(self._prompt, **given)
+                return "".join([piece async for piece in pieces])
+            except NotImplementedError:
+                return await self._llm.apredict(self._prompt, **given)
 
     def _stand_in(
         self,

@@ -1,4 +1,4 @@
-"""``notehop eval``: how well retrieval does, setting against setting.
+"""``notehop eval``: how well retrieval and answers do, setting against setting.
 
 Touches: vault-read, index, model, terminal; writes the files it is told to and, for golden sets,
 below the folder they are unpacked in.
@@ -100,7 +100,7 @@ def run(
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Measure how well notes are found: on your own vault, or on golden sets."""
+    """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")

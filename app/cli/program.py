@@ -110,6 +110,8 @@ def start(
         level=logging.DEBUG if debug else logging.ERROR,
         format="%(levelname)s %(name)s: %(message)s",
     )
+    # Which host gets text of the notes is said before it gets any.
+    logging.getLogger("indexing.llm.gate").setLevel(logging.DEBUG if debug else logging.WARNING)
 
 
 for command in (

@@ -32,6 +32,8 @@ def show_answer(answer: Answer, remedy: Callable[[], str], *, written: bool = Fa
     """
     if not written:
         show(marked(answer))
+    if answer.model is not None:
+        show(styled((f"— written by {on_one_line(answer.model)}", "dim")))
     show_doubts(answer)
     if answer.citations:
         headline("Citations")

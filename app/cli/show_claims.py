@@ -50,19 +50,17 @@ def show_doubts(answer: Answer) -> None:
 def show_support(citation: Citation, mode: str) -> None:
     """Print how far a source supports the answer, and by which words.
 
-    :param mode: that of the answer; one that is quoted shows its words already.
+    :param mode: that of the answer; where it is made of quotes, they stand there already.
     """
-    if citation.support is None:
+    if citation.support is None or mode == "extractive":
         return
     word, style = SUPPORT[citation.support]
-    first, last = citation.quote_lines or citation.lines
-    lines = f"line {first}" if first == last else f"lines {first}-{last}"
     if not citation.quote:
         show(styled((word, style)), indent=4)
-    elif mode == "extractive":
-        show(styled((word, style), f", {lines}"), indent=4)
-    else:
-        show(styled((word, style), f", {lines}: “{_short(citation.quote)}”"), indent=4)
+        return
+    first, last = citation.quote_lines or citation.lines
+    lines = f"line {first}" if first == last else f"lines {first}-{last}"
+    show(styled((word, style), f", {lines}: “{_short(citation.quote)}”"), indent=4)
 
 
 def show_left_out(left_out: list[LeftOut]) -> None:

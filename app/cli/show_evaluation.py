@@ -25,6 +25,9 @@ _SHORT = {
     CONTEXT: "context",
     LINKED: "by link",
     **{name: name.removeprefix("answer.") for name in ANSWERS},
+    "answer.by_alias": "alias",
+    "answer.cites_all": "cites",
+    "answer.yes_no": "y/n",
     **{f"{unit}.precision@10": "p@10" for unit in (NOTES, CHUNKS)},
     **{f"{unit}.recall@{depth}": f"r@{depth}" for unit in (NOTES, CHUNKS) for depth in (5, 10, 20)},
 }

@@ -37,7 +37,7 @@ def show_explanation(reply: Reply, sources: Sequence[Source]) -> None:
         _print(_expanded(sources))
     for source in sources:
         if source.held_back:
-            show(styled((f"{source.marker} held back: {on_one_line(source.held_back)}", "dim")))
+            show(styled((f"{source.marker} held back: {_held_back(told, source)}", "dim")))
     if reply.connected_notes:
         _print(_connected(reply.connected_notes))
     for stage, counts in told.counts.items():
@@ -54,8 +54,11 @@ def _facts(told: Explanation) -> list[tuple[str, str]]:
         facts.append(("about", told.about))
     if told.subject:
         facts.append(("subject", ", ".join(told.subject)))
-    weights = (f"{name} {weight:g}" for name, weight in told.weights.items() if weight)
-    facts.append(("weights", ", ".join(weights)))
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in told.weights.items() if weight)
+    if weights:
+        facts.append(("weights", weights))
+    if told.rrf_k is not None:
+        facts.append(("fused", f"the sum of weight / ({told.rrf_k} + rank)"))
     return [*facts, *(("because", reason) for reason in told.reasons)]
 
 
@@ -64,16 +67,29 @@ def _votes(told: Explanation, sources: Sequence[Source]) -> Table:
     there = dict.fromkeys(name for source in sources for name in source.signals or ())
     names = [*(name for name in told.weights if name in there)]
     names += [name for name in there if name not in names]
-    table = _table("", "note", "fused", *names)
+    table = _table("", "note", "score" if told.rrf_k is None else "fused", *names)
+    reranked = any(source.rerank for source in sources)
     for source in sources:
         votes = source.signals or {}
         table.add_row(
             source.marker,
             _name(source.path, source.heading),
-            f"{source.score:.4f}",
+            _fused(source, reranked),
             *(_vote(votes.get(name)) for name in names),
         )
     return table
+
+
+def _fused(source: Source, reranked: bool) -> str:
+    """The score that the fusion gave: the rerank puts its own in its place, and keeps that."""
+    score = (source.rerank or {}).get("score_before") if reranked else source.score
+    return NONE if score is None else f"{score:.4f}"
+
+
+def _held_back(told: Explanation, source: Source) -> str:
+    reason = on_one_line(source.held_back or "")
+    share = told.template_share
+    return reason if share is None else f"{reason}; it keeps {share:g} of its score"
 
 
 def _vote(vote: dict[str, float | None] | None) -> str:

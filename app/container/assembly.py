@@ -29,6 +29,7 @@ from app.retrieval.filters.allowed import Allowed
 from app.retrieval.fusion import FusionRetriever
 from app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
 from app.retrieval.index_view import IndexView
+from app.retrieval.intents import Reading
 from app.retrieval.signals.candidates import CandidateSignal
 from app.retrieval.signals.graph import GraphSignal
 from app.retrieval.signals.lexical import LexicalRetriever
@@ -48,6 +49,8 @@ from indexing.tokens import Tokenizer
 SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are
 connected already, are passed over."""
+
+LISTED = "there are no words to search for: these are the newest notes that the filters leave"
 
 STAGE = "current"
 """The stage of a query that holds its hits against the files."""
@@ -105,6 +108,7 @@ def retrieve(
     depth = _depth(parts.settings, wanted)
     if narrowed.lists:
         hits = iter(newest(view, narrowed, depth))
+        query.trace.plan = Plan(Reading("none", ""), Weights({}, (LISTED,)))
     else:
         taken = reading(query.query_str, view, wanted.intent or parts.settings.retrieval.intent)
         weights = weigh(query.query_str, parts.settings, taken, parts.tokenizer.language)
@@ -119,11 +123,13 @@ def retrieve(
         )
         retriever = ranking(view, parts, narrowed.allowed, weights, subject)
         hits = retriever.expanded(query)
-        query.trace.plan = Plan(taken, weights, subject.found)
+        share = parts.settings.retrieval.template_share
+        query.trace.plan = Plan(
+            taken, weights, subject.found, parts.settings.retrieval.rrf_k, share
+        )
         # Chunks are reranked, before those of a note are merged below.
         if wanted.rerank:
             hits = reranked(hits, query, view, parts.scorer, parts.settings, depth)
-        share = parts.settings.retrieval.template_share
         hits = templates_last(hits, query.query_str, view, parts.vault, share)
         hits = count_expanded(hits, query)
     files = parts.settings.vault

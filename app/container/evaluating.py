@@ -102,6 +102,7 @@ def evaluate_sets(
         if plan.unrelated_links:
             golden = with_unrelated_links(golden, work, plan.unrelated_links, plan.seed)
         settings = load_settings(vault=golden.vault, config_file=config_file)
+        settings = settings.with_overrides(QUOTING)
         place_for = _indexed(golden.name, golden.vault, work, progress)
         # Settings that do not exist should show before an index is made.
         distinct(settings, plan.variants(settings))
@@ -132,6 +133,7 @@ def evaluate_vault(
     :raises IndexFailure: if there is no index, or it was made with other settings.
     """
     _check(plan)
+    place = replace(place, settings=place.settings.with_overrides(QUOTING))
     given = None if questions is None else read_questions(questions)
     distinct(place.settings, plan.variants(place.settings))
     with Reader.open(place.layout, wanted(place.settings)) as reader, reader.snapshot() as view:
@@ -186,8 +188,6 @@ def _evaluated(
     warnings: Counter[str] = Counter()
     for number, same in enumerate(groups.values(), start=1):
         there = place_for(place.settings.with_overrides(same[0].overrides))
-        quoting = there.settings.with_overrides({**QUOTING, **same[0].overrides})
-        there = replace(there, settings=quoting)
         stage = f"{asked.name}, setting {number} of {len(groups)}: {same[0].name}"
         with open_place(there, read=reader_without(asked.held_out)) as vault:
             vault.warm()

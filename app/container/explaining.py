@@ -46,5 +46,7 @@ def _explanation(trace: Trace) -> Explanation | None:
         subject=list(plan.subject),
         weights=dict(plan.weights.by_signal),
         reasons=list(plan.weights.reasons),
+        rrf_k=plan.rrf_k,
+        template_share=plan.template_share,
         counts={stage: dict(counts) for stage, counts in trace.counts.items()},
     )

@@ -29,7 +29,8 @@ def first_index(place: Place, progress: Progress) -> None:
     :raises NotehopError: as :meth:`indexing.pipeline.Indexer.run`.
     """
     if not has_index(place):
-        update_index(place, progress=progress)
+        # Whoever waits for it wants to search; the follower has written what the settings ask for.
+        update_index(place, progress=progress, agree=lambda _: "left to the follower")
 
 
 def has_index(place: Place) -> bool:

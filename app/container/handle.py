@@ -152,7 +152,7 @@ class VaultHandle:
         found = material_of(self._machinery.retrieve(traced, wanted), self.name)
         return SearchResult(
             hits=explained(
-                [{**source.model_dump(), "file": source.path} for source in found.sources], asked
+                [{**dict(source), "file": source.path} for source in found.sources], asked
             ),
             connected_notes=list(found.connected),
             warnings=traced.trace.warnings,
@@ -334,6 +334,7 @@ class VaultHandle:
         return Answer(
             answer=str(response),
             mode=found["mode"],
+            model=self._machinery.model_name if found["mode"] == "llm" else None,
             citations=explained(found["citations"], asked),
             mentioned=found["mentioned"],
             claims=found["claims"],

@@ -6,7 +6,7 @@ Touches: the language model, which may be across the network.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import (
@@ -26,7 +26,6 @@ from app.container.place import Place
 from config import Settings
 from config.errors import ProviderError
 from indexing.llm.load import UNKNOWN_WINDOW, load_llm
-from indexing.llm.told import ToldLLM
 
 
 def llm_of(place: Place) -> LLM | None:
@@ -74,8 +73,10 @@ class LateLLM(LLM):
     def close(self) -> None:
         """Let go of the connections to its provider."""
         with self._loading:
-            if isinstance(self._loaded, ToldLLM):
-                self._loaded.close()
+            if self._loaded is not None:
+                # Its class is not named here: importing it would cost each search.
+                close: Callable[[], None] = getattr(self._loaded, "close", lambda: None)
+                close()
 
     @property
     def metadata(self) -> LLMMetadata:

@@ -143,6 +143,14 @@ class Machinery:
         return self._llm
 
     @property
+    def model_name(self) -> str | None:
+        """What its provider calls the language model; None if there is none."""
+        if self._llm is None:
+            return None
+        name = self._llm.metadata.model_name
+        return self._llm.class_name() if name == "unknown" else name
+
+    @property
     def tokenizer(self) -> Tokenizer:
         """What reads words as the index does."""
         return self._read_as_indexed()[0]

@@ -63,7 +63,8 @@ class ThemeIndex:
                 before=last if fits else None,
                 former=last,
             )
-            if last is None or not last.are_of(view.stamp, last.generation, options.name) or fits:
+            # A view of an older generation is answered, and what is known of the newer one kept.
+            if fits or last is None or not last.are_of(view.stamp, last.generation, options.name):
                 self._last = made
             return made
 

@@ -6,7 +6,7 @@ Touches: index (reads), vault-read, model.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from posixpath import dirname
 
 from llama_index.core.schema import NodeWithScore
@@ -52,6 +52,9 @@ SPARE = 2
 """Notes looked at for each that is named: one that changed since may have nothing to show."""
 
 
+ALL = "What are the main themes of these notes?"
+"""What is asked where a query for themes has nothing but filters."""
+
 BY_MEANING = "no note holds a word of the query; these are the nearest by meaning alone"
 
 
@@ -83,11 +86,12 @@ class VaultThemes:
                 chosen = by_size(themes, None if left is None else _paths_left(view, left))
             else:
                 chosen = by_size(themes, None)
-            views = [shown for one in chosen if (shown := self._view(view, now, one)) is not None]
+            there = (self._view(view, now, one) for one in chosen)
+            views = list(islice((shown for shown in there if shown is not None), most))
             told = [*traced.trace.warnings, *_by_meaning_alone(chosen), *now.told()]
             return ThemesResult(
-                themes=views[:most],
-                total=len(views),
+                themes=views,
+                total=len(chosen) if len(views) == most else len(views),
                 small=sum(map(len, themes.small)),
                 unlinked=len(themes.unlinked),
                 warnings=list(dict.fromkeys(told)),
@@ -151,7 +155,7 @@ class VaultThemes:
                 chosen = by_size(themes, None if narrowed is None else _paths_left(view, narrowed))
             else:
                 chosen = by_size(themes, None)
-            query.query_str = written.text
+            query.query_str = written.text.strip() or ALL
             query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
             query.trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
             nodes = [

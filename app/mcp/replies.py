@@ -96,7 +96,7 @@ class SearchReply(Told):
 
 
 class AskReply(Told):
-    """An answer; ``mode`` tells who wrote it: a model, or quotes from the notes.
+    """An answer; ``mode`` tells who wrote it: a model (``written_by``), or quotes from the notes.
 
     ``doubts`` are its sentences that are not to be taken on trust. ``not_read`` holds the markers
     and labels of what the model that wrote it was not shown whole, as it had no room.
@@ -104,6 +104,7 @@ class AskReply(Told):
 
     answer: str
     mode: Literal["llm", "extractive", "none"]
+    written_by: str | None = None
     doubts: list[Doubt] = Field(default_factory=list)
     not_read: list[str] = Field(default_factory=list)
     citations: list[Cited] = Field(default_factory=list)

@@ -88,6 +88,7 @@ def ask_reply(answer: Answer, budget: int) -> AskReply:
     return AskReply(
         answer=answer.answer,
         mode=answer.mode,
+        written_by=answer.model,
         doubts=doubts,
         not_read=[one.marker for one in answer.left_out],
         citations=citations,

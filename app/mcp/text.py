@@ -33,7 +33,8 @@ def search_text(reply: SearchReply) -> str:
 
 def ask_text(reply: AskReply) -> str:
     """The answer, what it cites, what else there is."""
-    parts = [f"Answer ({reply.mode}):\n{_quoted(reply.answer)}"]
+    by = f", {on_one_line(reply.written_by)}" if reply.written_by else ""
+    parts = [f"Answer ({reply.mode}{by}):\n{_quoted(reply.answer)}"]
     if reply.doubts:
         doubts = "\n".join(f"{_quoted(one.sentence)}\n{_why(one)}" for one in reply.doubts)
         parts.append(f"Not borne out by the notes:\n{doubts}")

@@ -81,8 +81,10 @@ class Explanation(Strict):
     ``about`` is what of the query its subject was looked for in, ``rule`` the rule of
     docs/intents.md that took it (None: the intent was named, or no rule did), ``subject`` the notes
     that it is about, where a signal asked for them. ``weights`` maps signal name -> weight of this
-    query, ``reasons`` says what changed them beside the intent. ``counts`` maps stage -> what was
-    counted.
+    query, ``reasons`` says what changed them beside the intent. A fused score is the sum of
+    weight / (``rrf_k`` + rank); a passage that is held back keeps ``template_share`` of it. Both
+    are None where nothing was fused: a query without words lists the newest notes. ``counts`` maps
+    stage -> what was counted.
     """
 
     intent: str
@@ -91,6 +93,8 @@ class Explanation(Strict):
     subject: list[str] = Field(default_factory=list)
     weights: dict[str, float]
     reasons: list[str] = Field(default_factory=list)
+    rrf_k: int | None = None
+    template_share: float | None = None
     counts: dict[str, dict[str, int | str]] = Field(default_factory=dict)
 
 
@@ -128,6 +132,8 @@ class ConversationTurn(Strict):
 class Answer(Reply):
     """An answer with its evidence; ``mentioned`` are labels of connected notes that it names.
 
+    ``model`` is the name of the language model that wrote it, None where none did.
+
     ``claims`` are its sentences, each with what supports it. ``left_out`` names the sources and
     connected notes that the language model was not shown whole. ``conversation`` is there when the
     question names one.
@@ -135,6 +141,7 @@ class Answer(Reply):
 
     answer: str
     mode: Literal["llm", "extractive", "none"]
+    model: str | None = None
     citations: list[Citation]
     mentioned: list[str] = Field(default_factory=list)
     claims: list[Claim] = Field(default_factory=list)

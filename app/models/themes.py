@@ -25,7 +25,8 @@ class ThemesQuery(Asked):
 class ThemeNote(Strict):
     """A note at the centre of a theme, or one of those that say most about a query.
 
-    ``text`` is its summary, ``written_by`` the language model that wrote it; None for its own words.
+    ``text`` is its summary, ``written_by`` the language model that wrote that; None for the note's
+    own words.
     """
 
     path: str
@@ -41,8 +42,8 @@ class ThemeView(Strict):
 
     ``id`` stays when notes join and leave. ``words`` tell it from the rest of the vault.
     ``summary`` is what its first note says, unless ``written_by`` names the language model that
-    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``found`` how many
-    of them have to do with the query, None without one. ``notes`` are the first few.
+    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``found`` how
+    many of them have to do with the query, None without one. ``notes`` are the first few.
     """
 
     id: str

@@ -48,7 +48,7 @@ def fusing(
     few are shown."""
     if k < 1:
         raise ValueError(f"k is {k}; the rank offset must be at least 1")
-    votes: dict[ChunkId, list[float]] = {}
+    votes: list[dict[ChunkId, float]] = []
     ranks: dict[str, dict[ChunkId, int]] = {}
     for signal, ids in rankings.items():
         weight = _weight(signal, weights)
@@ -58,13 +58,8 @@ def fusing(
         if weight == 0:
             continue
         ranks[signal] = ranked
-        for chunk_id, rank in ranked.items():
-            votes.setdefault(chunk_id, []).append(weight / (k + rank))
-    # Summed exactly: equal votes must tie, whichever signal they come from. Two are, as they are.
-    scores = {
-        chunk_id: math.fsum(parts) if len(parts) > 2 else sum(parts)
-        for chunk_id, parts in votes.items()
-    }
+        votes.append({chunk_id: weight / (k + rank) for chunk_id, rank in ranked.items()})
+    scores = _sums(votes)
     # By id, then by score: the second sort keeps the order of what ties.
     order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
     return (
@@ -75,6 +70,18 @@ def fusing(
         )
         for chunk_id in order
     )
+
+
+def _sums(votes: Sequence[Mapping[ChunkId, float]]) -> dict[ChunkId, float]:
+    """Add up the votes exactly: equal ones must tie, whichever signal they come from."""
+    scores: dict[ChunkId, float] = {}
+    for vote in votes[:2]:
+        for chunk_id, share in vote.items():
+            # Two are exact as they are.
+            scores[chunk_id] = scores[chunk_id] + share if chunk_id in scores else share
+    for chunk_id in {one for vote in votes[2:] for one in vote}:
+        scores[chunk_id] = math.fsum(vote[chunk_id] for vote in votes if chunk_id in vote)
+    return scores
 
 
 def _weight(signal: str, weights: Mapping[str, float] | None) -> float:

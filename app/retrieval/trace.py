@@ -19,11 +19,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a query was weighed: what it is after, and the notes it is about, if any signal asked."""
+    """How a query was weighed: what it is after, and the notes it is about, if any signal asked.
+
+    ``rrf_k`` is the rank offset of the fusion, None where nothing was fused; ``template_share``
+    what of its score a hit keeps that is held back.
+    """
 
     reading: Reading
     weights: Weights
     subject: Sequence[str] = ()
+    rrf_k: int | None = None
+    template_share: float | None = None
 
 
 @dataclass(slots=True)

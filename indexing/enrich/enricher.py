@@ -18,25 +18,26 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from config import Settings
-from config.errors import IndexFailure, NotehopError, ProviderError
+from config.errors import NotehopError, ProviderError
 from indexing import faults
-from indexing.changes import scan
 from indexing.enrich.cost import Cost, cost_of, sizes_of
 from indexing.enrich.headers import headers_of, model_identity
+from indexing.enrich.leaving import LOST
 from indexing.enrich.plan import Item, Plan, Planner
 from indexing.enrich.prompts import OUTPUT_TOKENS
 from indexing.enrich.report import EnrichReport
+from indexing.enrich.rows import Text
 from indexing.enrich.scribe import Scribe, load_scribe
-from indexing.enrich.store import EnrichmentStore, Text
-from indexing.reading import read_note
-from indexing.report import Progress
+from indexing.enrich.still import still_there
+from indexing.enrich.store import EnrichmentStore
+from indexing.report import Progress, Update
 from indexing.stores.catalog import Catalog
 from indexing.stores.layout import IndexLayout
 
 Agree = Callable[[Cost], str | None]
 """Told the cost before anything is sent; says why not to go on, or None to go on."""
 
-Redo = Callable[[Sequence[str]], object]
+Redo = Callable[[Sequence[str]], Update]
 """Indexes notes anew; raises NotehopError if that cannot be now."""
 
 LoadScribe = Callable[[Settings, Path], Scribe | None]
@@ -74,6 +75,7 @@ class _Done:
     calls: int = 0
     tokens: int = 0
     stopped: str | None = None
+    generation: int | None = None
     warnings: list[str] = field(default_factory=list)
 
     def warn(self, text: str) -> None:
@@ -117,19 +119,21 @@ class Enricher:
         self._max_calls = calls if most_calls is None else min(calls, most_calls)
 
     def run(self) -> EnrichReport | None:
-        """Do it; None if the settings ask for nothing, or another process does it now.
+        """Do it; None if the settings ask for nothing.
 
         What goes wrong with the model is in the report, and ends nothing but this step.
 
-        :raises IndexFailure: if the index or the store cannot be read or written.
+        :raises NotehopError: if the index or the store cannot be read or written.
         """
         asked = self._settings.enrich
         wanted = asked.summaries != "off" or asked.headers != "off"
-        lock = FileLock(self._layout.enriching_lock, timeout=0, thread_local=False)
+        lock = FileLock(
+            self._layout.enriching_lock, timeout=0, thread_local=False, fallback_to_soft=False
+        )
         try:
             lock.acquire()
         except (Timeout, OSError, NotImplementedError):
-            return None
+            return EnrichReport(stopped="another process has texts written now") if wanted else None
         try:
             with EnrichmentStore.open(self._layout.enrichment) as store:
                 if wanted:
@@ -143,6 +147,8 @@ class Enricher:
 
     def _enrich(self, store: EnrichmentStore) -> EnrichReport:
         done = _Done()
+        if store.made_anew:
+            done.warn(f"{self._layout.enrichment}: {LOST}")
         provider = self._settings.llm.provider != "none"
         if not provider and "llm" in (
             self._settings.enrich.summaries,
@@ -172,6 +178,7 @@ class Enricher:
             calls=done.calls,
             tokens=done.tokens,
             stopped=done.stopped,
+            generation=done.generation,
             warnings=tuple(done.warnings),
         )
         store.tell("last", {"at": time.time(), "stopped": done.stopped})
@@ -217,7 +224,7 @@ class Enricher:
             ):
                 done.stopped = self._spent
                 return
-            if not self._still(catalog, item):
+            if not still_there(self._vault, self._settings.vault, catalog, item):
                 continue
             try:
                 done.calls += 1
@@ -250,27 +257,6 @@ class Enricher:
         if store.put([text]):
             done.written[kind] = done.written.get(kind, 0) + 1
 
-    def _still(self, catalog: Catalog, item: Item) -> bool:
-        """Whether a note is in the index and on the disk as it was when it was planned: one that
-        was made private a moment ago is not sent."""
-        row = catalog.note(item.path)
-        if row is None or row.status != "indexed" or row.content_hash != item.content_hash:
-            return False
-        try:
-            found = scan(self._vault, self._settings.vault, within=[item.path]).files
-        except NotehopError:
-            return False
-        file = next((one for one in found if one.path == item.path), None)
-        if file is None or file.excluded is not None:
-            return False
-        read = read_note(
-            self._vault,
-            file,
-            item.content_hash,
-            comment_links=self._settings.vault.comment_links,
-        )
-        return read.problem is None and read.note is None
-
     def _apply(
         self, store: EnrichmentStore, done: _Done, except_for: set[str] | None = None
     ) -> None:
@@ -282,8 +268,8 @@ class Enricher:
         for start in range(0, len(owed), REDO_NOTES):
             part = owed[start : start + REDO_NOTES]
             try:
-                self._redo(part)
-            except IndexFailure as exc:
+                done.generation = self._redo(part).generation
+            except NotehopError as exc:
                 done.warn(f"headers are written and not in the index yet: {exc}")
                 return
             faults.point("enrich-redone")

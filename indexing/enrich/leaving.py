@@ -14,6 +14,8 @@ from indexing.stores.catalog_read import CatalogReads
 from indexing.stores.model import NoteRow, NoteStatus
 from indexing.vault.walk import outermost
 
+LOST = "could not be read and is made anew; what was written about the notes is lost"
+
 
 def let_go(path: Path, catalog: CatalogReads, within: Iterable[str] | None) -> list[str]:
     """Delete what was written about notes that are not in the index, bytes included.
@@ -29,6 +31,8 @@ def let_go(path: Path, catalog: CatalogReads, within: Iterable[str] | None) -> l
         return []
     try:
         with EnrichmentStore.open(path) as store:
+            if store.made_anew:
+                return [f"{path}: {LOST}"]
             roots = None if within is None else outermost(within)
             known = store.paths(None if roots is not None and "" in roots else roots)
             standing = catalog.notes_at(known)

@@ -16,7 +16,8 @@ from config.settings import EnrichSettings
 from indexing.enrich import extract
 from indexing.enrich.own import has_own_summary
 from indexing.enrich.prompts import VERSION, Passage, Request, header_requests, summary_request
-from indexing.enrich.store import EnrichmentStore, Text, Use
+from indexing.enrich.rows import Text, Use
+from indexing.enrich.store import EnrichmentStore
 from indexing.stores.catalog_fetch import slices
 from indexing.stores.catalog_read import CatalogReads
 from indexing.stores.model import ChunkRow, NoteRow, NoteStatus

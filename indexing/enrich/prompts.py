@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from indexing.enrich.store import Kind
+from indexing.enrich.rows import Kind
 
 VERSION = "1"
 """Raised with any change of what is sent: what was written before is written anew then."""
@@ -49,6 +50,9 @@ _SYSTEM: Mapping[Kind, str] = {
         f"alone, without heading, quotes or lists. {_DATA}"
     ),
 }
+
+_MARK = re.compile(r"<(?=\s*/?\s*(?:note|passage)\b)", re.IGNORECASE)
+"""What begins like one of our marks."""
 
 OUTPUT_TOKENS = 60
 """Tokens that a reply is expected to have: 40 words; models that think aloud take more."""
@@ -119,5 +123,4 @@ def _headings(passages: Sequence[Passage]) -> list[str]:
 
 def _marked(name: str, text: str) -> str:
     """A text between marks that it cannot end by itself."""
-    inside = text.replace(f"</{name}", f"< /{name}").replace(f"<{name}>", f"< {name}>")
-    return f"<{name}>\n{inside}\n</{name}>"
+    return f"<{name}>\n{_MARK.sub('< ', text)}\n</{name}>"

@@ -24,7 +24,8 @@ def numbered(count: int, kind: str) -> str:
 class EnrichReport:
     """``written`` counts texts by kind, made in this run. ``waiting`` are left for the next run,
     ``failed`` were asked for and not given. ``stopped`` says why the run did not do all there was;
-    ``calls`` and ``tokens`` are what it cost."""
+    ``calls`` and ``tokens`` are what it cost. ``generation`` is the one that holds the headers, if
+    any were put into the index."""
 
     written: Mapping[str, int] = field(default_factory=dict)
     waiting: int = 0
@@ -32,6 +33,7 @@ class EnrichReport:
     calls: int = 0
     tokens: int = 0
     stopped: str | None = None
+    generation: int | None = None
     warnings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:

@@ -5,15 +5,15 @@ Touches: vault-read, index, model, network (through :mod:`indexing.llm`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from config.errors import IndexFailure
+from config.errors import NotehopError
 from indexing.enrich.report import EnrichReport
 
 if TYPE_CHECKING:
-    from indexing.enrich.enricher import Agree, LoadScribe
+    from indexing.enrich.enricher import Agree, LoadScribe, Redo
     from indexing.pipeline import Indexer
     from indexing.report import Report
 
@@ -25,7 +25,7 @@ def enrich(
     load: LoadScribe | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     most_calls: int | None = None,
-    redo: Callable[[Sequence[str]], object] | None = None,
+    redo: Redo | None = None,
 ) -> EnrichReport | None:
     """Have written what the settings ask for and the index lacks; None if that is nothing.
 
@@ -57,7 +57,7 @@ def enrich(
     )
     try:
         return step.run()
-    except IndexFailure as exc:
+    except NotehopError as exc:
         return EnrichReport(stopped=str(exc))
 
 
@@ -68,4 +68,9 @@ def with_enrichment(report: Report, done: EnrichReport | None) -> Report:
     told = [*report.warnings, *done.warnings]
     if done.stopped is not None:
         told.append(f"enrichment stopped: {done.stopped}")
-    return replace(report, warnings=tuple(told), enrichment=done)
+    return replace(
+        report,
+        generation=done.generation or report.generation,
+        warnings=tuple(told),
+        enrichment=done,
+    )

@@ -9,116 +9,21 @@ Touches: index (``enrichment.sqlite``).
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
 
-from sqlalchemy import Engine, Table, and_, delete, insert, inspect, or_, select, update
+from sqlalchemy import and_, delete, or_, select, update
 from sqlalchemy.engine import Connection
 
-from config.errors import IndexDamaged, IndexFailure, IndexMissing
 from indexing import faults
-from indexing.enrich.schema import ABOUT, FAILURES, METADATA, OWED, SEEN, TEXTS, USES, VERSION
-from indexing.stores.catalog_engine import BUSY_SECONDS, WRITE, open_engine, translated
+from indexing.enrich.rows import Failure, Kind, Text, Use, checksum, text_row, use_row
+from indexing.enrich.schema import FAILURES, OWED, SEEN, TEXTS, USES
+from indexing.enrich.store_file import StoreFile, put_rows
 from indexing.stores.catalog_fetch import IN_LIST, slices
 
-Kind = Literal["summary", "extract", "header"]
 
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What was written. ``model`` names who wrote it; of an extract, the rules. ``tokens`` is what
-    it cost, sent and received together."""
-
-    key: str
-    kind: Kind
-    text: str
-    model: str
-    tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A text that a note of a content has, or should have."""
-
-    path: str
-    key: str
-    kind: Kind
-    note_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A text that the model did not write. ``last`` is in seconds since the epoch."""
-
-    key: str
-    path: str
-    kind: Kind
-    reason: str
-    tries: int
-    last: float
-
-
-class EnrichmentStore:
+class EnrichmentStore(StoreFile):
     """Reads and writes one store; each method is a transaction."""
-
-    def __init__(self, path: Path, engine: Engine) -> None:
-        self._path = path
-        self._engine = engine
-        self._label = str(path)
-
-    @classmethod
-    def open(cls, path: Path) -> EnrichmentStore:
-        """Open the store for writing; make one where there is none, a damaged or an older one.
-
-        :raises IndexUnwritable: if it cannot be made.
-        """
-        try:
-            return cls._opened(path)
-        except (IndexDamaged, _Other):
-            remove(path)
-            return cls._opened(path)
-
-    @classmethod
-    def _opened(cls, path: Path) -> EnrichmentStore:
-        store = cls(path, open_engine(path, create=True, read_only=False))
-        try:
-            store._create()
-        except BaseException:
-            store.close()
-            raise
-        return store
-
-    @classmethod
-    def reading(cls, path: Path) -> EnrichmentStore | None:
-        """Open the store for reading; None if there is none, or none that can be read."""
-        try:
-            store = cls(path, open_engine(path, create=False, read_only=True))
-        except IndexMissing:
-            return None
-        try:
-            if store.about().get("version") != VERSION:
-                raise _Other
-        except (IndexFailure, _Other):
-            store.close()
-            return None
-        return store
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._engine.dispose()
-
-    def __enter__(self) -> EnrichmentStore:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def texts(self, keys: Iterable[str]) -> dict[str, Text]:
         """Key -> text, for those that are there; one that is not what was written is not."""
@@ -126,7 +31,7 @@ class EnrichmentStore:
         with self._reading() as connection:
             for part in slices(sorted(set(keys)), IN_LIST):
                 for row in connection.execute(select(TEXTS).where(TEXTS.c.key.in_(part))):
-                    if row.checksum == _checksum(row.key, row.text):
+                    if row.checksum == checksum(row.key, row.text):
                         found[row.key] = Text(row.key, row.kind, row.text, row.model, row.tokens)
         return found
 
@@ -146,7 +51,7 @@ class EnrichmentStore:
         with self._reading() as connection:
             for part in slices(sorted(set(paths)), IN_LIST):
                 for row in connection.execute(query.where(USES.c.path.in_(part))):
-                    if row.checksum == _checksum(row.key, row.text):
+                    if row.checksum == checksum(row.key, row.text):
                         yield (
                             Use(row.path, row.key, row.kind, row.note_hash),
                             Text(row.key, row.kind, row.text, row.model, row.tokens),
@@ -201,9 +106,10 @@ class EnrichmentStore:
                 stale = [row.key for row in rows if row.current and row.key not in keys]
                 of_path = and_(USES.c.path == path, USES.c.key.in_(stale))
                 connection.execute(update(USES).where(of_path).values(current=False, since=now))
+                connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(stale)))
                 mine = and_(USES.c.path == path, USES.c.key.in_(keys))
                 connection.execute(delete(USES).where(mine))
-                _insert(connection, USES, [_use_row(use, now) for use in needed])
+                put_rows(connection, USES, [use_row(use, now) for use in needed])
 
     def put(self, texts: Iterable[Text]) -> int:
         """Keep texts that a note still needs; notes that need a header are to be indexed with it.
@@ -221,12 +127,12 @@ class EnrichmentStore:
                 used = {row.key for row in users}
                 connection.execute(delete(TEXTS).where(TEXTS.c.key.in_(keys)))
                 connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(keys)))
-                rows = [_text_row(text, now) for text in part if text.key in used]
-                _insert(connection, TEXTS, rows)
+                rows = [text_row(text, now) for text in part if text.key in used]
+                put_rows(connection, TEXTS, rows)
                 kept += len(rows)
                 owed = sorted({row.path for row in users if row.kind == "header"})
                 connection.execute(delete(OWED).where(OWED.c.path.in_(owed)))
-                _insert(connection, OWED, [{"path": path} for path in owed])
+                put_rows(connection, OWED, [{"path": path} for path in owed])
             faults.point("enrich-inside-put")
         faults.point("enrich-put")
         return kept
@@ -238,7 +144,7 @@ class EnrichmentStore:
             tries = connection.execute(query).scalar() or 0
             connection.execute(delete(FAILURES).where(FAILURES.c.key == key))
             values = {"key": key, "path": path, "kind": kind, "reason": reason}
-            _insert(connection, FAILURES, [{**values, "tries": tries + 1, "last": time.time()}])
+            put_rows(connection, FAILURES, [{**values, "tries": tries + 1, "last": time.time()}])
 
     def failures(self) -> list[Failure]:
         """What is not written, by path and key."""
@@ -268,7 +174,7 @@ class EnrichmentStore:
         with self._writing() as connection:
             for part in slices(sorted(shapes), IN_LIST):
                 connection.execute(delete(SEEN).where(SEEN.c.path.in_(part)))
-                _insert(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in part])
+                put_rows(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in part])
 
     def forget(self, paths: Iterable[str]) -> bool:
         """Delete all that is known of notes, and the texts that no other note has.
@@ -300,41 +206,6 @@ class EnrichmentStore:
             connection.execute(delete(USES).where(old))
             _delete_unused(connection, keys)
         return True
-
-    def fold(self) -> bool:
-        """Fold the journal into the file and empty it, so that no byte is left of what was deleted.
-
-        :returns: False if somebody was reading: the next run tries again.
-        """
-        connection = self._engine.raw_connection()
-        cursor = connection.cursor()
-        try:
-            cursor.execute("PRAGMA busy_timeout=1000")
-            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        except sqlite3.OperationalError:
-            return False
-        finally:
-            cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
-            connection.close()
-
-    @property
-    def unfolded(self) -> bool:
-        """Whether something stands in the journal."""
-        try:
-            return self._path.with_name(f"{self._path.name}-wal").stat().st_size > 0
-        except OSError:
-            return False
-
-    def about(self) -> dict[str, Any]:
-        """What is said of the whole, by key."""
-        with self._reading() as connection:
-            return {row[0]: json.loads(row[1]) for row in connection.execute(select(ABOUT))}
-
-    def tell(self, key: str, value: Any) -> None:
-        """Say something of the whole; ``value`` is JSON-able."""
-        with self._writing() as connection:
-            connection.execute(delete(ABOUT).where(ABOUT.c.key == key))
-            _insert(connection, ABOUT, [{"key": key, "value": json.dumps(value, sort_keys=True)}])
 
     def retire(self) -> None:
         """Say that no note needs anything any more: all of it was switched off."""
@@ -368,44 +239,6 @@ class EnrichmentStore:
             failed = connection.execute(select(FAILURES.c.key).where(FAILURES.c.last >= moment))
             return len(written) + len(failed.all())
 
-    def _create(self) -> None:
-        with self._writing() as connection:
-            tables = set(inspect(connection).get_table_names())
-            if not tables:
-                METADATA.create_all(connection)
-                _insert(connection, ABOUT, [{"key": "version", "value": json.dumps(VERSION)}])
-        self._check()
-
-    def _check(self) -> None:
-        with self._reading() as connection:
-            tables = set(inspect(connection).get_table_names())
-        if not tables.issuperset(METADATA.tables) or self.about().get("version") != VERSION:
-            raise _Other
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with translated(self._label), self._engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with (
-            translated(self._label, writing=True),
-            self._engine.connect().execution_options(**WRITE) as connection,
-            connection.begin(),
-        ):
-            yield connection
-
-
-class _Other(Exception):
-    """The store is of another version, or was never finished."""
-
-
-def remove(path: Path) -> None:
-    """Delete a store with the files that SQLite keeps beside it."""
-    for suffix in ("-wal", "-shm", "-journal", ""):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
 
 def _delete_unused(connection: Connection, keys: Sequence[str]) -> None:
     for part in slices(keys, IN_LIST // 2):
@@ -414,35 +247,3 @@ def _delete_unused(connection: Connection, keys: Sequence[str]) -> None:
         left = [key for key in part if key not in used]
         connection.execute(delete(TEXTS).where(TEXTS.c.key.in_(left)))
         connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(left)))
-
-
-def _insert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    if rows:
-        connection.execute(insert(table), list(rows))
-
-
-def _use_row(use: Use, now: float) -> dict[str, Any]:
-    return {
-        "path": use.path,
-        "key": use.key,
-        "kind": use.kind,
-        "note_hash": use.note_hash,
-        "current": True,
-        "since": now,
-    }
-
-
-def _text_row(text: Text, now: float) -> dict[str, Any]:
-    return {
-        "key": text.key,
-        "kind": text.kind,
-        "text": text.text,
-        "model": text.model,
-        "tokens": text.tokens,
-        "made": now,
-        "checksum": _checksum(text.key, text.text),
-    }
-
-
-def _checksum(key: str, text: str) -> int:
-    return zlib.crc32(f"{key}\n{text}".encode())

@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable, Iterable
 from ipaddress import IPv6Address, ip_address
 
+from config import user_config_file
 from config.errors import ProviderError
 
 Resolve = Callable[[str, int], list[str]]
@@ -86,7 +87,7 @@ def refusal(host: str, what: str) -> ProviderError:
     hint = "; write 127.0.0.1 for this machine" if host in ("0.0.0.0", "::") else ""
     return ProviderError(
         f"{host} is not this machine and would get {what}; nothing was sent. To allow it, name it "
-        f'in your own settings file: [privacy] allow_hosts = ["{host}"]{hint}',
+        f'in {user_config_file()}: [privacy] allow_hosts = ["{host}"]{hint}',
         "consent",
     )
 

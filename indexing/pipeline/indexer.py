@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from config import Settings
 from config.errors import IndexFailure, MassDeletion, NotehopError
@@ -47,6 +47,9 @@ from indexing.stores.seal import doubts, put_seal, read_seal
 from indexing.stores.vectors import Vectors
 from indexing.themes.upkeep import keep_themes
 from indexing.tokens import NAMES
+
+if TYPE_CHECKING:
+    from llama_index.core.llms import LLM
 
 Result = TypeVar("Result")
 Done = TypeVar("Done", Report, Update)
@@ -327,7 +330,7 @@ class Indexer:
             )
             update = run.execute()
             if paths is None:
-                update = self._with_themes(layout, catalog, update)
+                update = self._with_themes(layout, catalog, update, ask=not following)
             self._outgrown = run.outgrown
             if not again and (update.wrote or not following or failed_before(self.layout)):
                 record(update)
@@ -337,9 +340,18 @@ class Indexer:
         put_seal(layout, self._known.generation, stamp_of(self._known.meta))
         return result
 
-    def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
-        """Bring the themes up to a run that looked at everything; others leave them to readers."""
-        from indexing.llm.load import load_llm
+    def _with_themes(
+        self, layout: IndexLayout, catalog: Catalog, update: Update, *, ask: bool
+    ) -> Update:
+        """Bring the themes up to a run that looked at everything; others leave them to readers.
+
+        :param ask: whether a language model may be asked to sum them up.
+        """
+
+        def load() -> LLM | None:
+            from indexing.llm.load import load_llm
+
+            return load_llm(self.settings, log_dir=self.layout.root)
 
         started = time.perf_counter()
         told = keep_themes(
@@ -348,7 +360,7 @@ class Indexer:
             self.vault,
             self.settings.themes,
             former=self.layout.themes,
-            load=lambda: load_llm(self.settings, log_dir=self.layout.root),
+            load=load if ask else None,
         )
         seconds = {**update.seconds, "themes": time.perf_counter() - started}
         return replace(

@@ -43,7 +43,7 @@ def sum_up(
     most: int,
     summaries: Summaries,
 ) -> tuple[Themes, list[str]]:
-    """Have the themes summed up that have no summary by this model, the largest first.
+    """Have the themes summed up that have no summary by a model, the largest first.
 
     A model that fails is not asked again in this run: what stops one call stops the next.
 
@@ -67,28 +67,33 @@ def sum_up(
         return themes, [_why(exc, len(lacking))]
     written: dict[str, Written] = {}
     told: list[str] = []
+    failed = False
     for theme in lacking[:most]:
         try:
-            text = _asked(view, theme, llm, summaries)
+            text = _asked(view, theme, llm, summaries, told)
         except Exception as exc:  # noqa: BLE001 (any provider's; the run goes on)
             told.append(_why(exc, len(lacking) - len(written)))
+            failed = True
             break
         if text:
             digest = source_digest(theme.notes, content)
             written[theme.id] = Written(text, llm.metadata.model_name, digest)
-    if not told and len(lacking) > most:
+    if not failed and len(lacking) > most:
         left = counted(len(lacking) - most, "theme")
         told.append(f"{left} left to the next run: themes.max_calls is {most}")
     found = tuple(replace(x, summary=written.get(x.id, x.summary)) for x in themes.themes)
     return replace(themes, themes=found), told
 
 
-def _asked(view: CatalogSnapshot, theme: Theme, llm: LLM, summaries: Summaries) -> str:
+def _asked(
+    view: CatalogSnapshot, theme: Theme, llm: LLM, summaries: Summaries, told: list[str]
+) -> str:
     from llama_index.core.prompts import PromptTemplate
 
     sent = theme.notes[:SUMMED_UP]
-    with sending(sent, purpose="themes"):
+    with sending(sent, purpose="themes") as call:
         said = llm.predict(PromptTemplate(PROMPT), notes=_notes(view, sent, summaries))
+    told += [notice for notice in call.notices if notice not in told]
     return _fitting(" ".join(said.split()))
 
 

@@ -6,6 +6,7 @@ Touches: vault-read (its templates), index (``themes.json``; under the writer lo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,9 @@ def keep_themes(
             former=found or (None if former is None else read_themes(former)),
         )
         told: list[str] = []
+        if settings.summaries == "extract":
+            plain = tuple(replace(one, summary=None) for one in themes.themes)
+            themes = replace(themes, themes=plain)
         if load is not None and settings.summaries == "llm":
             summaries = Summaries.open(layout)
             themes, told = sum_up(view, themes, load, settings.max_calls, summaries)

@@ -16,6 +16,7 @@ from config.errors import IndexFailure, NotehopError
 from indexing.enrich.step import enrich
 from indexing.enrich.store import EnrichmentStore
 from indexing.pipeline import Indexer
+from indexing.report import Update
 from indexing.watch.follower import Bulky
 
 QUIET = 5.0
@@ -115,10 +116,10 @@ def _allowance(indexer: Indexer) -> int:
         return max(0, asked.watch_calls - store.made_since(time.time() - _HOUR))
 
 
-def _patient(indexer: Indexer) -> Callable[[Sequence[str]], object]:
+def _patient(indexer: Indexer) -> Callable[[Sequence[str]], Update]:
     """Index notes anew with the small model; what is too much for that is left to the next run."""
 
-    def redo(paths: Sequence[str]) -> object:
+    def redo(paths: Sequence[str]) -> Update:
         try:
             return indexer.redo(paths)
         except Bulky as exc:

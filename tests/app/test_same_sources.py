@@ -120,6 +120,10 @@ def test_an_answer_has_the_same_sources_wherever_it_is_asked(edges: Edges, quest
         cited = reply.get("citations", [])
         reply["sources"] = [*cited, *reply.get("also_found", [])]
         found[name] = {"citations": cited, "connected_notes": [], **reply}
+    claims = json.loads(json.dumps(here["claims"]))
+    assert {name: found[name]["claims"] for name in ("cli", "http", "page")} == dict.fromkeys(
+        ("cli", "http", "page"), claims
+    )
     for told in (
         lambda one: places(one["sources"]),
         lambda one: places(one["citations"]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Response
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Response, expect
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,13 @@ def _watch(opened: Opened) -> None:
     page.on("request", request)
     page.on("requestfailed", failed)
     page.on("response", response)
+
+
+def asked(page: Page) -> Page:
+    """The page, once the question that came with its address is asked: that takes its user."""
+    expect(page.get_by_text("Press Enter to ask it").first).to_be_visible()
+    page.get_by_label("Question", exact=True).press("Enter")
+    return page
 
 
 def assert_accessible(page: Page) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.looks import Look, Opened, assert_accessible, assert_fits
+from tests.browser.looks import Look, Opened, asked, assert_accessible, assert_fits
 
 Visit = Callable[..., Opened]
 
@@ -76,6 +76,7 @@ def answered(visit: Visit, look: Look) -> Page:
     page = opened.page
     page.route("**/query/stream", as_if_written)
     page.goto(page.url.split("#")[0] + ASKED)
+    asked(page)
     expect(page.locator(".answer[aria-busy=false] .doubt").first).to_be_visible()
     return page
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import TOKEN, SlowLLM
-from tests.browser.looks import LOOKS, Opened, assert_accessible
+from tests.browser.looks import LOOKS, Opened, asked, assert_accessible
 
 Visit = Callable[..., Opened]
 ASKED = "#/ask?q=Where+is+the+trap+for+otters%3F"
@@ -49,7 +49,7 @@ def test_the_token_is_asked_for(visit_guarded: Visit) -> None:
 
 
 def test_the_answer_comes_word_by_word(visit_guarded: Visit, slow: SlowLLM) -> None:
-    page = entered(visit_guarded(ASKED, LOOKS["phone"]))
+    page = asked(entered(visit_guarded(ASKED, LOOKS["phone"])))
     answer = page.locator(".answer")
     expect(page.locator(".card.source").first).to_be_visible()  # before the first word
     expect(page.get_by_text("Reading")).to_be_visible()
@@ -68,6 +68,26 @@ def test_the_answer_comes_word_by_word(visit_guarded: Visit, slow: SlowLLM) -> N
     assert_accessible(page)
 
 
+def test_a_follow_up_is_asked_in_the_conversation(visit_guarded: Visit, slow: SlowLLM) -> None:
+    page = asked(entered(visit_guarded(ASKED)))
+    slow.let(100)
+    further = page.get_by_role("textbox", name="Follow-up")
+    expect(further).to_be_visible()
+    further.fill("And its bait?")
+    assert_accessible(page)
+    before = len(slow.asked)
+    further.press("Enter")
+    expect(page.get_by_text("Understood as:")).to_be_visible()
+    earlier = page.get_by_role("navigation", name="Earlier in this conversation")
+    expect(earlier.get_by_role("link", name="Where is the trap for otters?")).to_be_visible()
+    assert "in=" in page.url
+    assert any("<follow-up>\nAnd its bait?" in prompt for prompt in slow.asked[before:])
+    assert_accessible(page)
+    earlier.get_by_role("link", name="Where is the trap for otters?").click()
+    expect(page.get_by_label("Question", exact=True)).to_have_value("Where is the trap for otters?")
+    expect(page.locator(".answer")).to_have_attribute("aria-busy", "false")
+
+
 def _title(page: Page, number: int) -> str:
     return page.locator(f"#cite-{number} .card-title").inner_text()
 
@@ -75,7 +95,7 @@ def _title(page: Page, number: int) -> str:
 def test_stop(visit_guarded: Visit, slow: SlowLLM) -> None:
     while slow._leave.acquire(blocking=False):  # what the test before left
         pass
-    page = entered(visit_guarded(ASKED))
+    page = asked(entered(visit_guarded(ASKED)))
     expect(page.locator(".card.source").first).to_be_visible()
     said = len(slow.said)
     slow.let(2)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.looks import LOOKS, Look, Opened, assert_accessible, assert_fits
+from tests.browser.looks import LOOKS, Look, Opened, asked, assert_accessible, assert_fits
 
 Visit = Callable[..., Opened]
 
@@ -67,7 +67,7 @@ def test_ask(visit: Visit, look: Look) -> None:
 def test_the_page_shows_what_python_says(visit: Visit, demo: tuple[Path, Path]) -> None:
     from app import open_vault
 
-    page = visit(ASKED).page
+    page = asked(visit(ASKED).page)
     answered(page)
     vault, index = demo
     with open_vault(vault, index_dir=index) as opened:
@@ -82,8 +82,24 @@ def test_the_page_shows_what_python_says(visit: Visit, demo: tuple[Path, Path]) 
         ]
 
 
+def test_an_address_asks_nothing_by_itself(visit: Visit) -> None:
+    page = visit("").page
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.goto(f"{page.url.split('#')[0]}{ASKED}")
+    expect(page.get_by_text("This question came with the address")).to_be_visible()
+    expect(page.get_by_label("Question", exact=True)).to_have_value(QUESTION)
+    assert_accessible(page)
+    page.wait_for_timeout(300)
+    assert not [url for url in sent if "/query" in url]
+    page.keyboard.press("Enter")
+    answered(page)
+    page.reload()  # what was asked here is asked here again
+    answered(page)
+
+
 def test_nothing_found(visit: Visit) -> None:
-    page = visit("#/ask?q=path%3ANowhere+zebra").page
+    page = asked(visit("#/ask?q=path%3ANowhere+zebra").page)
     answered(page)
     expect(page.get_by_text("Other words may find it")).to_be_visible()
     expect(page.locator(".card")).to_have_count(0)
@@ -91,7 +107,7 @@ def test_nothing_found(visit: Visit) -> None:
 
 
 def test_a_note_opens_beside_and_closes(visit: Visit, look: Look) -> None:
-    page = visit(ASKED, look).page
+    page = asked(visit(ASKED, look).page)
     answered(page)
     page.keyboard.press("ArrowDown")  # from the top to the first result
     title = page.locator("#cite-1 .card-title")

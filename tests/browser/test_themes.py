@@ -62,7 +62,9 @@ def test_themes(visit_themed: Callable[..., Opened], look: Look) -> None:
 
 
 def test_a_question_about_all_of_it(visit_themed: Callable[..., Opened]) -> None:
-    page = visit_themed("#/ask?q=What+are+the+main+themes+of+my+vault%3F").page
+    page = visit_themed("").page
+    page.get_by_label("Question").fill("What are the main themes of my vault?")
+    page.get_by_label("Question").press("Enter")
     expect(page.locator(".answer[aria-busy=false]")).to_be_visible(timeout=30_000)
     expect(page.locator(".answer .heading").first).to_have_text(re.compile("Hollin Reach"))
     expect(page.locator("#cite-1")).to_have_class(re.compile("used"))

@@ -8,6 +8,7 @@ import * as graph from "./graph.js";
 import * as reader from "./reader.js";
 import * as search from "./search.js";
 import * as status from "./status.js";
+import { isOwn, own } from "./talks.js";
 
 const views = { ask, search, capture, graph, status };
 const root = document.getElementById("view");
@@ -17,7 +18,11 @@ let current = { key: null, hash: "#/ask" };
 
 const context = {
   vault,
-  go: (view, params) => { location.hash = address(view, params); },
+  go: (view, params) => {
+    const hash = address(view, params);
+    own(hash);
+    location.hash = hash;
+  },
   keep: (view, params) => {
     const hash = address(view, params);
     if (hash === current.hash) return;
@@ -25,6 +30,8 @@ const context = {
     Object.assign(current, { key: hash, hash });
   },
   heard,
+  isOwn: () => isOwn(current.hash),
+  here: () => current.hash,
 };
 
 function address(view, params) {

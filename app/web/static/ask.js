@@ -6,14 +6,18 @@ import { doubts, leftOut, legend, quoteIn, support } from "./evidence.js";
 import { h, hovers, noteHref, plural, rendered, say } from "./dom.js";
 import { picture } from "./picture.js";
 import { behind, failure, filtered, waiting, warned } from "./states.js";
+import * as talks from "./talks.js";
 
 const KEPT = 20;
 const answers = new Map();
 
 export const title = "Ask";
 
-export function show(root, params, { vault, go }) {
+export function show(root, params, { vault, go, here, isOwn }) {
   const question = params.get("q")?.trim() || "";
+  const key = here();
+  const named = params.get("in") || "";
+  const talk = (/^[\w-]{1,64}$/.test(named) && named) || answers.get(key)?.conversation?.conversation_id || talks.begin();
   let stop = null;
 
   const field = h("textarea", {
@@ -35,10 +39,14 @@ export function show(root, params, { vault, go }) {
     if (stop) return halt();
     const text = field.value.trim();
     if (!text) return field.focus();
-    if (text === question) {
-      answers.delete(question);
-      begin();
-    } else go("ask", { q: text });
+    if (text === question) again();
+    else go("ask", { q: text });
+  }
+
+  function again() {
+    talks.own(key);
+    answers.delete(key);
+    begin();
   }
 
   function halt() {
@@ -51,8 +59,9 @@ export function show(root, params, { vault, go }) {
   }
 
   if (question) {
-    root.append(h("h1", { class: "unseen" }, question), form, result);
-    begin();
+    root.append(...[h("h1", { class: "unseen" }, question), form, before(talk, key), result].filter(Boolean));
+    if (isOwn()) begin();
+    else offered();
   } else {
     root.append(h("div", { class: "hero" },
       h("h1", {}, "Ask ", h("em", {}, vault.name || "your notes")),
@@ -63,11 +72,37 @@ export function show(root, params, { vault, go }) {
   }
   fit(field);
 
+  function offered() {
+    result.replaceChildren(h("p", { class: "notice" }, "This question came with the address. Press Enter to ask it."));
+    field.focus();
+    say("This question came with the address. Press Enter to ask it.");
+  }
+
   function begin() {
-    const kept = answers.get(question);
+    const kept = answers.get(key);
     result.replaceChildren();
-    if (kept) finish(draft(result, question), kept);
+    if (kept) done(draft(result, question), kept);
     else ask();
+  }
+
+  function done(page, answer) {
+    finish(page, answer);
+    // Without a language model a follow-up is one more question.
+    if (answer.mode === "llm") page.further.replaceChildren(further());
+  }
+
+  function further() {
+    const next = h("input", {
+      id: "further-field", class: "main-field", autocomplete: "off", enterkeyhint: "send", "data-nav": true,
+      placeholder: "And then?", "aria-label": "Follow-up",
+    });
+    function follow(event) {
+      event.preventDefault();
+      const text = next.value.trim();
+      if (text && text === question && named) again();
+      else if (text) go("ask", { q: text, in: talk });
+    }
+    return h("form", { class: "field further", "aria-label": "Ask a follow-up", onsubmit: follow }, next, h("button", { class: "button", type: "submit" }, "Ask on"));
   }
 
   async function ask() {
@@ -78,7 +113,7 @@ export function show(root, params, { vault, go }) {
     let text = "";
     let finished = false;
     try {
-      for await (const [name, data] of events("/query/stream", { query: question }, own.signal)) {
+      for await (const [name, data] of events("/query/stream", { query: question, conversation_id: talk }, own.signal)) {
         if (name === "sources") sources(page, data.sources, question, own.signal);
         else if (name === "connected") connected(page, data.connected_notes, question, own.signal);
         else if (name === "token") {
@@ -86,10 +121,11 @@ export function show(root, params, { vault, go }) {
           write(page, text);
         } else if (name === "error") throw new Problem(data.problem);
         else if (name === "done") {
-          answers.set(question, data.answer);
+          answers.set(key, data.answer);
           if (answers.size > KEPT) answers.delete(answers.keys().next().value);
+          talks.keep(talk, question, key);
           finished = true;
-          finish(page, data.answer);
+          done(page, data.answer);
         }
       }
       if (!finished) throw new Problem({ title: "The answer broke off", detail: "The server ended before the answer did. Ask once more." });
@@ -118,6 +154,15 @@ function fit(field) {
   field.style.height = `${field.scrollHeight + 2}px`;
 }
 
+/** The questions before this one in its conversation. */
+function before(talk, key) {
+  const said = talks.said(talk).filter((one) => one.hash !== key);
+  if (!said.length) return null;
+  return h("nav", { class: "talk", "aria-label": "Earlier in this conversation" },
+    h("ol", { class: "row" }, said.map((one) => h("li", {}, h("a", { class: "chip", href: one.hash, "data-nav": true }, one.question)))),
+    h("a", { class: "small", href: "#/ask" }, "New question"));
+}
+
 /** Before the first question: where the links of the vault meet. */
 async function starts(root) {
   try {
@@ -140,6 +185,7 @@ function draft(root, question) {
     progress: h("div", { class: "progress" }, waiting("Looking through your notes…")),
     answer: h("div", { class: "answer", "aria-live": "polite", "aria-busy": "true" }),
     meta: h("div", { class: "meta" }),
+    further: h("div"),
     sources: h("section", { class: "sources", "aria-labelledby": "sources-title", hidden: true }),
     connected: h("section", { class: "connected-notes", "aria-labelledby": "connected-title", hidden: true }),
     map: h("section", { class: "map", "aria-labelledby": "map-title", hidden: true }),
@@ -148,7 +194,7 @@ function draft(root, question) {
   };
   root.append(h("div", { class: "columns" },
     h("div", { class: "first" },
-      h("article", { class: "reply", "aria-label": "Answer" }, page.answer, page.progress, page.meta), page.sources),
+      h("article", { class: "reply", "aria-label": "Answer" }, page.answer, page.progress, page.meta, page.further), page.sources),
     h("div", { class: "second" }, page.connected, page.map)));
   page.answer.addEventListener("click", follow);
   say("Looking through your notes");
@@ -225,7 +271,7 @@ async function finish(page, answer) {
     if (citation) support(card, citation);
   }
   const unsure = answer.claims.filter((claim) => claim.flag || claim.lacks.length).length;
-  page.meta.replaceChildren(...[legend(unsure), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer)].filter(Boolean));
+  page.meta.replaceChildren(...[legend(unsure), understood(answer), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer)].filter(Boolean));
   try {
     const { answer: html } = await render([], "", { answer: answer.answer });
     const prose = rendered(html);
@@ -241,6 +287,11 @@ async function finish(page, answer) {
   page.answer.setAttribute("aria-busy", "false");
   say(`Answer complete: ${plural(answer.sources.length, "source")}, ${plural(answer.connected_notes.length, "connected note")}`);
   if (answer.sources.length) map(page, answer);
+}
+
+/** What a follow-up was taken to mean. */
+function understood({ conversation }) {
+  return conversation?.question ? h("p", { class: "dim small" }, `Understood as: ${conversation.question}`) : null;
 }
 
 function name(link, page) {
@@ -271,7 +322,8 @@ const MODES = {
 
 function made(answer) {
   const seconds = answer.timings_ms.total ? `${(answer.timings_ms.total / 1000).toFixed(2)} s` : "";
-  const parts = [MODES[answer.mode], seconds, behind(answer.pending)].filter(Boolean);
+  const written = answer.model ? `Written by ${answer.model} from the sources below` : MODES[answer.mode];
+  const parts = [written, seconds, behind(answer.pending)].filter(Boolean);
   return h("p", { class: "made" }, parts.join(" · "));
 }
 

@@ -130,7 +130,7 @@ def test_who_asks_for_a_note_by_name_gets_its_beginning() -> None:
 def test_words_that_no_note_holds_ask_for_more_of_the_others() -> None:
     """Much is known of Bram, and nothing of how tall he is."""
     sources = [source(1, "Bram runs our sites.")]
-    like = {"Bram runs our sites.": 0.4}
+    like = {"Bram runs our sites.": 0.3}
     assert quotes("How tall bram", sources, reading(like))
     assert quotes("How tall bram", sources, reading(like, absent=frozenset({"tall", "how"}))) == []
 

@@ -57,7 +57,7 @@ def test_what_was_answered_has_a_table(capsys: pytest.CaptureFixture[str]) -> No
     assert head.split()[2:5] == ["contains", "in50", "in100"]
     assert first.split()[:5] == ["1", "first", "50.0", "50.0", "50.0"]
     assert second.split()[-1] == "2"
-    assert "yes_no" not in head
+    assert "y/n" not in head
     assert "1.00 -> 0.00  Where is the gate?  place" in shown
     show_evaluation(replace(found, measure="context.all"), changes=False)
     assert "answer.contains, %" in capsys.readouterr().out

@@ -46,6 +46,8 @@ def reply(**changes: object) -> SearchResult:
             subject=["Atlas.md"],
             weights={"semantic": 0.05, "subject": 0.5, "graph": 0.0},
             reasons=["the query is German, the model reads English"],
+            rrf_k=20,
+            template_share=0.5,
             counts={"fusion": {"semantic": 9}, "expansion": {"added": 3}},
         ),
         "timings_ms": {"semantic": 1.25, "total": 9.0},
@@ -68,15 +70,39 @@ def test_the_intent_and_what_made_the_weights(capsys: pytest.CaptureFixture[str]
     assert "about: the Atlas" in text
     assert "subject: Atlas.md" in text
     assert "weights: semantic 0.05, subject 0.5\n" in text
+    assert "fused: the sum of weight / (20 + rank)" in text
     assert "because: the query is German, the model reads English" in text
 
 
 def test_each_signal_says_rank_and_score(capsys: pytest.CaptureFixture[str]) -> None:
     table = rows(shown(reply(), capsys))
     assert ["note", "fused", "semantic", "subject", "title", "expansion"] in table
-    first = ["[1]", "Atlas.md", ">", "Timeline", "0.2000", "1.", "(0.71)", "2.", "(1.00)", "1."]
+    first = ["[1]", "Atlas.md", ">", "Timeline", "0.1000", "1.", "(0.71)", "2.", "(1.00)", "1."]
     assert [*first, "(1.00)", "-"] in table
     assert any(row[:2] == ["[2]", "Plan.md"] and row[-4:] == ["-", "-", "-", "1."] for row in table)
+
+
+def test_the_fused_score_is_not_that_of_the_rerank(capsys: pytest.CaptureFixture[str]) -> None:
+    assert any(row[:3] == ["[2]", "Plan.md", "-"] for row in rows(shown(reply(), capsys)))
+    full = reply()
+    hits = [one.model_copy(update={"rerank": None}) for one in full.hits]
+    table = rows(shown(full.model_copy(update={"hits": hits}), capsys))
+    assert any(row[:5] == ["[1]", "Atlas.md", ">", "Timeline", "0.2000"] for row in table)
+
+
+def test_what_is_held_back_says_why_and_how_far(capsys: pytest.CaptureFixture[str]) -> None:
+    full = reply()
+    hit = full.hits[0].model_copy(update={"held_back": "it is a template"})
+    text = shown(full.model_copy(update={"hits": [hit]}), capsys)
+    assert "[1] held back: it is a template; it keeps 0.5 of its score" in text
+
+
+def test_a_list_of_the_newest_has_no_weights(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = Explanation(intent="none", about="", weights={}, reasons=["there are no words"])
+    text = shown(reply(explanation=listed), capsys)
+    assert "because: there are no words" in text
+    assert "weights" not in text
+    assert any(row[:2] == ["note", "score"] for row in rows(text))
 
 
 def test_rerank_expansion_and_connection(capsys: pytest.CaptureFixture[str]) -> None:

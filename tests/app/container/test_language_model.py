@@ -30,7 +30,7 @@ def test_a_model_that_cannot_be_had_is_told_in_every_reply(
     with open_vault(vault, index_dir=index, settings=chosen) as opened:
         for _ in range(2):
             answer = opened.ask(QUESTION)
-            assert answer.mode == "extractive"
+            assert (answer.mode, answer.model) == ("extractive", None)
             assert answer.citations
             assert any("OPENAI_API_KEY" in warning for warning in answer.warnings)
         assert not opened.search(QUESTION).warnings
@@ -66,7 +66,7 @@ def test_the_model_of_the_settings_answers(demo: tuple[Path, Path]) -> None:
         try:
             with open_vault(vault, index_dir=index, settings=chosen) as opened:
                 answer = opened.ask(QUESTION)
-            assert answer.mode == "llm"
+            assert (answer.mode, answer.model) == ("llm", "m")
             assert answer.answer == "The sea wall is opened on 8 April 2027 [1]."
             assert (index / "egress.jsonl").is_file()
         finally:

@@ -19,9 +19,9 @@ import uvicorn
 from app.api.app import create_app
 from app.container import remote
 from app.container.place import Place, locate
-from app.container.remote import ask_server, search_server
+from app.container.remote import ask_server, search_server, themes_server
 from app.container.running import Announcement
-from app.models import ConnectedOptions, Query, SearchQuery
+from app.models import ConnectedOptions, Query, SearchQuery, ThemesQuery
 from app.problems import exit_code
 from config.errors import IndexMissing, ModelError, NotehopError, QueryError
 from tests.app.api.fake_vault import FakeVault
@@ -69,6 +69,15 @@ Start = Callable[..., FakeVault]
 def other(place: Place, **overrides: Any) -> Place:
     dotted = {key.replace("__", "."): value for key, value in overrides.items()}
     return locate(place.vault, index_dir=place.layout.root, overrides=dotted)
+
+
+def test_themes_are_asked_of_the_server(place: Place, start: Start) -> None:
+    vault = start()
+    asked = ThemesQuery(query="mud", max=3)
+    found = themes_server(place, asked)
+    assert found is not None
+    assert found.generation == vault.generation
+    assert vault.asked == [asked]
 
 
 def test_no_server(place: Place) -> None:

@@ -56,3 +56,13 @@ def test_it_can_be_switched_off(shelf: Shelf) -> None:
 def test_another_folder_of_templates_is_taken_from_the_app(shelf: Shelf) -> None:
     shelf.write(".obsidian/templates.json", '{"folder": "Elsewhere"}')
     assert ranked(shelf, "gratitude")[0] == ("Templates/Daily.md:0", None)
+
+
+def test_what_says_something_comes_before_any_number_of_empty_notes(shelf: Shelf) -> None:
+    empty, filled = "Daily/2026-11-20.md:0", "Daily/2026-11-21.md:0"
+    hits = [
+        NodeWithScore(node=TextNode(id_=one), score=0.09 - 0.001 * at)
+        for at, one in enumerate([*[empty] * 40, filled])
+    ]
+    found = templates_last(iter(hits), "gratitude", shelf.index, shelf.vault, 0.5)
+    assert next(found).node.node_id == filled

@@ -14,7 +14,9 @@ from app.container.handle import VaultHandle
 from app.container.opening import open_place
 from app.models import DoneEvent, Query, SourcesEvent, ThemesQuery
 from config.errors import QueryError
+from indexing.stores.catalog import Catalog
 from indexing.themes.file import read_themes
+from indexing.themes.upkeep import keep_themes
 from tests.app.answer.test_themes import Told
 from tests.app.container.built import built, index
 
@@ -82,6 +84,26 @@ def test_switched_off_they_are_not_there(tmp_path: Path) -> None:
             vault.themes()
         with pytest.raises(QueryError, match=r"themes\.enabled"):
             vault.ask("What is this?", themes=True)
+
+
+def test_a_summary_that_a_model_wrote_says_so(tmp_path: Path) -> None:
+    place = built(tmp_path, NOTES, themes__enabled=True, themes__summaries="llm")
+    with Catalog.open(place.layout.catalog, read_only=True) as catalog:
+        keep_themes(
+            place.layout,
+            catalog,
+            place.vault,
+            place.settings.themes,
+            load=lambda: Told(lambda prompt: "Boats." if "# Dinghy" in prompt else "Birds."),
+        )
+    with open_place(place) as vault:
+        boats, birds = vault.themes().themes
+        assert (boats.summary, boats.written_by) == ("Boats.", "told")
+        assert (birds.summary, birds.written_by) == ("Birds.", "told")
+        # It may say what a note said that is gone.
+        (place.vault / "Mast.md").unlink()
+        boats = next(one for one in vault.themes().themes if one.name == "Dinghy")
+        assert (boats.summary, boats.written_by) == ("A boat of planks.", None)
 
 
 def test_what_makes_no_sense(small: VaultHandle) -> None:
@@ -169,6 +191,8 @@ def test_a_question_about_a_part_of_it(opened: VaultHandle) -> None:
     narrowed = opened.ask("What are the main themes of my work on tide gates? path:Reading")
     assert narrowed.filters == ["path:Reading"]
     assert {source.path.split("/")[0] for source in narrowed.sources} == {"Reading"}
+    everything = opened.ask("path:Reading", themes=True)
+    assert everything.answer.startswith("The themes of the notes")
     nothing = opened.ask("What are the main themes of my work on quantum chromodynamics?")
     assert (nothing.mode, nothing.citations) == ("none", [])
 

@@ -86,8 +86,10 @@ class Doors:
         key = json.dumps(given, sort_keys=True)
         if key not in self._ports:
             place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
+            opened = open_place(place)
+            opened.warm()
             # The server closes it.
-            served = serving(create_app(open_place(place)))
+            served = serving(create_app(opened, place.settings.server))
             self._ports[key] = self._held.enter_context(served)
         return self._ports[key]
 

@@ -58,7 +58,7 @@ def is_quoted(heard: Heard) -> bool:
         pytest.param(says(b"<html>a proxy</html>", finish=None), "no", id="no events at all"),
         pytest.param(
             says("The ", b'data: {"error": {"message": "out of memory"}}\n\n'),
-            "out of memory",
+            "no answer that can be read: out of memory",
             id="error in the middle",
         ),
         pytest.param(says(""), "said nothing", id="nothing"),

@@ -103,11 +103,8 @@ def test_a_reader_in_python_that_has_enough_ends_the_call(
     for _ in range(2 + after):
         next(events)
     if how == "closed":
-        # Whoever closes it between two events has to have begun the call.
-        if after:
-            events.close()  # type: ignore[attr-defined]
-        else:
-            events.close()  # type: ignore[attr-defined]
+        events.close()  # type: ignore[attr-defined]
+        if not after:
             assert server.connections == 0
             return
     else:
@@ -117,35 +114,24 @@ def test_a_reader_in_python_that_has_enough_ends_the_call(
 
 
 def test_those_who_left_take_no_place(server: LlmServer, doors: Doors) -> None:
-    port_wants = {"server__max_queries": 1, "server__max_waiting": 0}
     for turn in (never_begins(), stalls("The "), never_begins()):
         server.requests.clear()
         server.plays(turn)
-        with doors.streamed(QUESTION, **port_wants) as events:
+        # One runs at a time: it waits for the place of the one before.
+        with doors.streamed(QUESTION, server__max_queries=1) as events:
             assert next(events)[0] == "sources"
             seen = server.request()
         assert seen.gone.wait(PATIENCE)
-        assert seen.over.wait(PATIENCE)
     server.plays(words(RIGHT))
-    until = threading.Event()
-    for _ in range(200):
-        try:
-            assert doors.http(QUESTION, **port_wants).text == RIGHT
-        except AssertionError as exc:
-            # The thread may be about to end.
-            if "429" not in str(exc) and "503" not in str(exc):
-                raise
-            until.wait(0.02)
-        else:
-            return
-    raise AssertionError("the place is taken")
+    assert doors.http(QUESTION, server__max_queries=1).text == RIGHT
 
 
 def test_an_answer_that_takes_too_long_ends_the_call(server: LlmServer, doors: Doors) -> None:
     server.plays(stalls("The launch"))
-    with doors.streamed(QUESTION, server__timeout_s=1.5) as events:
+    with doors.streamed(QUESTION, server__timeout_s=4) as events:
         told = list(events)
     assert told[-1][0] == "error"
+    assert "server.timeout_s" in told[-1][1]["problem"]["detail"]
     assert server.request().gone.wait(PATIENCE)
 
 
@@ -161,7 +147,7 @@ def test_control_c_on_the_command_line_ends_the_call(server: LlmServer, doors: D
         try:
             seen = server.request()
             process.send_signal(signal.SIGINT)
-            _, error = process.communicate(timeout=PATIENCE)
+            _, error = process.communicate(timeout=3 * PATIENCE)
         finally:
             process.kill()
     assert seen.gone.wait(PATIENCE)

@@ -27,6 +27,7 @@ def test_a_node_says_where_its_chunk_stands():
         "heading_path": ["Aurora", "Part 1"],
         "first_line": 11,
         "last_line": 19,
+        "ordinal": 1,
         "role": "source",
     }
 

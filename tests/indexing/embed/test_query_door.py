@@ -62,6 +62,7 @@ def test_the_door_gives_the_vectors_of_torch(
     assert found.dtype == np.float32
     assert np.allclose(found, bulk.embed_queries(QUERIES), atol=1e-4)
     assert np.allclose(door.embed(QUERIES), bulk.embed(QUERIES), atol=1e-4)
+    assert np.allclose(door.embed_together(QUERIES), bulk.embed(QUERIES), atol=1e-4)
 
 
 def test_the_door_is_a_llama_index_embedding(

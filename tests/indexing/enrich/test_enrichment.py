@@ -10,6 +10,7 @@ import pytest
 from config.errors import ProviderError
 from indexing import faults
 from indexing.enrich.headers import HEADER_TOKENS
+from indexing.stores.lock import WriterLock
 from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
 
 
@@ -322,7 +323,9 @@ def test_a_damaged_store_is_made_anew_and_ends_no_run(bench: EnrichBench) -> Non
     bench.layout.enrichment.write_bytes(b"no database" * 999)
     assert bench.summaries() == {}
     bench.write("Cup.md", "A cup.")
-    bench.index()
+    told = bench.index().warnings
+    assert len(told) == 1
+    assert "made anew" in told[0]
     done = bench.enrich()
     assert (done.calls, done.stopped) == (6, None)
 
@@ -340,3 +343,21 @@ def test_a_header_has_its_share_of_the_window_and_no_more(bench: EnrichBench) ->
     embedded = [text for text in bench.model.asked if "windy" in text]
     assert embedded
     assert all(text.count("windy") <= min(HEADER_TOKENS, 30) for text in embedded)
+
+
+def test_an_index_that_is_being_written_gets_its_headers_later(bench: EnrichBench) -> None:
+    bench.index()
+    with WriterLock(bench.layout, "another program"):
+        done = bench.enrich()
+    assert done.written["header"] == 4
+    assert any("headers are written and not in the index yet" in said for said in done.warnings)
+    assert not any("Placed" in text for text in bench.model.asked)
+    assert bench.enrich().calls == 0
+    assert any("Placed" in text for text in bench.model.asked)
+
+
+def test_a_failure_of_a_text_that_is_gone_is_forgotten(bench: EnrichBench) -> None:
+    bench.llm.tell = lambda prompt: "" if "boat is old" in prompt else "Well."
+    assert bench.both().failed > 0
+    bench.write("Boat.md", f"The boat is new and {LONG}. It leaks {LONG}.\n")
+    assert bench.both().failed == 0

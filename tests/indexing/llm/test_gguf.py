@@ -123,8 +123,8 @@ def test_it_is_loaded_when_it_is_asked(file: Path, llama: type[FakeLlama]) -> No
         said = [one.delta for one in llm.stream_chat([ChatMessage(content="When?")])]
     assert said == ["On ", "8 ", "April", ""]
     assert sent.notices == [
-        "the answer of tiny-instruct.gguf was cut off at 50 tokens; a larger llm.max_tokens lets it "
-        "say more"
+        "the answer of tiny-instruct.gguf was cut off at 50 tokens; a larger llm.max_tokens lets "
+        "it say more"
     ]
     vocabulary, model, asked = llama.made
     assert vocabulary["vocab_only"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -68,27 +69,31 @@ def stalling(first: bytes) -> bytes:
 
 
 @contextmanager
-def wire(*answers: bytes | None) -> Iterator[Wire]:
+def wire(*answers: bytes | None, tls: ssl.SSLContext | None = None) -> Iterator[Wire]:
     """Listen until the end of the ``with``."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = Wire(list(answers), listening.getsockname()[1])
-        threading.Thread(target=_serve, args=(listening, server), daemon=True).start()
+        threading.Thread(target=_serve, args=(listening, server, tls), daemon=True).start()
         yield server
         with suppress(OSError):
             listening.shutdown(socket.SHUT_RDWR)
 
 
-def _serve(listening: socket.socket, server: Wire) -> None:
+def _serve(listening: socket.socket, server: Wire, tls: ssl.SSLContext | None) -> None:
     while True:
         try:
             connection, _ = listening.accept()
         except OSError:
             return
-        threading.Thread(target=_answer, args=(connection, server), daemon=True).start()
+        threading.Thread(target=_answer, args=(connection, server, tls), daemon=True).start()
 
 
-def _answer(connection: socket.socket, server: Wire) -> None:
-    with connection, suppress(OSError):
+def _secured(plain: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
+    return plain if tls is None else tls.wrap_socket(plain, server_side=True)
+
+
+def _answer(plain: socket.socket, server: Wire, tls: ssl.SSLContext | None) -> None:
+    with plain, suppress(OSError), _secured(plain, tls) as connection:
         data = b""
         while b"\r\n\r\n" not in data:
             piece = connection.recv(65_536)

@@ -10,9 +10,11 @@ import pytest
 
 from indexing.stores import table_files
 from indexing.stores.catalog import Catalog, stamp_of
+from indexing.stores.lag import note_lag
 from indexing.stores.model import Batch, NoteRecord
 from indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due, write_ahead
 from indexing.stores.table import VectorTable
+from indexing.stores.upkeep_due import lag_due
 from tests.indexing.stores.index_samples import SampleIndex, matrix_of, record
 from tests.indexing.stores.test_reader_upkeep import never
 
@@ -47,6 +49,21 @@ def test_small_changes_are_left_to_readers_until_they_are_many(index: SampleInde
             catalog.commit(Batch(delete=(f"{n}.md",)))
             found.append(upkeep_due(index.layout, catalog))
     assert found == [*[Due.NOTHING] * 3, *[Due.WHEN_QUIET] * 9, *[Due.NOW] * 5]
+
+
+@pytest.mark.parametrize(("spread", "limit"), [(256, 2), (1, 6)])
+def test_the_store_may_lag_behind_by_so_much(
+    index: SampleIndex, monkeypatch: pytest.MonkeyPatch, spread: int, limit: int
+) -> None:
+    """By a few vectors, or by a share of the chunks."""
+    monkeypatch.setattr("indexing.stores.upkeep_due._BEHIND", 2)
+    monkeypatch.setattr("indexing.stores.upkeep_due._SPREAD", spread)
+    index.write(*(record(f"{n}.md", f"text {n}") for n in range(6)))
+    found = []
+    for n in range(5 * limit):
+        note_lag(index.layout, {"chunks": [f"{n}"]}, {"chunks": [f"{n}"]})
+        found.append(lag_due(index.layout))
+    assert found == [*[Due.NOTHING] * limit, *[Due.WHEN_QUIET] * 3 * limit, *[Due.NOW] * limit]
 
 
 @pytest.mark.usefixtures("few")

@@ -312,6 +312,16 @@ def test_a_summary_holds_for_what_it_was_made_from(bench: Bench) -> None:
     assert len(llm.asked) == 3
 
 
+def test_summaries_by_a_model_go_with_the_setting(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm")
+    bench.index()
+    keep(bench, lambda: ScriptedLLM(says="What they say."))
+    assert by_name(bench)["Geese"].summary is not None
+    bench.settings = with_themes(bench.settings, summaries="extract")
+    bench.index()
+    assert by_name(bench)["Geese"].summary is None
+
+
 def test_a_model_that_fails_is_asked_once(bench: Bench) -> None:
     bench.settings = with_themes(bench.settings, summaries="llm")
     bench.index()

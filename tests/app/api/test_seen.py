@@ -1,0 +1,22 @@
+"""How much of a status goes to another machine."""
+
+from __future__ import annotations
+
+from app.api.seen import seen
+from app.models import EgressHost, LanguageModelNow
+from tests.app.api.fake_vault import STATUS
+
+HOST = EgressHost(
+    host="gpu.lan", local=False, calls=1, failed=0, bytes_out=1, bytes_in=1, first=1.0, last=1.0
+)
+MODEL = LanguageModelNow(
+    provider="ollama", model="m", host="gpu.lan", local=False, allowed=True, problem=None
+)
+
+
+def test_where_the_language_model_is_stays_here() -> None:
+    status = STATUS.model_copy(update={"llm": MODEL, "egress": [HOST]})
+    assert seen(status, from_here=True).egress == [HOST]
+    assert seen(status, from_here=True).llm == MODEL
+    told = seen(status, from_here=False)
+    assert (told.llm, told.egress) == (None, [])

@@ -1,0 +1,83 @@
+"""What goes to a model fits it, in whole sentences, sources first; what was left out is told."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.app.llm.doors import Door
+from tests.llm_server import LlmServer, fails, overflows, words
+
+pytestmark = pytest.mark.model
+
+QUESTION = "How many people began rehearsal 4 of the launch?"
+RIGHT = "Stage 1 began with 11 people [1]."
+SMALL = {"llm__context_window": 1_500, "llm__max_tokens": 100}
+
+
+def context_of(server: LlmServer, number: int = -1) -> str:
+    text: str = server.asked[number].body["messages"][-1]["content"]
+    return text
+
+
+def test_a_small_window_is_kept(server: LlmServer, ask: Door) -> None:
+    server.plays(overflows(1_400, words(RIGHT)))
+    heard = ask(QUESTION, **SMALL)
+    assert (heard.answer["mode"], heard.text) == ("llm", RIGHT)
+    assert len(server.asked) == 1
+    left_out = heard.answer["left_out"]
+    assert left_out
+    assert all(f"{one['marker'].strip('[]')}" in heard.warnings for one in left_out)
+    whole = [one["marker"] for one in left_out if one["part"] == "whole"]
+    context = context_of(server)
+    for source in heard.answer["sources"]:
+        there = re.search(rf"^{re.escape(source['marker'])} ", context, re.MULTILINE) is not None
+        assert there == (source["marker"] not in whole)
+
+
+def test_no_sentence_is_cut(server: LlmServer, ask: Door) -> None:
+    server.plays(words(RIGHT))
+    ask(QUESTION, **SMALL)
+    body = context_of(server).rsplit("\n\nQuestion:", 1)[0]
+    for paragraph in body.split("\n\n"):
+        assert re.search(r"[.…\])]$", paragraph.strip()), paragraph[-80:]
+
+
+def test_what_was_not_sent_cannot_be_cited(server: LlmServer, ask: Door) -> None:
+    server.plays(words("It is so [1] and so [7]."))
+    heard = ask(QUESTION, **SMALL)
+    assert "[7]" in [one["marker"] for one in heard.answer["left_out"] if one["part"] == "whole"]
+    assert heard.cited == ["[1]"]
+    assert "[7]" not in heard.text
+
+
+def test_sections_that_follow_each_other_stand_together(server: LlmServer, ask: Door) -> None:
+    server.plays(words(RIGHT))
+    heard = ask(QUESTION)
+    context = context_of(server)
+    of_one = [s for s in heard.answer["sources"] if s["path"] == "Rehearsals.md"]
+    assert len(of_one) > 1
+    places = {s["marker"]: context.index(f"{s['marker']} ") for s in of_one}
+    in_text = sorted(of_one, key=lambda source: source["lines"][0])
+    assert sorted(places, key=places.__getitem__) == [source["marker"] for source in in_text]
+
+
+def test_a_window_that_is_smaller_than_was_thought(server: LlmServer, ask: Door) -> None:
+    server.plays(overflows(700, words(RIGHT)))
+    heard = ask(QUESTION)
+    assert (heard.answer["mode"], heard.text) == ("llm", RIGHT)
+    assert 1 < len(server.asked) <= 3
+    sizes = [len(seen.prompt) for seen in server.asked]
+    assert sizes == sorted(sizes, reverse=True)
+    assert heard.answer["left_out"]
+    assert "llm.context_window" in heard.warnings
+
+
+def test_a_window_that_takes_nothing(server: LlmServer, ask: Door) -> None:
+    server.plays(fails(400, "too long", code="context_length_exceeded"))
+    heard = ask(QUESTION, llm__retries=2)
+    assert heard.answer["mode"] == "extractive"
+    assert len(server.asked) == 3
+    assert "longer than the model can read" in heard.warnings
+    assert "llm.context_window" in heard.warnings
