@@ -19,7 +19,8 @@ WORDS = 0.55
 """What the share of the sentence's words counts in its score; its likeness counts the rest."""
 
 HIGH = 0.60
-"""Least score of a sentence that its source says (docs/citations.md has what was measured)."""
+"""Least score of a sentence that its source says. Of 60 true ones put otherwise 48 reach it; of
+112 invented ones, and ones cited to another passage or note, none (docs/citations.md)."""
 
 PARTIAL = 0.45
 """Least score of one that it says in part."""

@@ -246,7 +246,7 @@ def _failures(read: _Read, groups: list[Group]) -> list[str]:
 
 
 def _reason(exc: Exception) -> str:
+    if isinstance(exc, NotehopError):
+        return " ".join(str(exc).split())
     lines = str(exc).strip().splitlines()
-    if isinstance(exc, NotehopError) and lines:
-        return lines[0]
     return f"{type(exc).__name__}: {lines[0][:200]}" if lines else type(exc).__name__

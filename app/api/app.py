@@ -6,6 +6,7 @@ Touches: index and models, through the vault handle it is given.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
 from collections.abc import AsyncIterator, Sequence
@@ -97,6 +98,9 @@ def _warm(vault: Vault) -> None:
     except NotehopError as exc:
         # The server stays up: every query says the same, and the reason may pass.
         _log.error("%s", exc)
+    # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
+    gc.collect()
+    gc.freeze()
 
 
 @asynccontextmanager

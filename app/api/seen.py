@@ -35,4 +35,9 @@ def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
             told["watcher"] = status.watcher.model_copy(update=blank)
         if status.last_run is not None and status.last_run.error is not None:
             told["last_run"] = status.last_run.model_copy(update={"error": "it failed"})
+        if (enriched := status.enrichment) is not None:
+            # The reasons name hosts and files.
+            why = "it was stopped" if enriched.stopped is not None else None
+            failed = [one.model_copy(update={"reason": "it failed"}) for one in enriched.failed]
+            told["enrichment"] = enriched.model_copy(update={"stopped": why, "failed": failed})
     return status.model_copy(update=told)

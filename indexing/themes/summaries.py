@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from config.errors import NotehopError
 from indexing.enrich.summaries import Summaries
 from indexing.llm.egress import sending
 from indexing.shown import counted, on_one_line
@@ -127,5 +128,7 @@ def _fitting(text: str) -> str:
 
 
 def _why(exc: Exception, left: int) -> str:
-    reason = (str(exc).strip() or type(exc).__name__).splitlines()[0][:300]
+    reason = " ".join(str(exc).split()) or type(exc).__name__
+    if not isinstance(exc, NotehopError):
+        reason = reason[:300]
     return f"{counted(left, 'theme')} not summed up by the language model: {reason}"

@@ -43,4 +43,5 @@ class ScriptedLLM(CustomLLM):
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
         """Say it in one piece."""
-        yield self.complete(prompt, formatted, **kwargs)
+        said = self.complete(prompt, formatted, **kwargs).text
+        yield CompletionResponse(text=said, delta=said)

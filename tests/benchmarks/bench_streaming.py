@@ -200,7 +200,7 @@ def cancelled(server: LlmServer, url: str, kind: str) -> float:
     server.requests.clear()
     server.plays(KINDS[kind])
     with streaming(url) as response:
-        while b'"text"' not in response.readline():
+        while response.readline() != b"event: token\n":
             pass
         left = time.monotonic()
     seen = server.request()

@@ -65,9 +65,7 @@ def plan(
         written.unknown,
         written.without_value,
         tuple(
-            phrase
-            for phrase in (*filters.phrases, *filters.not_.phrases)
-            if not words_said(phrase)
+            phrase for phrase in (*filters.phrases, *filters.not_.phrases) if not words_said(phrase)
         ),
     )
 

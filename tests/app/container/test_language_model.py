@@ -15,7 +15,7 @@ from app.problems import elsewhere
 from config import load_settings
 from config.errors import ProviderError
 from tests.app.scripted_llm import ScriptedLLM
-from tests.indexing.llm.test_load import openai_whole
+from tests.indexing.llm.test_load import openai_stream
 from tests.indexing.llm.wire import wire
 
 QUESTION = "What is the timeline of Hollin Reach?"
@@ -55,7 +55,7 @@ def test_who_asks_from_elsewhere_is_told_no_file_of_this_machine(
 
 def test_the_model_of_the_settings_answers(demo: tuple[Path, Path]) -> None:
     vault, index = demo
-    with wire(openai_whole("The sea wall is opened on 8 April 2027 [1].")) as server:
+    with wire(openai_stream("The sea wall is opened ", "on 8 April 2027 [1].")) as server:
         chosen = load_settings(
             overrides={
                 "llm.provider": "openai-compatible",
