@@ -116,6 +116,12 @@ def agent_text(error: BaseException) -> str:
     return f"{told}; on the machine of the server, notehop status says more"
 
 
+def unforeseen(error: BaseException) -> str:
+    """What is told of an error of a library: its first line, and its kind alone elsewhere."""
+    lines = [] if elsewhere.get() else str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
 def _tells_no_path(error: NotehopError) -> bool:
     return type(error) in (NotehopError, UsageError) and not _PATH.search(str(error))
 

@@ -155,6 +155,11 @@ def _secret(key: str) -> str | None:
     return next((one for one in SECRET if key == one or key.startswith(f"{one}.")), None)
 
 
+def _sounds_secret(name: str) -> bool:
+    """Whether a secret may stand under a name that no setting has."""
+    return any(word in name.lower() for word in ("token", "key", "secret", "password"))
+
+
 def _environment() -> list[Layer]:
     return [
         (f"environment variable {name}", _variable(name, os.environ[name]))
@@ -168,7 +173,7 @@ def _variable(name: str, value: str) -> dict[str, Any]:
     section, separator, _ = name.lower().removeprefix(ENV_PREFIX).partition("__")
     if section not in sections or not separator:
         # A secret under a name that is not quite right must not be shown either.
-        hidden = any(word in name.lower() for word in ("token", "key"))
+        hidden = _sounds_secret(name) or _sounds_secret(value)
         shown = name if hidden else f"{name} = {value!r}"
         raise SettingsError(
             f"environment variable {shown} names no setting; "
@@ -230,6 +235,12 @@ def _validated(layers: list[Layer]) -> Settings:
     for origin, values in layers:
         _merge(merged, values)
         origins.update((key, origin) for key, _ in _flat(values))
+        for name in values:
+            # The library below would pass over it without a word.
+            if name not in Settings.model_fields and name.lower() in Settings.model_fields:
+                raise SettingsError(
+                    f"{origin}: unknown setting {name}; did you mean {name.lower()}?"
+                )
     try:
         return Settings(**merged)
     except ValidationError as exc:
@@ -252,10 +263,10 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
         close = difflib.get_close_matches(leaf, known, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         place = f"[{'.'.join(parents)}]" if parents else "the top level"
-        return (
-            f"{origin}: unknown setting {key} = {error['input']!r}; "
-            f"{hint}keys of {place}: {', '.join(known)}"
-        )
+        # A secret under a name that is not quite right must not be shown either.
+        bare = _sounds_secret(key) or isinstance(error["input"], Mapping | list)
+        value = "" if bare else f" = {error['input']!r}"
+        return f"{origin}: unknown setting {key}{value}; {hint}keys of {place}: {', '.join(known)}"
     rule = error["msg"].replace("Input should be", "must be")
     if error["type"].startswith("model_"):
         rule = f"must be a table with keys of: {', '.join(_keys_at(location))}"

@@ -63,11 +63,14 @@ def check_citations(text: str, markers: Collection[str], labels: Collection[str]
 
 
 _HOLE = "\0"
-_HOLES = re.compile(rf"[ \t]*{_HOLE}(?:[ \t]*{_HOLE})*[ \t]*")
+# It begins where a run of blanks does: begun at each, a run takes its length squared.
+_HOLES = re.compile(rf"(?<![ \t])[ \t]*{_HOLE}(?:[ \t]*{_HOLE})*[ \t]*")
+_WORD_AFTER = re.compile(r"[^\s.,;:!?)\]]")
 
 
 def _close(hole: re.Match[str]) -> str:
     """What stands where markers were taken out: one space between words, else nothing."""
-    before, after = hole.string[: hole.start()], hole.string[hole.end() :]
-    between = before.rstrip("\n") == before != "" and re.match(r"[^\s.,;:!?)\]]", after) is not None
+    text, start = hole.string, hole.start()
+    begins = start == 0 or text[start - 1] == "\n"
+    between = not begins and _WORD_AFTER.match(text, hole.end()) is not None
     return " " if between and (hole[0][0] in " \t" or hole[0][-1] in " \t") else ""

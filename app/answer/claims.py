@@ -14,6 +14,11 @@ from app.answer.units import STATING, Unit, bare, markers_in, units
 
 _WORD = re.compile(r"\w")
 _ASKS = re.compile(r"[?？¿][\"'”’»)*_]*$")
+_BEFORE_STOP = re.compile(r"\s+(?=[.!?])")
+_LISTS_SOURCES = re.compile(
+    r"(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes?|bronnen)[\W_]*",
+    re.IGNORECASE,
+)
 _REFUSES = re.compile(
     r"(?:the |these |this |your |my )?(?:vault|notes?|sources?|context)\b[^.;,]{0,40}?"
     r"\b(?:do(?:es)? not|don['’]t|doesn['’]t) "
@@ -89,16 +94,22 @@ def _read(
         words = draft.text[unit.start : unit.end]
         after = cut[number + 1] if number + 1 < len(cut) else None
         states = draft.mode != "none" and unit.kind in STATING
-        if not cited and not mentioned:
-            states = states and not _is_frame(words, after)
+        states = states and not _is_frame(words, after, named=bool(cited or mentioned))
         found.append(Sentence(unit.start, unit.end, words, states, tuple(cited), tuple(mentioned)))
     return found
 
 
-def _is_frame(words: str, after: Unit | None) -> bool:
-    """Whether a sentence without markers states nothing of its own."""
-    said = bare(words)
-    if not _WORD.search(said) or said in (QUOTED, SILENT) or _ASKS.search(said):
+def _is_frame(words: str, after: Unit | None, *, named: bool) -> bool:
+    """Whether a sentence states nothing of its own.
+
+    :param named: whether it has markers. Then it states something, unless it is nothing but them.
+    """
+    said = _BEFORE_STOP.sub("", bare(words))
+    if not _WORD.search(said) or said in (QUOTED, SILENT) or _LISTS_SOURCES.fullmatch(said):
+        return True
+    if named:
+        return False
+    if _ASKS.search(said):
         return True
     if said.endswith((":", "：")) and after is not None:
         return True

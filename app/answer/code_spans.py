@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 
 Span = tuple[int, int]
 
@@ -37,8 +39,9 @@ def open_fence(text: str) -> str | None:
 
 
 def inside(spans: list[Span], at: int) -> bool:
-    """Whether the character at ``at`` lies in one of ``spans``."""
-    return any(start <= at < end for start, end in spans)
+    """Whether the character at ``at`` lies in one of ``spans``, which are in order."""
+    last = bisect_right(spans, at, key=itemgetter(0)) - 1
+    return last >= 0 and at < spans[last][1]
 
 
 def _step(opened: str | None, line: str) -> str | None:
@@ -70,10 +73,11 @@ def fences(text: str) -> Iterator[Span]:
 
 
 def _inline(text: str, start: int, end: int) -> Iterator[Span]:
-    at = start
+    at = limit = start
     while (opening := _TICKS.search(text, at, end)) is not None:
-        blank = _BLANK.search(text, opening.end(), end)
-        limit = blank.start() if blank else end
+        if opening.end() > limit:
+            blank = _BLANK.search(text, opening.end(), end)
+            limit = blank.start() if blank else end
         closing = next(
             (
                 run

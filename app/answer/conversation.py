@@ -45,11 +45,15 @@ _LABELS = ("question:", "standalone question:", "the question:")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question, as it was searched for, and its answer; ``paths`` are the notes it came from."""
+    """A question, as it was searched for, and its answer; ``paths`` are the notes they came from.
+
+    ``typed`` is the question as the user wrote it, which came from no note.
+    """
 
     question: str
     answer: str
     paths: tuple[str, ...] = ()
+    typed: str = ""
 
 
 def history(turns: Sequence[Turn], most: int, count: Callable[[str], int]) -> list[ChatMessage]:

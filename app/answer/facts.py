@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isinf
 
 from app.answer.number_words import NUMBER_WORDS, ORDINAL_WORDS
 from indexing.tokens.fold import fold
@@ -202,7 +203,10 @@ def _numbers(text: str) -> Iterator[Number]:
             readings.add(f"{digits}.")
         for word in (unit, following):
             if word in _SCALES:
-                readings |= {_plain(float(one) * _SCALES[word]) for one in _floats(readings)}
+                scaled = {_plain(float(one) * _SCALES[word]) for one in _floats(readings)}
+                # "3 million" is no 3; but "60 m" may be metres, and a table has "2.84" in millions.
+                whole = len(word) > 3 and digits.isdigit()
+                readings = scaled if whole else readings | scaled
         yield Number(_shown(found), frozenset(readings), _kind(found, digits, unit, following))
     last = -1
     for word in _WORD.finditer(text):
@@ -226,7 +230,9 @@ def _numbers(text: str) -> Iterator[Number]:
 
 
 def _shown(found: re.Match[str]) -> str:
-    return f"{found['currency'] or ''}{found['digits']}{found['unit'] or ''}"
+    scale = found["next"] or ""
+    behind = f" {scale}" if fold(scale).casefold() in _SCALES else ""
+    return f"{found['currency'] or ''}{found['digits']}{found['unit'] or ''}{behind}"
 
 
 def _kind(found: re.Match[str], digits: str, unit: str, following: str) -> str:
@@ -273,4 +279,7 @@ def _floats(readings: set[str]) -> Iterator[float]:
 
 
 def _plain(value: float) -> str:
+    # Digits by the hundred, as of a key, are more than a float holds.
+    if isinf(value):
+        return "inf"
     return str(int(value)) if value == int(value) else f"{value:.6g}"

@@ -32,7 +32,7 @@ REMEMBERED = 512
 """Sources whose passages are remembered: questions come back to the same notes."""
 
 _CALLOUT = re.compile(r"\[!\w[\w-]*(?:\|[^\]]*)?\][+-]?[ \t]*")
-_BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+\s*$")
+_BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
 _WORD = re.compile(r"\w")
 _NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")

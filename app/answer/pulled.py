@@ -57,7 +57,7 @@ class _Pull(Generic[Item]):
     def __init__(self, source: Source[Item], cancelled: Callable[[], bool]) -> None:
         self.items: queue.Queue[tuple[Item] | None] = queue.Queue(AHEAD)
         self.unwanted = threading.Event()
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
         self._source = source
         self._cancelled = cancelled
 
@@ -67,7 +67,7 @@ class _Pull(Generic[Item]):
                 for item in items:
                     if not self._put((item,)):
                         return
-        except Exception as exc:  # noqa: BLE001 (raised where the items are taken)
+        except BaseException as exc:  # noqa: BLE001 (raised where the items are taken)
             self.failure = exc
         self._put(None)
 

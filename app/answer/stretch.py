@@ -20,7 +20,7 @@ _QUOTE_MARKS = re.compile(r"(?:[ \t]*>)+[ \t]?")
 _ATTRIBUTE = r"""[ \t]+[A-Za-z_:][\w:.-]*(?:[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?"""
 _MARKUP = re.compile(
     rf"</?[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ \t]*/?>"
-    r"|\[\^[^\]\s]+\]:?"
+    r"|\[\^[^\[\]\s]+\]:?"
     r"|!?\[\[(?P<target>[^\[\]|\n]*)(?:\|(?P<shown>[^\[\]\n]*))?\]\]"
 )
 """What a reader does not see: tags of HTML, marks of footnotes, a link around its words."""

@@ -5,6 +5,7 @@ Pure, but for the embedding model behind the reading.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,6 +39,13 @@ MOST = 3
 GAIN = 0.12
 """Share of a sentence's words that a further unit has to bring."""
 
+_LISTED = re.compile(
+    r"(?:> ?)*(?:(?:[-*+]|\(?\d{1,3}[.)])\s+(?!\w+ (?:19|20|21)\d\d)(?:\[[ xX]\]\s+)?"
+    r"|(?:step|schritt|étape|paso|passo|stap) \d{1,2}(?:[:.)]| [-–—])\s+)+",
+    re.IGNORECASE,
+)
+"""The mark of a list item, or the number of a step: the answer's own, no source has to have it."""
+
 LEVELS: tuple[Support, ...] = ("none", "partial", "high")
 
 
@@ -45,11 +53,11 @@ class Stated:
     """A sentence of an answer, read once for all its sources."""
 
     def __init__(self, text: str, reading: Reading) -> None:
-        self.text = bare(text)
+        self.text = _LISTED.sub("", bare(text), count=1)
         self.terms: Sequence[Term] = reading.terms(self.text)
         self.facts = facts_of(self.text)
         # A language that gives every noun a capital says nothing by one.
-        self.names = [] if reading.language == "de" else names_of(self.text)
+        self.names = [] if reading.language == "de" else _names(self.text, reading)
         self.first = first_word(self.text)
         self._reading = reading
         self.denied = _denied(self.text, reading)
@@ -303,6 +311,16 @@ def _facts(parts: Iterable[Facts]) -> Facts:
         tuple(number for one in found for number in one.numbers),
         tuple(day for one in found for day in one.days),
     )
+
+
+def _names(text: str, reading: Reading) -> list[str]:
+    """The names of a text; "It's" and "There's" are words that say nothing, and no owners."""
+    return [
+        name
+        for name in names_of(text)
+        if (owner := re.sub(r"['’]s$", "", name)) == name
+        or not reading.small.issuperset(reading.words(owner))
+    ]
 
 
 def _denied(text: str, reading: Reading) -> Denied:

@@ -104,7 +104,7 @@ def _blocks(
         if kind in ("sentence", "item"):
             block = here, at, kind
             continue
-        below = text[at:end].split("\n", 1)[0]
+        below = text[at:end].split("\n", 1)[0].rstrip()
         if kind == "row" and _RULE.match(below) and "|" in below:
             kind = "heading"
         yield from _trimmed(text, here, at, kind)

@@ -22,6 +22,9 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 _BREAK = re.compile(
     r"[.!?:;,()\[\]“”\"«»|\n]|\s[–—-]\s|(?:^|\s)(?:but|aber|sondern|mais|pero|ma|mas|maar|men|но)(?=\s)"
 )
+_BEFORE = 80
+"""Characters before a word that tell whether a sentence begins with it."""
+
 _BEGIN = re.compile(r"[.!?:;|\n“”\"«»(\[]\s*(?:[-*+>#]+\s*)?$")
 
 _DENY = """
@@ -66,7 +69,7 @@ def names_of(text: str) -> list[str]:
             if re.fullmatch(r"\d.*", word) is None:
                 found.append(word)
             continue
-        before = text[: match.start()].rstrip(" \t*_=~>#-")
+        before = text[max(0, match.start() - _BEFORE) : match.start()].rstrip(" \t*_=~>#-")
         begins = not before or _BEGIN.search(before) is not None
         # A word with an ending of possession and no article is a name wherever it stands.
         owns = re.search(r"['’]s$", word) is not None

@@ -24,7 +24,7 @@ from app.answer.prompts import ANSWER_PROMPT
 from app.answer.pulled import pulled
 from app.answer.synthesizer import VaultSynthesizer
 from app.models import LeftOut
-from app.problems import agent_text
+from app.problems import agent_text, unforeseen
 from config.errors import NotehopError, ProviderError
 from indexing.llm.egress import sending
 from indexing.llm.tokens import Estimate, TokenCounter
@@ -80,7 +80,7 @@ class LlmSynthesizer(VaultSynthesizer):
                 if self._with_less(asking, material, exc):
                     continue
                 return asking.instead(self._fallback.draft(query, material), exc)
-            if not text.strip():
+            if _says_nothing(text, asking):
                 return asking.instead(self._fallback.draft(query, material), None)
             return self._checked(asking, text)
 
@@ -94,7 +94,7 @@ class LlmSynthesizer(VaultSynthesizer):
                 if self._with_less(asking, material, exc):
                     continue
                 return asking.instead(await self._fallback.adraft(query, material), exc)
-            if not text.strip():
+            if _says_nothing(text, asking):
                 return asking.instead(await self._fallback.adraft(query, material), None)
             return self._checked(asking, text)
 
@@ -103,7 +103,8 @@ class LlmSynthesizer(VaultSynthesizer):
     ) -> Generator[str, None, Draft | None]:
         """Ask as :meth:`draft`, and hand on what the model says while it says it.
 
-        If it fails in the middle, the draft is that of the fallback, whatever was handed on.
+        If it fails in the middle, the draft is that of the fallback, whatever was handed on; it is
+        not handed on after the half answer, as if it belonged to it.
         """
         asking = _Asking(self._fit(query, material))
         while True:
@@ -120,13 +121,15 @@ class LlmSynthesizer(VaultSynthesizer):
                 # A model that cannot stream answers at once.
                 return (yield from super().stream_draft(query, material, cancelled))
             except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
-                if not said and self._with_less(asking, material, exc):
+                if said:
+                    return asking.instead(self._fallback.draft(query, material), exc)
+                if self._with_less(asking, material, exc):
                     continue
                 return (yield from self._stand_in(query, material, asking, exc, cancelled))
             if cancelled():
                 return None
             text = "".join(said)
-            if not text.strip():
+            if _says_nothing(text, asking):
                 return (yield from self._stand_in(query, material, asking, None, cancelled))
             if piece := filtered.close():
                 yield piece
@@ -256,6 +259,11 @@ class _Asking:
         return replace(draft, warnings=(*draft.warnings, *self.notices, warning))
 
 
+def _says_nothing(text: str, asking: _Asking) -> bool:
+    """Whether a text is blank once the markers that name nothing are out."""
+    return not written(text, asking.fitted.material).text.strip()
+
+
 def _shown(left_out: Sequence[LeftOut]) -> str:
     """How much was left out: ``[4], C1 and the end of [3]``."""
     whole = [_marker(one) for one in left_out if one.part == "whole"]
@@ -271,5 +279,5 @@ def _marker(one: LeftOut) -> str:
 def _reason(failure: Exception) -> str:
     if isinstance(failure, NotehopError):
         return agent_text(failure)
-    lines = str(failure).strip().splitlines()
-    return f"{type(failure).__name__}: {lines[0][:200]}" if lines else type(failure).__name__
+    kind, told = type(failure).__name__, unforeseen(failure)
+    return kind if told == kind else f"{kind}: {told[:200]}"

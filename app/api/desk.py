@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from app.api.refusal import busy, stopping, too_slow
 from config.settings import ServerSettings
+from indexing.llm.egress import UNWANTED
 
 T = TypeVar("T")
 
@@ -75,9 +76,15 @@ class Desk:
         """Have work done in a thread and wait for it.
 
         :raises Refusal: as :meth:`start`, or if it takes too long: then it is not begun any more,
-            or ends unheard.
+            or ends unheard; a language model that it asks is not asked on.
         """
-        future = self.start(work)
+        given_up = threading.Event()
+
+        def wanted() -> T:
+            UNWANTED.set(given_up.is_set)
+            return work()
+
+        future = self.start(wanted)
         heard = asyncio.wrap_future(future)
         self._heard.add(heard)
         try:
@@ -92,6 +99,7 @@ class Desk:
                 raise stopping() from None
             raise
         finally:
+            given_up.set()
             self._heard.discard(heard)
 
     def close(self) -> None:

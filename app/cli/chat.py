@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -47,7 +48,9 @@ def run(
     place = options.place()
     asks = sys.stdin.isatty()
     if asks:
-        import readline  # noqa: F401 (the arrow keys work in what is typed)
+        # The arrow keys work in what is typed; Windows has that of itself, and no such module.
+        with suppress(ImportError):
+            import readline  # noqa: F401
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
     talk = secrets.token_hex(8)

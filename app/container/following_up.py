@@ -14,7 +14,7 @@ from app.container.machinery import Machinery
 from app.container.place import Place
 from app.container.standing import Standing
 from app.models import Answer, ConversationTurn, Query
-from app.problems import agent_text
+from app.problems import agent_text, unforeseen
 from app.retrieval.filters.syntax import Written, read
 from app.retrieval.trace import TracedQuery
 from config.errors import NotehopError
@@ -30,6 +30,8 @@ STAGE = "condense"
 
 WITHDRAWN = "(what this answer said is no longer in the vault)"
 """What is left of an answer from a note that was deleted, or made private, since."""
+
+TOO_LONG = "what it means after what was said before is longer than a question may be"
 
 ALONE = (
     "no language model is configured, so the follow-up is taken as it stands; name what it is "
@@ -57,6 +59,7 @@ class FollowUp:
         self._place = place
         self._cancelled = cancelled
         self._turn: ConversationTurn | None = None
+        self._before: tuple[str, ...] = ()
 
     def read(self) -> None:
         """Rewrite the query to what it means after what was said before it.
@@ -82,8 +85,13 @@ class FollowUp:
                 return
             if not self._asked.literal:
                 question = _without_filters(question, _properties(view))
+        # The filters come first: a quote that the model left open would take one in.
+        rewritten = " ".join([*map(str, written.conditions), question])
+        if len(rewritten) > self._place.settings.retrieval.max_query_chars:
+            self._query.trace.warn(f"the follow-up is taken as it stands: {TOO_LONG}")
+            return
         self._turn = self._turn.model_copy(update={"question": question})
-        self._query.query_str = " ".join([question, *map(str, written.conditions)])
+        self._query.query_str = rewritten
 
     def kept(self, answer: Answer) -> Answer:
         """Remember the answer for the questions after it, and say in it which turn it is."""
@@ -91,8 +99,11 @@ class FollowUp:
             return answer
         notes = [source.path for source in answer.sources]
         notes += [note.path for note in answer.connected_notes]
+        if self._turn.question is not None:
+            # What the model made of the follow-up tells of the notes of the turns before it.
+            notes += self._before
         asked = self._turn.question or self._asked.query
-        turn = Turn(asked, answer.answer, tuple(dict.fromkeys(notes)))
+        turn = Turn(asked, answer.answer, tuple(dict.fromkeys(notes)), self._asked.query)
         self._talks.add(self._turn.conversation_id, turn)
         return answer.model_copy(update={"conversation": self._turn})
 
@@ -113,6 +124,7 @@ class FollowUp:
             settings = self._place.settings
             said = history(shown, settings.conversation.max_tokens, counter(settings).count)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
+            self._before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self._cancelled) as sent:
                 try:
                     return standalone(llm, said, text)
@@ -122,16 +134,16 @@ class FollowUp:
         except Exception as exc:  # noqa: BLE001 (any provider's error; the reply carries it)
             if not isinstance(exc, NotehopError):
                 _log.debug("the language model failed", exc_info=exc)
-            told = agent_text(exc) if isinstance(exc, NotehopError) else str(exc)
+            told = agent_text(exc) if isinstance(exc, NotehopError) else unforeseen(exc)
             reason = (told.strip() or type(exc).__name__).splitlines()[0][:300]
             self._query.trace.warn(f"the follow-up is taken as it stands: {reason}")
             return None
 
 
 def _shown(turn: Turn, standing: Standing) -> Turn:
-    """A turn without its answer, where a note that it came from may not be shown any more."""
+    """A turn; once a note that it came from may not be shown, only what the user typed in it."""
     there = set(standing.notes_at(turn.paths))
-    return turn if there.issuperset(turn.paths) else Turn(turn.question, WITHDRAWN)
+    return turn if there.issuperset(turn.paths) else Turn(turn.typed, WITHDRAWN)
 
 
 def _properties(view: Snapshot) -> Callable[[str], bool]:

@@ -45,8 +45,9 @@ PATIENCE = 0.3
 SEARCHED = 10.0
 """Seconds that it has for a search: without it, one takes three."""
 
-ANSWERED = 60.0
-"""Seconds that it has for an answer, which a language model may write."""
+LATER = 5.0
+"""Seconds that it has for an answer beside those that it gives itself (``server.timeout_s``): it
+says so when they are over, and who left earlier would have the language model asked twice."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -62,7 +63,7 @@ def ask_server(place: Place, query: Query) -> Answer | None:
 
     :raises NotehopError: what the server says is wrong: here it would be the same.
     """
-    return _asked(place, "/query", query, Answer, ANSWERED)
+    return _asked(place, "/query", query, Answer, _answered(place))
 
 
 def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, None] | None:
@@ -80,7 +81,7 @@ def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, No
         _not_asked(running, exc)
         return None
     try:
-        connection.sock.settimeout(ANSWERED)
+        connection.sock.settimeout(_answered(place))
         body = query.model_dump_json().encode()
         headers = _headers(ticket(running.token))
         connection.request("POST", "/query/stream", body, headers)
@@ -153,6 +154,10 @@ def is_serving(place: Place) -> bool:
     except (_Unusable, OSError, http.client.HTTPException, ValueError):
         return False
     return True
+
+
+def _answered(place: Place) -> float:
+    return place.settings.server.timeout_s + LATER
 
 
 def _asked(

@@ -83,7 +83,7 @@ class VaultThemes:
                 chosen = by_hits(themes, self._found(traced, query.filters, query.literal))
             elif text or any(of_fields(query.filters)):
                 left = self._narrowed(view, now, traced, query.filters, query.literal)
-                chosen = by_size(themes, None if left is None else _paths_left(view, left))
+                chosen = by_size(themes, None if left is None else _first_left(view, left))
             else:
                 chosen = by_size(themes, None)
             there = (self._view(view, now, one) for one in chosen)
@@ -147,12 +147,14 @@ class VaultThemes:
             written = _written(view, query.query_str, literal=wanted.literal)
             conditions = " ".join(map(str, written.conditions))
             inner = TracedQuery(f"{about} {conditions}".strip(), trace=query.trace)
+            left: Mapping[str, str] | None = None
             if about:
                 hits = self._found(inner, wanted.filters, wanted.literal)
                 chosen = by_hits(themes, hits)
             elif written.conditions or any(of_fields(wanted.filters)):
                 narrowed = self._narrowed(view, now, inner, wanted.filters, wanted.literal)
-                chosen = by_size(themes, None if narrowed is None else _paths_left(view, narrowed))
+                left = None if narrowed is None else _first_left(view, narrowed)
+                chosen = by_size(themes, left)
             else:
                 chosen = by_size(themes, None)
             query.query_str = written.text.strip() or ALL
@@ -161,7 +163,7 @@ class VaultThemes:
             nodes = [
                 node
                 for one in chosen[: settings.max]
-                for node in self._nodes(view, now, one, about, settings.sources)
+                for node in self._nodes(view, now, one, about, settings.sources, left)
             ]
             for warning in now.told():
                 query.trace.warn(warning)
@@ -234,7 +236,13 @@ class VaultThemes:
         )
 
     def _nodes(
-        self, view: Snapshot, now: Standing, one: Chosen, about: str, most: int
+        self,
+        view: Snapshot,
+        now: Standing,
+        one: Chosen,
+        about: str,
+        most: int,
+        left: Mapping[str, str] | None,
     ) -> Iterator[NodeWithScore]:
         rows = now.notes_at(one.theme.notes)
         whole = len(rows) == len(one.theme.notes)
@@ -254,7 +262,8 @@ class VaultThemes:
             if one.hits is not None:
                 hit = one.hits[path]
             else:
-                chunks = now.chunks(view.chunk_ids_of(path)[:1])
+                first = view.chunk_ids_of(path)[:1] if left is None else [left[path]]
+                chunks = now.chunks(first)
                 if not chunks:
                     continue
                 chunk = next(iter(chunks.values()))
@@ -271,12 +280,14 @@ def _written(view: Snapshot, text: str, *, literal: bool) -> Written:
     return read(text, lambda key: labels.has(property_label(key)))
 
 
-def _paths_left(view: Snapshot, narrowed: Narrowed) -> set[str]:
-    """The notes of which filters leave a passage."""
+def _first_left(view: Snapshot, narrowed: Narrowed) -> dict[str, str]:
+    """The notes of which filters leave a passage, each with the first that they leave."""
     if narrowed.nothing or narrowed.allowed is None:
-        return set()
+        return {}
     every = list(chain.from_iterable(view.chunk_ids_of(path) for path in view.paths()))
-    return {path for id_ in narrowed.allowed.among(every) if (path := view.path_of(id_))}
+    left = narrowed.allowed.among(every)
+    # Of a note the first comes last, and stays.
+    return {path: id_ for id_ in reversed(left) if (path := view.path_of(id_))}
 
 
 def _by_meaning_alone(chosen: Sequence[Chosen]) -> list[str]:

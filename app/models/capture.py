@@ -12,7 +12,7 @@ MOST_TAGS = 50
 """Tags of one note."""
 
 
-SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ud800-\udfff\ufeff]"
+SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]"
 """A sign that makes a text a tag, for programs that read the schema; more is taken."""
 
 

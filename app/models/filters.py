@@ -73,6 +73,7 @@ class FilterFields(Asked):
     properties: Annotated[dict[Said, SeveralValues], at_most(MOST)] = Field(
         default_factory=dict,
         max_length=MOST,
+        json_schema_extra={"propertyNames": {"pattern": r"\S", "maxLength": 1_000}},
         description="Keys of front matter, with the values that a note has there, all of them; "
         "keys of nested values are joined by a dot.",
     )

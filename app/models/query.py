@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
 
 from app.models.base import Asked
 from app.models.filters import Filters
@@ -22,6 +23,15 @@ Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "ti
 """What a query is after; ``auto`` reads it from the query, ``none`` weighs all signals alike."""
 
 
+NOT_EMPTY: JsonDict = {
+    "anyOf": [
+        {"properties": {"query": {"pattern": r"\S"}}},
+        {"properties": {"filters": {"minProperties": 1}}, "required": ["filters"]},
+    ]
+}
+"""That there is something to look for, for programs that read the schema."""
+
+
 class BaseQuery(Asked):
     """What a question and a search have in common.
 
@@ -30,6 +40,8 @@ class BaseQuery(Asked):
     lists the newest notes that its filters leave. ``intent`` sets the weights of the signals; None
     means the setting in force.
     """
+
+    model_config = ConfigDict(json_schema_extra=NOT_EMPTY)
 
     query: str
     filters: Filters = Field(default_factory=Filters)

@@ -22,7 +22,7 @@ from config.errors import NotehopError, ProviderError
 from indexing import faults
 from indexing.enrich.cost import Cost, cost_of, sizes_of
 from indexing.enrich.headers import headers_of, model_identity
-from indexing.enrich.leaving import LOST
+from indexing.enrich.leaving import LOST, let_go
 from indexing.enrich.plan import Item, Plan, Planner
 from indexing.enrich.prompts import OUTPUT_TOKENS
 from indexing.enrich.report import EnrichReport
@@ -127,6 +127,9 @@ class Enricher:
         """
         asked = self._settings.enrich
         wanted = asked.summaries != "off" or asked.headers != "off"
+        if not self._layout.marker.is_file():
+            # The index was deleted: a file of ours would keep another from being made there.
+            return EnrichReport(stopped="there is no index") if wanted else None
         lock = FileLock(
             self._layout.enriching_lock, timeout=0, thread_local=False, fallback_to_soft=False
         )
@@ -162,11 +165,15 @@ class Enricher:
             with catalog.snapshot() as view:
                 planner = Planner(store, self._settings.enrich, model, language)
                 plan = planner.plan(view)
+                planned = view.generation
             faults.point("enrich-planned")
             if plan.extracts:
                 done.written["extract"] = plan.extracts
             if plan.items:
                 self._write(store, catalog, plan, done)
+            if catalog.generation != planned:
+                # A run that took notes out meanwhile did not see what was planned for them.
+                done.warnings += let_go(self._layout.enrichment, catalog, None)
         self._apply(store, done)
         self._sweep(store)
         lacking = sum(lack for _, lack in store.tally().values())
@@ -224,7 +231,8 @@ class Enricher:
             ):
                 done.stopped = self._spent
                 return
-            if not still_there(self._vault, self._settings.vault, catalog, item):
+            place = self._vault, self._settings.vault, catalog
+            if not still_there(*place, item.path, item.content_hash):
                 continue
             try:
                 done.calls += 1

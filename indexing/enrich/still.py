@@ -10,26 +10,27 @@ from pathlib import Path
 from config.errors import NotehopError
 from config.settings import VaultSettings
 from indexing.changes import scan
-from indexing.enrich.plan import Item
 from indexing.reading import read_note
 from indexing.stores.catalog_read import CatalogReads
 from indexing.stores.model import NoteStatus
 
 
-def still_there(vault: Path, settings: VaultSettings, catalog: CatalogReads, item: Item) -> bool:
-    """Whether a note is in the index, and on the disk, as it was when the plan was made.
+def still_there(
+    vault: Path, settings: VaultSettings, catalog: CatalogReads, path: str, content_hash: str
+) -> bool:
+    """Whether a note is in the index, and on the disk, with the content that it had.
 
     One that was made private or excluded a moment ago is not.
     """
-    row = catalog.note(item.path)
-    if row is None or row.status is not NoteStatus.INDEXED or row.content_hash != item.content_hash:
+    row = catalog.note(path)
+    if row is None or row.status is not NoteStatus.INDEXED or row.content_hash != content_hash:
         return False
     try:
-        found = scan(vault, settings, within=[item.path]).files
+        found = scan(vault, settings, within=[path]).files
     except NotehopError:
         return False
-    file = next((one for one in found if one.path == item.path), None)
+    file = next((one for one in found if one.path == path), None)
     if file is None or file.excluded is not None:
         return False
-    read = read_note(vault, file, item.content_hash, comment_links=settings.comment_links)
+    read = read_note(vault, file, content_hash, comment_links=settings.comment_links)
     return read.problem is None and read.note is None

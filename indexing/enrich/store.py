@@ -21,6 +21,9 @@ from indexing.enrich.schema import FAILURES, OWED, SEEN, TEXTS, USES
 from indexing.enrich.store_file import StoreFile, put_rows
 from indexing.stores.catalog_fetch import IN_LIST, slices
 
+_RETRIED = 3
+"""Tries of one text that count as of the last hour: after as many it is left for a day."""
+
 
 class EnrichmentStore(StoreFile):
     """Reads and writes one store; each method is a transaction."""
@@ -232,12 +235,13 @@ class EnrichmentStore(StoreFile):
         return found
 
     def made_since(self, moment: float) -> int:
-        """Texts that a model wrote, or failed to, since a time in seconds since the epoch."""
+        """Requests for texts that a model wrote, or failed to, since a time in seconds since the
+        epoch."""
         with self._reading() as connection:
             made = and_(TEXTS.c.made >= moment, TEXTS.c.kind != "extract")
             written = connection.execute(select(TEXTS.c.key).where(made)).all()
-            failed = connection.execute(select(FAILURES.c.key).where(FAILURES.c.last >= moment))
-            return len(written) + len(failed.all())
+            failed = connection.execute(select(FAILURES.c.tries).where(FAILURES.c.last >= moment))
+            return len(written) + sum(min(int(row.tries), _RETRIED) for row in failed)
 
 
 def _delete_unused(connection: Connection, keys: Sequence[str]) -> None:

@@ -148,7 +148,8 @@ class _AsyncWire(httpx.AsyncHTTPTransport):
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=httpx.create_ssl_context() if encrypted else None,
             network_backend=CheckedAsyncBackend(hosts),
-            keepalive_expiry=30.0,
+            # None is kept: the next call may come from another event loop.
+            max_keepalive_connections=0,
         )
 
 

@@ -45,6 +45,9 @@ class Sending:
 
 SENDING: ContextVar[Sending | None] = ContextVar("notehop_sending", default=None)
 
+UNWANTED: ContextVar[Callable[[], bool] | None] = ContextVar("notehop_unwanted", default=None)
+"""Says whether nobody waits for the work that is under way, where a call does not say it itself."""
+
 
 @contextmanager
 def sending(
@@ -54,10 +57,10 @@ def sending(
 
     :param notes: paths in the vault.
     :param cancelled: a call ends with a :class:`ProviderError` of the kind ``cancelled`` soon after
-        this says so.
+        this says so; None: what :data:`UNWANTED` says, if anything.
     """
     before = SENDING.get()
-    now = Sending(purpose, tuple(dict.fromkeys(notes)), cancelled)
+    now = Sending(purpose, tuple(dict.fromkeys(notes)), cancelled or UNWANTED.get())
     SENDING.set(now)
     try:
         yield now

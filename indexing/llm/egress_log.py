@@ -116,7 +116,8 @@ class EgressLog:
                 text = (self.folder / name).read_text(encoding="utf-8", errors="replace")
             except OSError:
                 continue
-            for line in text.splitlines():
+            # A name may hold what splitlines() takes for the end of a line, and JSON does not.
+            for line in text.split("\n"):
                 with suppress(ValueError, RecursionError):
                     told = json.loads(line)
                     if isinstance(told, dict) and isinstance(told.get("id"), str):

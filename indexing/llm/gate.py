@@ -39,7 +39,6 @@ _HEADERS = (
     "content-type",
     "content-length",
     "transfer-encoding",
-    "user-agent",
     "anthropic-version",
     "anthropic-beta",
 )
@@ -118,6 +117,8 @@ class Gate:
         Clients add others, from variables of the environment that were set for somebody else.
         """
         headers = httpx.Headers([(name, given[name]) for name in _HEADERS if name in given])
+        # Theirs would name the system and its versions.
+        headers["user-agent"] = "notehop"
         if self.asked.key is not None:
             key = self.asked.key.get_secret_value()
             if self.asked.provider == "anthropic":

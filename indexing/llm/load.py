@@ -71,7 +71,7 @@ def load_llm(
     if llm.provider == "none":
         return None
     asked = asked_of(settings)
-    build: Callable[..., Any] = import_module(_MODULES[llm.provider]).build
+    build = _builder(llm.provider)
     if llm.provider == "llama-cpp":
         made: LLM = build(llm, asked)
         return made
@@ -123,6 +123,19 @@ def asked_of(settings: Settings) -> Asked:
 def address(llm: LlmSettings) -> str:
     """The address that is asked; empty for a model in this process, or where none is set."""
     return "" if llm.provider == "llama-cpp" else llm.base_url or ADDRESSES.get(llm.provider, "")
+
+
+def _builder(provider: str) -> Callable[..., Any]:
+    """:raises ProviderError: if its library is there and cannot be loaded."""
+    try:
+        build: Callable[..., Any] = import_module(_MODULES[provider]).build
+    except (ImportError, OSError, RuntimeError) as exc:
+        raise ProviderError(
+            f"the library of llm.provider = {provider!r} is installed and cannot be loaded "
+            f"({exc}); run: pip install --force-reinstall 'notehop[{provider}]'",
+            "model",
+        ) from exc
+    return build
 
 
 def _is_installed(library: str) -> bool:

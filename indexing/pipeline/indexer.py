@@ -45,7 +45,7 @@ from indexing.stores.run_record import (
 )
 from indexing.stores.seal import doubts, put_seal, read_seal
 from indexing.stores.vectors import Vectors
-from indexing.themes.upkeep import keep_themes
+from indexing.themes.upkeep import keep_themes, sum_themes_up
 from indexing.tokens import NAMES
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ Done = TypeVar("Done", Report, Update)
 
 _PATIENCE = 1.0
 """Seconds to wait for the lock: who looks at an index may hold it for a moment."""
+
+_WRITER_PATIENCE = 30.0
+"""Seconds to wait for it to keep what was paid for: another writer may be at work meanwhile."""
 
 
 class Indexer:
@@ -107,10 +110,12 @@ class Indexer:
         :raises ModelError: if the embedding model is missing or fails.
         """
         if rebuild:
-            return self._written(lambda asked: self._rebuilt(asked, allow_mass_delete))
-        return self._written(
-            lambda asked: self._brought_up(asked, None, allow_mass_delete, self._report)
-        )
+            report = self._written(lambda asked: self._rebuilt(asked, allow_mass_delete))
+        else:
+            report = self._written(
+                lambda asked: self._brought_up(asked, None, allow_mass_delete, self._report)
+            )
+        return replace(report, warnings=(*report.warnings, *self._themes_summed_up()))
 
     def update(
         self,
@@ -330,7 +335,7 @@ class Indexer:
             )
             update = run.execute()
             if paths is None:
-                update = self._with_themes(layout, catalog, update, ask=not following)
+                update = self._with_themes(layout, catalog, update)
             self._outgrown = run.outgrown
             if not again and (update.wrote or not following or failed_before(self.layout)):
                 record(update)
@@ -340,34 +345,37 @@ class Indexer:
         put_seal(layout, self._known.generation, stamp_of(self._known.meta))
         return result
 
-    def _with_themes(
-        self, layout: IndexLayout, catalog: Catalog, update: Update, *, ask: bool
-    ) -> Update:
-        """Bring the themes up to a run that looked at everything; others leave them to readers.
+    def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
+        """Bring the themes up to a run that looked at everything; others leave them to readers."""
+        started = time.perf_counter()
+        keep_themes(layout, catalog, self.vault, self.settings.themes, former=self.layout.themes)
+        if not self.settings.themes.enabled:
+            return update
+        return replace(update, seconds={**update.seconds, "themes": time.perf_counter() - started})
 
-        :param ask: whether a language model may be asked to sum them up.
+    def _themes_summed_up(self) -> list[str]:
+        """Have a language model sum the themes up, where that is wanted: after the run, whose lock
+        nobody shall wait for as long as a model may take.
+
+        :returns: what has to be said; usually nothing.
         """
+        themes = self.settings.themes
+        if not themes.enabled or themes.summaries != "llm":
+            return []
 
         def load() -> LLM | None:
             from indexing.llm.load import load_llm
 
             return load_llm(self.settings, log_dir=self.layout.root)
 
-        started = time.perf_counter()
-        told = keep_themes(
-            layout,
-            catalog,
-            self.vault,
-            self.settings.themes,
-            former=self.layout.themes,
-            load=load if ask else None,
-        )
-        seconds = {**update.seconds, "themes": time.perf_counter() - started}
-        return replace(
-            update,
-            warnings=(*update.warnings, *told),
-            seconds=seconds if self.settings.themes.enabled else update.seconds,
-        )
+        def writing() -> WriterLock:
+            return WriterLock(self.layout, self._command, patience=_WRITER_PATIENCE)
+
+        try:
+            with Catalog.open(self.layout.catalog, read_only=True) as catalog:
+                return sum_themes_up(self.layout, catalog, self.vault, self.settings, load, writing)
+        except NotehopError as exc:
+            return [f"themes were not summed up: {exc}"]
 
     def _compact(self, layout: IndexLayout, asked: dict[str, Any]) -> None:
         with Catalog.open(layout.catalog) as catalog:

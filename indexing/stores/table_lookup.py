@@ -67,7 +67,8 @@ def _found(folder: Path, manifest: Manifest, part: PartFile, ids: list[str]) -> 
             rows = {one: row for row, one in enumerate(listed) if one in wanted}
         elif rows:
             matrix = table_files.read_matrix(folder, part, manifest.dimensions)
-    except (IndexDamaged, OSError):
+    except (IndexDamaged, OSError, ValueError):
+        # An empty file cannot be mapped.
         return {}
     if not rows:
         return {}

@@ -269,9 +269,10 @@ def source_digest(notes: Sequence[str], content: Mapping[str, str]) -> str:
     """Names what a summary of a theme is made from: its most central notes and their content.
 
     :param notes: the most central first.
-    :param content: note -> hash of its content.
+    :param content: note -> hash of its content; a note that is none any more may be missing.
     """
-    return _hash("\n".join(f"{path}\0{content[path]}" for path in sorted(notes[:SUMMED_UP])))
+    sources = sorted(notes[:SUMMED_UP])
+    return _hash("\n".join(f"{path}\0{content.get(path, '')}" for path in sources))
 
 
 def _new_id(path: str, taken: Collection[str]) -> str:

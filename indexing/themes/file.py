@@ -57,8 +57,9 @@ def drop_themes(path: Path) -> None:
     :raises IndexUnwritable: if the disk refuses.
     """
     try:
-        with suppress(FileNotFoundError):
-            path.unlink()
+        for file in (path, path.with_suffix(".new")):
+            with suppress(FileNotFoundError):
+                file.unlink()
     except OSError as exc:
         raise unwritable(path.parent, exc) from exc
 

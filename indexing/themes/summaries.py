@@ -1,19 +1,27 @@
 """Has a language model sum themes up from their central notes: summaries, or beginnings.
 
-Touches: index (reads), the language model that is handed in, which may be across the network.
+No lock is held and no view of the catalog is open while a model writes: that may take minutes.
+
+Touches: vault-read, index (reads), the language model that is handed in, which may be across the
+network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.errors import NotehopError
+from config.settings import VaultSettings
+from indexing import faults
+from indexing.enrich.still import still_there
 from indexing.enrich.summaries import Summaries
 from indexing.llm.egress import sending
 from indexing.shown import counted, on_one_line
-from indexing.stores.catalog import CatalogSnapshot
+from indexing.stores.catalog import Catalog, CatalogSnapshot
+from indexing.stores.model import NoteStatus
 from indexing.themes.build import SUMMED_UP, source_digest
 from indexing.themes.model import Theme, Themes, Written
 
@@ -38,64 +46,98 @@ What they are about, and nothing else:"""
 
 
 def sum_up(
-    view: CatalogSnapshot,
+    catalog: Catalog,
     themes: Themes,
     load: Callable[[], LLM | None],
     most: int,
-    summaries: Summaries,
-) -> tuple[Themes, list[str]]:
+    sources: Sources,
+    keep: Callable[[str, Written], None],
+) -> list[str]:
     """Have the themes summed up that have no summary by a model, the largest first.
 
     A model that fails is not asked again in this run: what stops one call stops the next.
 
     :param load: gives the model; called only where something is to be written.
     :param most: calls that may be made.
-    :param summaries: of the notes, sent in place of their beginnings where there are any.
-    :returns: the themes, and what has to be said of what was not done.
+    :param keep: takes the id of a theme and its summary, as soon as that is written.
+    :returns: what has to be said of what was not done.
     """
-    stamps = view.stamps()
-    content = {path: stamp.content_hash for path, stamp in stamps.items()}
     lacking = [one for one in themes.themes if one.summary is None]
     if not lacking or most == 0:
-        return themes, []
+        return []
     try:
         llm = load()
         if llm is None:
-            return themes, [
+            return [
                 "themes.summaries is llm, but no language model is configured; set llm.provider"
             ]
     except Exception as exc:  # noqa: BLE001 (any provider's; the run goes on)
-        return themes, [_why(exc, len(lacking))]
-    written: dict[str, Written] = {}
+        return [_why(exc, len(lacking))]
     told: list[str] = []
-    failed = False
+    done = 0
     for theme in lacking[:most]:
         try:
-            text = _asked(view, theme, llm, summaries, told)
+            done += _written(catalog, theme, llm, sources, told, keep)
         except Exception as exc:  # noqa: BLE001 (any provider's; the run goes on)
-            told.append(_why(exc, len(lacking) - len(written)))
-            failed = True
-            break
-        if text:
-            digest = source_digest(theme.notes, content)
-            written[theme.id] = Written(text, llm.metadata.model_name, digest)
-    if not failed and len(lacking) > most:
+            told.append(_why(exc, len(lacking) - done))
+            return told
+    if len(lacking) > most:
         left = counted(len(lacking) - most, "theme")
         told.append(f"{left} left to the next run: themes.max_calls is {most}")
-    found = tuple(replace(x, summary=written.get(x.id, x.summary)) for x in themes.themes)
-    return replace(themes, themes=found), told
+    return told
 
 
-def _asked(
-    view: CatalogSnapshot, theme: Theme, llm: LLM, summaries: Summaries, told: list[str]
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the notes are that themes are summed up from.
+
+    ``summaries`` of them are sent in place of their beginnings, where there are any.
+    """
+
+    vault: Path
+    settings: VaultSettings
+    summaries: Summaries
+
+
+def indexed_content(view: CatalogSnapshot) -> dict[str, str]:
+    """Note -> hash of its content, for those that are indexed."""
+    return {
+        path: stamp.content_hash
+        for path, stamp in view.stamps().items()
+        if stamp.status is NoteStatus.INDEXED
+    }
+
+
+def _written(
+    catalog: Catalog,
+    theme: Theme,
+    llm: LLM,
+    sources: Sources,
+    told: list[str],
+    keep: Callable[[str, Written], None],
+) -> bool:
+    """Have a theme summed up; whether it is.
+
+    One of whose notes one changed a moment ago, or was made private, is left to the next run.
+    """
     from llama_index.core.prompts import PromptTemplate
 
     sent = theme.notes[:SUMMED_UP]
+    with catalog.snapshot() as view:
+        content = indexed_content(view)
+        at = sources.vault, sources.settings, view
+        if not all(still_there(*at, path, content.get(path, "")) for path in sent):
+            return False
+        notes = _notes(view, sent, sources.summaries)
     with sending(sent, purpose="themes") as call:
-        said = llm.predict(PromptTemplate(PROMPT), notes=_notes(view, sent, summaries))
+        said = llm.predict(PromptTemplate(PROMPT), notes=notes)
+    faults.point("theme-summed-up")
     told += [notice for notice in call.notices if notice not in told]
-    return _fitting(" ".join(said.split()))
+    text = _fitting(" ".join(said.split()))
+    if text:
+        digest = source_digest(theme.notes, content)
+        keep(theme.id, Written(text, llm.metadata.model_name, digest))
+    return bool(text)
 
 
 def _notes(view: CatalogSnapshot, paths: Sequence[str], summaries: Summaries) -> str:

@@ -1,25 +1,27 @@
 """Keeps the themes of an index up to it, where they are wanted.
 
-Touches: vault-read (its templates), index (``themes.json``; under the writer lock), model.
+Touches: vault-read, index (``themes.json``; under the writer lock), model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.errors import IndexDamaged
-from config.settings import ThemesSettings
+from config.settings import Settings, ThemesSettings
 from indexing.enrich.summaries import Summaries
 from indexing.stores.catalog import Catalog, CatalogSnapshot
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lexical import LexicalIndex
 from indexing.templates import read_templates
-from indexing.themes.build import Lexicon, Options, make_themes
+from indexing.themes.build import Lexicon, Options, make_themes, source_digest
 from indexing.themes.file import drop_themes, read_themes, write_themes
-from indexing.themes.summaries import sum_up
+from indexing.themes.model import Written
+from indexing.themes.summaries import Sources, indexed_content, sum_up
 from indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -38,23 +40,20 @@ def keep_themes(
     settings: ThemesSettings,
     *,
     former: Path | None = None,
-    load: Callable[[], LLM | None] | None = None,
-) -> list[str]:
+) -> None:
     """Bring the themes up to the newest generation, or take them away if they are not wanted.
 
     :param former: the themes of the index that this one will take the place of.
-    :param load: gives the language model; None asks none.
-    :returns: what has to be said; usually nothing.
     :raises IndexUnwritable: if the disk refuses; what was there stays.
     """
     if not settings.enabled:
         drop_themes(layout.themes)
-        return []
+        return
     options = options_of(settings)
     found = read_themes(layout.themes)
     with catalog.snapshot() as view:
         if view.fingerprint is None:
-            return []
+            return
         fits = found is not None and found.are_of(view.stamp, view.generation, options.name)
         themes = make_themes(
             view,
@@ -64,16 +63,50 @@ def keep_themes(
             before=found if fits else None,
             former=found or (None if former is None else read_themes(former)),
         )
-        told: list[str] = []
         if settings.summaries == "extract":
             plain = tuple(replace(one, summary=None) for one in themes.themes)
             themes = replace(themes, themes=plain)
-        if load is not None and settings.summaries == "llm":
-            summaries = Summaries.open(layout)
-            themes, told = sum_up(view, themes, load, settings.max_calls, summaries)
     if themes != found:
         write_themes(layout.themes, themes)
-    return told
+
+
+def sum_themes_up(
+    layout: IndexLayout,
+    catalog: Catalog,
+    vault: Path,
+    settings: Settings,
+    load: Callable[[], LLM | None],
+    writing: Callable[[], AbstractContextManager[object]],
+) -> list[str]:
+    """Have a language model sum up the themes that lack it, where that is wanted.
+
+    The index is whole by then. What is written is kept at once: who ends this loses the one summary
+    that was waited for.
+
+    :param load: gives the language model; called only where something is to be written.
+    :param writing: holds the writer lock, for the moment in which a summary is kept.
+    :returns: what has to be said; usually nothing.
+    """
+    themes = read_themes(layout.themes)
+    if not settings.themes.enabled or settings.themes.summaries != "llm" or themes is None:
+        return []
+
+    def keep(id_: str, summary: Written) -> None:
+        with writing(), catalog.snapshot() as view:
+            now = read_themes(layout.themes)
+            content = indexed_content(view)
+            if now is None or now.stamp != view.stamp:
+                return
+            kept = tuple(
+                replace(one, summary=summary)
+                if one.id == id_ and source_digest(one.notes, content) == summary.digest
+                else one
+                for one in now.themes
+            )
+            write_themes(layout.themes, replace(now, themes=kept))
+
+    sources = Sources(vault, settings.vault, Summaries.open(layout))
+    return sum_up(catalog, themes, load, settings.themes.max_calls, sources, keep)
 
 
 def _lexicon(layout: IndexLayout, view: CatalogSnapshot) -> Lexicon:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from sentencex import get_sentence_boundaries
+
+_DAY = re.compile(r"(?<!\d)(?:[12]?\d|3[01])\.\s*\Z")
+_MONTH = re.compile(
+    r"\s*(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember"  # German
+    r"|januar|februar|marts|maj|juni|juli|oktober|december"  # Danish
+    r"|(?:[Aa]pril|[Aa]ugust|[Ss]eptember|[Nn]ovember)\s+(?:19|20|21)\d\d)(?!\w)"
+)
+"""What follows the number of a day. Names that English has too need a year."""
 
 _WINDOW = 4_000  # characters; the segmenter's time is quadratic in quotes that do not pair
 
@@ -34,7 +44,9 @@ def _ends(text: str, language: str) -> list[int]:
     while start < len(text):
         window = text[start : start + _WINDOW]
         found = {boundary["end_index"] for boundary in get_sentence_boundaries(language, window)}
-        inside = sorted(end for end in found if 0 < end < len(window))
+        inside = sorted(
+            end for end in found if 0 < end < len(window) and not _in_a_date(window, end)
+        )
         last = start + _WINDOW >= len(text)
         # The last sentence of a window may go on behind it: read it again from its beginning,
         # unless that would be most of the window.
@@ -43,3 +55,10 @@ def _ends(text: str, language: str) -> list[int]:
         ends += [start + end for end in inside]
         start = ends[-1]
     return ends
+
+
+def _in_a_date(text: str, at: int) -> bool:
+    """Whether a full stop before ``at`` belongs to a day, as in ``3. Mai``: where a note is not in
+    the language of its vault, the segmenter takes it for the end of a sentence."""
+    is_day = _DAY.search(text, max(0, at - 6), at) is not None
+    return is_day and _MONTH.match(text, at) is not None

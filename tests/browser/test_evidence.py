@@ -16,7 +16,7 @@ Visit = Callable[..., Opened]
 ASKED = "#/ask?q=What+is+the+timeline+of+Hollin+Reach%3F"
 TEXT = (
     "The **sea wall** is opened on 8 April 2027 [1]. It costs £3 billion [1].\n\n"
-    "- Nobody `minds` it.\n- Says [C1]."
+    "- Nobody `minds` it.\n- Says [C1].\n\n1. It sinks, see [the plan](https://example.org/9)."
 )
 
 
@@ -26,6 +26,7 @@ def claims() -> list[dict[str, Any]]:
         ("It costs £3 billion [1].", "none", "unsupported", ["£3 billion"]),
         ("- Nobody `minds` it.", "none", "uncited", []),
         ("- Says [C1].", "none", "context", []),
+        ("1. It sinks, see [the plan](https://example.org/9).", "none", "uncited", []),
     ]
     return [
         {
@@ -86,16 +87,20 @@ def test_doubtful_sentences_are_marked(visit: Visit, look: Look) -> None:
     text = page.locator(".answer").inner_text()
     assert "The sea wall is opened on 8 April 2027" in text
     marks = page.locator(".answer .doubt-mark")
-    expect(marks).to_have_count(3)
+    expect(marks).to_have_count(4)
+    expect(page.locator(".answer a .doubt-mark")).to_have_count(0)
     names = [str(one.get_attribute("aria-label")) for one in marks.all()]
     assert names == [
         "Check this: source 1 does not say £3 billion",
         "Check this: no source is named",
         "Check this: it rests on C1 alone, which is context and no evidence",
+        "Check this: no source is named",
     ]
     under = page.locator(".answer .doubt").all_inner_texts()
-    assert "".join(under).replace("\n", "") == "It costs £3 billion 1Nobody minds it.Says C1"
-    expect(page.locator(".doubt-legend")).to_contain_text("3 sentences are not borne out")
+    assert "".join(under).replace("\n", "") == (
+        "It costs £3 billion 1Nobody minds it.Says C1It sinks, see the plan"
+    )
+    expect(page.locator(".doubt-legend")).to_contain_text("4 sentences are not borne out")
     assert_accessible(page)
     assert_fits(page)
 

@@ -173,3 +173,30 @@ def test_one_signal_must_vote() -> None:
     weights = {"retrieval.weights.semantic": 0, "retrieval.weights.lexical": 0}
     with pytest.raises(SettingsError, match=r"retrieval\.weights.*may not both be 0"):
         load_settings(overrides=weights)
+
+
+@pytest.mark.parametrize("name", ["apikey", "openai_api_key", "token"])
+def test_a_secret_under_a_wrong_name_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(f"[llm]\n{name} = 'sk-very-secret'\n")
+    with pytest.raises(SettingsError, match=rf"unknown setting llm\.{name}; ") as in_file:
+        load_settings(config_file=file)
+    monkeypatch.setenv(f"NOTEHOP_LLM__{name.upper()}", "sk-very-secret")
+    with pytest.raises(SettingsError, match=rf"unknown setting llm\.{name}; ") as in_variable:
+        load_settings()
+    assert "sk-very" not in f"{in_file.value}{in_variable.value}"
+
+
+def test_a_secret_in_a_whole_section_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTEHOP_LLM", '{"api_key": "sk-very-secret"}')
+    with pytest.raises(SettingsError, match="NOTEHOP_LLM names no setting") as caught:
+        load_settings()
+    assert "sk-very" not in str(caught.value)
+
+
+def test_a_section_in_capitals_is_not_passed_over(vault: Path) -> None:
+    (vault / "notehop.toml").write_text("[Privacy]\nallow_hosts = ['a.example']\n")
+    with pytest.raises(SettingsError, match="unknown setting Privacy; did you mean privacy"):
+        load_settings(vault=vault)

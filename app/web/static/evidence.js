@@ -4,6 +4,8 @@ import { h, linesSaid, plural } from "./dom.js";
 
 const SAID = { high: "supported", partial: "supported in part", none: "not supported" };
 const WORD = /[\p{L}\p{N}]/u;
+// What of a claim is not shown as text: numbers of lists, targets of links.
+const UNSEEN = /^[\s>]*\d{1,9}[.)]\s+|(?<=\])\([^()\s]*\)|(?<=\[\[)[^\[\]|]*\|/gmu;
 
 /** Say on the card of a cited source how far it supports the answer, and mark its words. */
 export function support(card, citation) {
@@ -29,13 +31,15 @@ export function quoteIn(card) {
 /** Mark the sentences of an answer that its sources do not bear out. Returns how many there are. */
 export function doubts(prose, claims) {
   const doubtful = claims.filter((claim) => claim.flag || claim.lacks.length);
-  const places = findAll(prose, claims.map((claim) => claim.text));
+  const places = findAll(prose, claims.map((claim) => claim.text.replace(UNSEEN, "")));
   for (const claim of doubtful.reverse()) {
     const pieces = places[claims.indexOf(claim)];
     if (!pieces?.length) continue;
     const wrapped = pieces.map((piece) => wrap(piece, () => h("span", { class: "doubt" })));
     const why = reason(claim);
-    wrapped[wrapped.length - 1].after(h("span", { class: "doubt-mark", role: "img", "aria-label": `Check this: ${why}`, title: why }, "?"));
+    const last = wrapped[wrapped.length - 1];
+    // Inside a link it would be part of its name, which a screen reader says instead.
+    (last.closest("a") || last).after(h("span", { class: "doubt-mark", role: "img", "aria-label": `Check this: ${why}`, title: why }, "?"));
   }
   return doubtful.length;
 }

@@ -82,6 +82,12 @@ def test_an_answer_that_says_nothing_states_nothing() -> None:
     assert [one.states for one in found] == [False] * len(found)
 
 
+@pytest.mark.parametrize("text", ["The vault does not say [1].", "Sources: [1], [2]", "[1][2]"])
+def test_markers_alone_make_no_statement(text: str) -> None:
+    found = sentences(Draft(text, "llm"), sentence_spans, ("[1]", "[2]"), ())
+    assert [one.states for one in found] == [False] * len(found)
+
+
 WORDS = st.sampled_from(
     ["One is [1].", "Two.", "- three [9]", "\n", "\n\n", "```", "# H", "[C1]", "| a |", " ", "— N"]
 )

@@ -88,3 +88,21 @@ def test_a_source_waits_for_its_reader() -> None:
     next(taken)
     assert len(given) < AHEAD * 3
     assert len(list(taken)) == AHEAD * 3 - 1
+
+
+def test_a_library_that_panics_does_not_leave_its_reader_waiting() -> None:
+    class Panic(BaseException):
+        pass
+
+    def source(_: object) -> Generator[int, None, None]:
+        yield 1
+        raise Panic
+
+    until = threading.Event()
+    timer = threading.Timer(SOON, until.set)
+    timer.start()
+    try:
+        with pytest.raises(Panic):
+            list(pulled(source, until.is_set))
+    finally:
+        timer.cancel()

@@ -100,6 +100,7 @@ def test_note_text_is_not_taken_for_a_template() -> None:
             id="fails",
         ),
         pytest.param(ScriptedLLM(says=" \n"), "it said nothing", id="empty"),
+        pytest.param(ScriptedLLM(says="[9] "), "it said nothing", id="unknown-marker-alone"),
     ],
 )
 def test_a_model_that_gives_no_answer(llm: ScriptedLLM, reason: str) -> None:

@@ -108,3 +108,9 @@ def test_bare_words_have_no_markers_and_no_emphasis() -> None:
         "The wall is opened in June ."
     )
     assert re.fullmatch(r"\S+( \S+)*", bare("a  b\n\nc"))
+
+
+def test_the_head_of_a_table_is_a_heading_with_any_line_ends() -> None:
+    for end in ("\n", "\r\n"):
+        found = units(end.join(("| a | b |", "|---|---|", "| c | d |", "")), sentence_spans)
+        assert [one.kind for one in found] == ["heading", "rule", "row"]

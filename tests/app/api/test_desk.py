@@ -11,6 +11,7 @@ from app.api.desk import Desk, Desks
 from app.api.logs import request_id
 from app.api.refusal import Refusal
 from config import load_settings
+from indexing.llm.egress import sending
 
 pytestmark = pytest.mark.anyio
 
@@ -124,3 +125,20 @@ async def test_threads_serve_again_and_again() -> None:
     names = {await here.run(threading.get_ident) for _ in range(20)}
     assert len(names) <= 2
     here.close()
+
+
+async def test_a_model_is_not_asked_on_for_what_was_given_up() -> None:
+    stopped = threading.Event()
+
+    def work() -> None:
+        with sending([], purpose="answer") as now:
+            assert now.cancelled is not None
+            for _ in range(1_000):
+                if now.cancelled():
+                    stopped.set()
+                    return
+                threading.Event().wait(0.01)
+
+    with pytest.raises(Refusal):
+        await desk(seconds=0.05).run(work)
+    assert await asyncio.to_thread(stopped.wait, 20)

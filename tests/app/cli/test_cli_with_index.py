@@ -47,6 +47,10 @@ def test_ask_as_json(where: list[str]) -> None:
     assert set(told) == {
         "answer",
         "mode",
+        "model",
+        "claims",
+        "left_out",
+        "conversation",
         "citations",
         "mentioned",
         "sources",

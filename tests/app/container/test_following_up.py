@@ -11,7 +11,7 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 
 from app import open_vault
-from app.container.following_up import ALONE
+from app.container.following_up import ALONE, TOO_LONG
 from app.container.handle import VaultHandle
 from app.models import DoneEvent, SourcesEvent
 from tests.app.scripted_llm import ScriptedLLM
@@ -172,3 +172,72 @@ def test_a_name_that_is_none_is_refused(opened: Callable[..., VaultHandle]) -> N
 
     with pytest.raises(QueryError, match="conversation_id"):
         opened().ask(FIRST, conversation_id="../x")
+
+
+@pytest.mark.parametrize(
+    "means",
+    [
+        pytest.param('path:" launch of Atlas', id="key"),
+        pytest.param('launch of Atlas tag:"', id="at-the-end"),
+    ],
+)
+def test_a_quote_left_open_takes_no_filter_in(
+    opened: Callable[..., VaultHandle], means: str
+) -> None:
+    vault = opened(Talker(says="In May [1].", means=means))
+    vault.ask(FIRST, conversation_id="a")
+    second = vault.ask(f'{SECOND} path:"Priya 1-1.md" -path:Plan', conversation_id="a")
+    assert second.filters == ['path:"Priya 1-1.md"', "-path:Plan"]
+
+
+def test_a_question_that_became_too_long_is_taken_as_it_stands(
+    indexed: tuple[Path, Path],
+) -> None:
+    from config import load_settings
+
+    settings = load_settings(overrides={"retrieval.max_query_chars": 60})
+    llm = Talker(says="In June [1].", means="When is the launch " + "of Atlas " * 8)
+    with open_vault(indexed[0], index_dir=indexed[1], llm=llm, settings=settings) as vault:
+        vault.ask(FIRST, conversation_id="a")
+        second = vault.ask(SECOND, conversation_id="a")
+    assert any(TOO_LONG in one for one in second.warnings)
+    assert second.conversation is not None
+    assert second.conversation.question is None
+
+
+def test_a_question_made_of_what_became_private_is_not_sent(
+    indexed: tuple[Path, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "My vault"
+    shutil.copytree(indexed[0], folder)
+    llm = Talker(says="Priya has the flu [1].", means="When is the launch with the flu of Priya?")
+    from app.container import locate, update_index
+
+    update_index(locate(folder, index_dir=tmp_path / "index"))
+    with open_vault(folder, index_dir=tmp_path / "index", llm=llm) as vault:
+        vault.ask(FIRST, conversation_id="a")
+        llm.says = "In June [1]."
+        vault.ask(f"path:Atlas.md {SECOND}", conversation_id="a")
+        note = folder / "people/Priya 1-1.md"
+        note.write_text("---\nprivate: true\n---\n" + note.read_text(encoding="utf-8"))
+        vault.ask("And who decides it?", conversation_id="a")
+    before, after = condensing(llm)
+    assert "flu" in before
+    assert "flu" not in after
+    assert SECOND in after
+
+
+def test_a_library_tells_no_path_elsewhere(opened: Callable[..., VaultHandle]) -> None:
+    from app.problems import elsewhere
+
+    llm = Talker(says="In June [1].")
+    vault = opened(llm)
+    vault.ask(FIRST, conversation_id="a")
+    llm.fails = "cannot read /home/me/model.bin"
+    elsewhere.set(True)
+    try:
+        told = vault.ask(SECOND, conversation_id="a").warnings
+    finally:
+        elsewhere.set(False)
+    assert len(told) >= 2
+    assert not any("/home/me" in one for one in told)

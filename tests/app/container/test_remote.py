@@ -229,3 +229,8 @@ def test_no_proxy_is_asked(place: Place, start: Start, monkeypatch: pytest.Monke
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://203.0.113.7:1")
     assert ask_server(place, Query(query="x")) is not None
+
+
+def test_a_server_has_the_time_that_it_gives_itself(place: Place) -> None:
+    settings = place.settings.with_overrides({"server.timeout_s": 300})
+    assert remote._answered(Place(place.vault, settings, place.layout)) > 300

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -12,11 +15,12 @@ from app.cli.program import run
 from app.container import locate
 from app.container.handle import VaultHandle
 from app.container.opening import open_place
+from app.container.themes import _first_left
 from app.models import DoneEvent, Query, SourcesEvent, ThemesQuery
 from config.errors import QueryError
 from indexing.stores.catalog import Catalog
 from indexing.themes.file import read_themes
-from indexing.themes.upkeep import keep_themes
+from indexing.themes.upkeep import sum_themes_up
 from tests.app.answer.test_themes import Told
 from tests.app.container.built import built, index
 
@@ -89,12 +93,13 @@ def test_switched_off_they_are_not_there(tmp_path: Path) -> None:
 def test_a_summary_that_a_model_wrote_says_so(tmp_path: Path) -> None:
     place = built(tmp_path, NOTES, themes__enabled=True, themes__summaries="llm")
     with Catalog.open(place.layout.catalog, read_only=True) as catalog:
-        keep_themes(
+        sum_themes_up(
             place.layout,
             catalog,
             place.vault,
-            place.settings.themes,
-            load=lambda: Told(lambda prompt: "Boats." if "# Dinghy" in prompt else "Birds."),
+            place.settings,
+            lambda: Told(lambda prompt: "Boats." if "# Dinghy" in prompt else "Birds."),
+            nullcontext,
         )
     with open_place(place) as vault:
         boats, birds = vault.themes().themes
@@ -181,6 +186,26 @@ def test_a_question_for_the_whole_vault(opened: VaultHandle) -> None:
         assert citation.quote.split()[0] in text
     assert {claim.support for claim in answer.claims} <= {"high", None}
     assert answer.connected_notes == []
+
+
+def test_the_first_passage_that_filters_leave_stands_for_a_note() -> None:
+    ids = {"A.md": ("a1", "a2", "a3"), "B.md": ("b1",)}
+    view = SimpleNamespace(
+        paths=lambda: sorted(ids),
+        chunk_ids_of=ids.__getitem__,
+        path_of=lambda one: f"{one[0].upper()}.md",
+    )
+    allowed = SimpleNamespace(among=lambda every: [one for one in every if one in ("a2", "a3")])
+    narrowed = SimpleNamespace(nothing=False, allowed=allowed)
+    assert _first_left(cast("Any", view), cast("Any", narrowed)) == {"A.md": "a2"}
+
+
+@pytest.mark.model
+def test_the_passage_of_a_note_is_one_that_the_filters_leave(opened: VaultHandle) -> None:
+    answer = opened.ask('What are the main themes of my vault? "names 9 November"')
+    assert answer.intent == "themes"
+    assert answer.sources
+    assert all("names 9 November" in source.text for source in answer.sources)
 
 
 @pytest.mark.model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from app.container import locate
 from app.container.opening import open_place
 from indexing.llm.load import load_llm
 from indexing.stores.catalog import Catalog
-from indexing.themes.upkeep import keep_themes
+from indexing.themes.upkeep import keep_themes, sum_themes_up
 from tests.llm_server import Seen, Turn, fails, llm_server, says
 
 pytestmark = pytest.mark.model
@@ -74,12 +75,14 @@ def test_a_refused_host_gets_nothing(demo: tuple[Path, Path]) -> None:
     place = locate(folder, index_dir=index_dir, overrides=overrides)
     with Catalog.open(place.layout.catalog, read_only=True) as catalog:
         try:
-            (told,) = keep_themes(
+            keep_themes(place.layout, catalog, place.vault, place.settings.themes)
+            (told,) = sum_themes_up(
                 place.layout,
                 catalog,
                 place.vault,
-                place.settings.themes,
-                load=lambda: load_llm(place.settings, log_dir=place.layout.root),
+                place.settings,
+                lambda: load_llm(place.settings, log_dir=place.layout.root),
+                nullcontext,
             )
         finally:
             place.layout.themes.unlink(missing_ok=True)

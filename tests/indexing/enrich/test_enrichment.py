@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from config.errors import ProviderError
 from indexing import faults
 from indexing.enrich.headers import HEADER_TOKENS
+from indexing.enrich.store import EnrichmentStore
 from indexing.stores.lock import WriterLock
 from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
 
@@ -354,6 +357,43 @@ def test_an_index_that_is_being_written_gets_its_headers_later(bench: EnrichBenc
     assert not any("Placed" in text for text in bench.model.asked)
     assert bench.enrich().calls == 0
     assert any("Placed" in text for text in bench.model.asked)
+
+
+def test_a_note_that_leaves_while_it_is_planned_leaves_nothing(
+    bench: EnrichBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.ask(summaries="extract", headers="off")
+    bench.write("Boat.md", "The gudgeon of the boat is old, and it has leaked since the winter.")
+    bench.index()
+    note = EnrichmentStore.note
+
+    def late(store: EnrichmentStore, uses: Any) -> None:
+        monkeypatch.undo()
+        bench.write("Boat.md", "---\nprivate: true\n---\nThe gudgeon of the boat is old.")
+        bench.index()
+        note(store, uses)
+
+    monkeypatch.setattr(EnrichmentStore, "note", late)
+    bench.enrich()
+    assert bench.bytes_hold("gudgeon") == []
+    assert bench.bytes_hold("Boat.md") == []
+
+
+def test_where_the_index_was_deleted_nothing_is_made(bench: EnrichBench) -> None:
+    bench.index()
+    shutil.rmtree(bench.layout.root)
+    assert bench.enrich().stopped == "there is no index"
+    assert not bench.layout.root.exists()
+    bench.index()
+
+
+def test_each_try_of_a_text_counts_for_the_hour(bench: EnrichBench) -> None:
+    bench.index()
+    with bench.store() as store:
+        store.fail("a", "Boat.md", "summary", "no")
+        store.fail("a", "Boat.md", "summary", "no")
+        store.fail("b", "Boat.md", "summary", "no")
+        assert store.made_since(0) == 3
 
 
 def test_a_failure_of_a_text_that_is_gone_is_forgotten(bench: EnrichBench) -> None:

@@ -178,8 +178,13 @@ def test_only_needed_headers_are_sent_and_the_key_is_ours(make_gate: MakeGate) -
             make_gate(server.url, key="sk-right"),
             authorization="Bearer sk-of-somebody-else",
             x_stainless_os="Linux",
-            **{"openai-organization": "org-1", "x-custom": "1"},
+            **{
+                "openai-organization": "org-1",
+                "x-custom": "1",
+                "user-agent": "ollama-python/0.6 (x86_64 linux) Python/3.11",
+            },
         )
+        assert server.header("user-agent") == "notehop"
         assert server.header("authorization") == "Bearer sk-right"
         post(make_gate(server.url), authorization="Bearer sk-of-somebody-else")
         assert server.header("authorization") is None

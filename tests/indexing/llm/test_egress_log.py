@@ -118,3 +118,12 @@ def test_what_is_known_of_a_host(tmp_path: Path) -> None:
 def test_a_name_that_is_no_text_is_told_all_the_same(tmp_path: Path) -> None:
     begin(EgressLog(tmp_path), notes=("odd \udcff.md",))
     assert len(lines(tmp_path)) == 1
+
+
+def test_no_name_of_a_note_hides_its_call(tmp_path: Path) -> None:
+    name = "a\u2028b\x85c\u2029\x1c\r.md"
+    log = EgressLog(tmp_path)
+    begin(log, notes=(name,)).end(status=200)
+    begun, ended = lines(tmp_path)
+    assert (begun["notes"], ended["status"]) == ([name], 200)
+    assert log.knows("model.test", "answer")

@@ -17,6 +17,7 @@ from config.errors import ProviderError
 from indexing.llm.egress import sending
 from indexing.llm.load import UNKNOWN_WINDOW, load_llm
 from tests.indexing.llm.wire import Wire, reply, stalling, wire
+from tests.llm_server import llm_server, says
 
 ASKED = [
     ChatMessage(role=MessageRole.SYSTEM, content="Be brief."),
@@ -397,3 +398,23 @@ def test_the_server_of_the_test_is_asked(tmp_path: Path) -> None:
         made("openai", tmp_path, base_url=f"{server.url}/v1").chat(ASKED)
         assert isinstance(server, Wire)
         assert server.heads[-1].startswith("POST /v1/chat/completions ")
+
+
+def test_a_library_that_cannot_be_loaded_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "indexing.llm.by_ollama", raising=False)
+    monkeypatch.delattr("llama_index.llms.ollama.Ollama")
+    with pytest.raises(ProviderError, match=r"cannot be loaded .* pip install") as caught:
+        made("ollama", tmp_path)
+    assert caught.value.kind == "model"
+
+
+def test_each_event_loop_has_connections_of_its_own(tmp_path: Path) -> None:
+    with llm_server(says("yes")) as server:
+        llm = made("openai-compatible", tmp_path, base_url=server.url)
+
+        async def ask() -> str | None:
+            return (await llm.achat(ASKED)).message.content
+
+        assert [anyio.run(ask), anyio.run(ask)] == ["yes", "yes"]

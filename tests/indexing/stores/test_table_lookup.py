@@ -84,6 +84,14 @@ def test_what_cannot_be_read_is_not_there(table: Path, suffix: str) -> None:
     assert find(table, NAMES) == expected(WORDS[30:], NAMES[30:])
 
 
+@pytest.mark.parametrize("suffix", [".npy", ".ids"])
+@pytest.mark.parametrize("left", [0, 40])
+def test_what_was_cut_off_is_not_there(table: Path, suffix: str, left: int) -> None:
+    [large] = [path for path in table.glob(f"*{suffix}") if path.stat().st_size > 800]
+    large.write_bytes(large.read_bytes()[:left])
+    assert find(table, NAMES) == expected(WORDS[30:], NAMES[30:])
+
+
 def test_a_vector_of_another_length_is_not_given(table: Path) -> None:
     [large] = [path for path in table.glob("*.npy") if path.stat().st_size > 1_000]
     matrix = np.load(large, mmap_mode="r+")

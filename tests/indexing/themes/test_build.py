@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llama_index.core.llms import LLM
 
 from config import Settings
 from config.errors import ProviderError
+from indexing import faults
 from indexing.pipeline import Indexer
+from indexing.stores.lock import WriterLock
 from indexing.themes import build
 from indexing.themes.file import read_themes, write_themes
 from indexing.themes.model import Theme, Themes
-from indexing.themes.upkeep import keep_themes, options_of
+from indexing.themes.upkeep import keep_themes, options_of, sum_themes_up
 from tests.app.scripted_llm import ScriptedLLM
 from tests.indexing.pipeline.conftest import Bench
 
@@ -68,7 +71,16 @@ def by_name(bench: Bench) -> dict[str, Theme]:
 
 def keep(bench: Bench, load: Callable[[], LLM | None] | None = None) -> list[str]:
     with bench.catalog() as catalog:
-        return keep_themes(bench.layout, catalog, bench.vault, bench.settings.themes, load=load)
+        keep_themes(bench.layout, catalog, bench.vault, bench.settings.themes)
+        if load is None:
+            return []
+        return sum_themes_up(
+            bench.layout, catalog, bench.vault, bench.settings, load, lambda: locked(bench)
+        )
+
+
+def locked(bench: Bench) -> WriterLock:
+    return WriterLock(bench.layout, "a test")
 
 
 def follow(bench: Bench, *paths: str) -> None:
@@ -344,3 +356,81 @@ def test_a_private_note_is_never_sent(bench: Bench) -> None:
     keep(bench, lambda: llm)
     assert len(llm.asked) == 3
     assert not any("secret" in asked.lower() for asked in llm.asked)
+
+
+class Meanwhile(ScriptedLLM):
+    """Something happens while it writes."""
+
+    happens: Callable[[], object]
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+        self.happens()
+        return super().complete(prompt, formatted, **kwargs)
+
+
+def test_nobody_waits_for_the_model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
+
+    def write() -> None:
+        with locked(bench):
+            pass
+
+    llm = Meanwhile(says="Birds.", happens=write)
+    monkeypatch.setattr("indexing.llm.load.load_llm", lambda *_, **__: llm)
+    report = bench.index()
+    assert report.warnings == ("1 theme left to the next run: themes.max_calls is 1",)
+    assert len(llm.asked) == 1
+    summary = by_name(bench)["Geese"].summary
+    assert summary is not None
+    assert summary.text == "Birds."
+
+
+def test_what_was_written_is_kept_at_once(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm")
+    bench.index()
+    llm = ScriptedLLM(says="What they say.")
+
+    def killed(point: str) -> None:
+        if point == "theme-summed-up" and len(llm.asked) == 2:
+            raise KeyboardInterrupt
+
+    faults.hook = killed
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            keep(bench, lambda: llm)
+    finally:
+        faults.hook = None
+    assert by_name(bench)["Geese"].summary is not None
+    assert keep(bench, lambda: llm) == []
+    assert len(llm.asked) == 3
+
+
+def test_a_note_made_private_a_moment_ago_is_not_sent(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm")
+    bench.index()
+    bench.write("birds/Mud.md", "---\nprivate: true\n---\n" + BIRDS["birds/Mud.md"])
+    llm = ScriptedLLM(says="What they say.")
+    keep(bench, lambda: llm)
+    assert len(llm.asked) == 1
+    assert "planks" in llm.asked[0]
+
+
+def test_a_note_made_private_meanwhile_leaves_no_summary(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
+    bench.index()
+
+    def withdraw() -> None:
+        bench.write("birds/Mud.md", "---\nprivate: true\n---\n" + BIRDS["birds/Mud.md"])
+        follow(bench, "birds/Mud.md")
+
+    keep(bench, lambda: Meanwhile(says="What they say.", happens=withdraw))
+    assert all(one.summary is None for one in themes(bench).themes)
+
+
+def test_no_draft_outlives_the_setting(bench: Bench) -> None:
+    bench.index()
+    draft = bench.layout.themes.with_suffix(".new")
+    draft.write_text("words", encoding="utf-8")
+    bench.settings = bench.settings.with_overrides({"themes.enabled": False})
+    bench.index()
+    assert not draft.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,3 +28,17 @@ def test_spans_tile_the_text(text: str) -> None:
     spans = sentence_spans(text)
     assert "".join(text[start:end] for start, end in spans) == text
     assert all(start < end for start, end in spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Der Wagen kommt am 3. Mai 2027 um acht. Das Boot wartet.", 2),
+        ("Am 8. April 2027 ist es so weit. Am 12. März auch.", 2),
+        ("See page 3. May follows.", 2),
+        ("It ranked 8. April was wet.", 2),
+        ("That was in 1993. Mai came.", 2),
+    ],
+)
+def test_a_day_is_not_cut_where_the_vault_has_another_language(text: str, count: int) -> None:
+    assert len(sentence_spans(text, "en")) == count
