@@ -87,7 +87,7 @@ def test_an_address_asks_nothing_by_itself(visit: Visit) -> None:
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url))
     page.goto(f"{page.url.split('#')[0]}{ASKED}")
-    expect(page.get_by_text("This question came with the address")).to_be_visible()
+    expect(page.locator(".notice", has_text="This question came with the address")).to_be_visible()
     expect(page.get_by_label("Question", exact=True)).to_have_value(QUESTION)
     assert_accessible(page)
     page.wait_for_timeout(300)
