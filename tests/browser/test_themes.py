@@ -52,6 +52,7 @@ def test_themes(visit_themed: Callable[..., Opened], look: Look) -> None:
     first.get_by_role("link", name="Tidal prism").click()
     expect(page.locator("#reader h2", has_text="Tidal prism")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.locator("#reader h2")).to_have_count(0)
     first.locator(".card-title").focus()
     page.keyboard.press("ArrowDown")
     expect(section.locator(".card-title").nth(1)).to_be_focused()

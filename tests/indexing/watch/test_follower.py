@@ -257,7 +257,8 @@ def test_folders_that_go_one_after_the_other_are_held_like_all_at_once(
         followed.until(lambda left=53 - gone: len(followed.paths()) == left)
     followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "held")
     assert len(followed.paths()) == 29
-    assert any("after the 24 of the last minutes no more" in said for said in followed.messages())
+    more = "after the 24 of the last minutes no more"
+    followed.until(lambda: any(more in said for said in followed.messages()))
     # A person says that it was meant.
     Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load).run(
         allow_mass_delete=True
