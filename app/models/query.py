@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic.config import JsonDict, JsonValue
 
 from app.models.base import Asked
 from app.models.filters import Filters
@@ -23,13 +23,22 @@ Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "ti
 """What a query is after; ``auto`` reads it from the query, ``none`` weighs all signals alike."""
 
 
+_SEVERAL: JsonDict = {"minItems": 1}
+_ONE: JsonDict = {"type": "string"}
+_SAYS = {"tag": _SEVERAL, "path": _SEVERAL, "type": _SEVERAL, "after": _ONE, "before": _ONE}
+_FILLED: list[JsonValue] = [
+    {"required": [name], "properties": {name: says}} for name, says in _SAYS.items()
+]
+_NARROWED: JsonDict = {
+    "anyOf": [*_FILLED, {"required": ["not"], "properties": {"not": {"anyOf": _FILLED}}}]
+}
 NOT_EMPTY: JsonDict = {
     "anyOf": [
         {"properties": {"query": {"pattern": r"\S"}}},
-        {"properties": {"filters": {"minProperties": 1}}, "required": ["filters"]},
+        {"properties": {"filters": _NARROWED}, "required": ["filters"]},
     ]
 }
-"""That there is something to look for, for programs that read the schema."""
+"""That there is something to look for, for programs that read the schema; more is taken."""
 
 
 class BaseQuery(Asked):
