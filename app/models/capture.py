@@ -16,10 +16,14 @@ SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff
 """A sign that makes a text a tag, for programs that read the schema; more is taken."""
 
 
+SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"
+"""A sign that a file can hold and that is no blank."""
+
+
 class CaptureQuery(Asked):
     """A text to keep as a new note. Without a title, its first line names it."""
 
-    text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"\S")]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=SOMETHING)]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
     tags: Annotated[
         list[

@@ -25,7 +25,15 @@ Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "ti
 
 _SEVERAL: JsonDict = {"minItems": 1}
 _ONE: JsonDict = {"type": "string"}
-_SAYS = {"tag": _SEVERAL, "path": _SEVERAL, "type": _SEVERAL, "after": _ONE, "before": _ONE}
+_SAYS: dict[str, JsonDict] = {
+    "tag": _SEVERAL,
+    "path": _SEVERAL,
+    "type": _SEVERAL,
+    "phrases": _SEVERAL,
+    "properties": {"minProperties": 1, "additionalProperties": _SEVERAL},
+    "after": _ONE,
+    "before": _ONE,
+}
 _FILLED: list[JsonValue] = [
     {"required": [name], "properties": {name: says}} for name, says in _SAYS.items()
 ]

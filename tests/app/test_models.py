@@ -59,4 +59,13 @@ def test_the_schema_says_that_there_is_something_to_look_for() -> None:
     query, filters = schema["anyOf"]
     assert query == {"properties": {"query": {"pattern": r"\S"}}}
     names = [one["required"][0] for one in filters["properties"]["filters"]["anyOf"]]
-    assert names == ["tag", "path", "type", "after", "before", "not"]
+    assert names == [
+        "tag",
+        "path",
+        "type",
+        "phrases",
+        "properties",
+        "after",
+        "before",
+        "not",
+    ]
