@@ -106,6 +106,7 @@ def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
     """
     found: list[list[Connection]] = []
     failed: list[BaseException] = []
+    turns = _turns
 
     def run() -> None:
         try:
@@ -113,10 +114,10 @@ def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
         except BaseException as exc:  # noqa: BLE001 (raised where it is waited for)
             failed.append(exc)
         finally:
-            _turns.release()
+            turns.release()
 
     until = time.monotonic() + seconds
-    if not _turns.acquire(timeout=seconds):
+    if not turns.acquire(timeout=seconds):
         raise _TooLate(f"earlier ones are still under way after {seconds:g} s")
     thread = threading.Thread(target=run, name="notehop-related", daemon=True)
     thread.start()
