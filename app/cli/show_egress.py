@@ -19,7 +19,7 @@ def show_egress(told: EgressReport, most: int) -> None:
     :param most: calls that are listed.
     """
     if not told.hosts:
-        show(styled("No language model was ever asked from this index."))
+        show(styled("No call to a server of language models is on record."))
         show(styled((f"  {told.log}", "dim")))
         return
     away = [host for host in told.hosts if not host.local]

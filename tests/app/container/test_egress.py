@@ -129,7 +129,7 @@ def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
 def test_nothing_went_anywhere(tmp_path: Path) -> None:
     (tmp_path / "Vault" / ".obsidian").mkdir(parents=True)
     where = ["--vault", str(tmp_path / "Vault"), "--index-dir", str(tmp_path / "index")]
-    assert "No language model was ever asked" in shown("--egress", *where)
+    assert "No call to a server of language models is on record" in shown("--egress", *where)
     wrong = CliRunner().invoke(app, ["status", "Note", "--egress", *where])
     assert wrong.exit_code == 2
 
