@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from config import Settings
-from config.errors import IndexFailure, MassDeletion, NotehopError
+from config.errors import IndexFailure
 from indexing.changes import scan
 from indexing.enrich.headers import headers_of
 from indexing.graph.model import Status
@@ -25,6 +25,7 @@ from indexing.pipeline.guard import refuse_deletions
 from indexing.pipeline.known import Known
 from indexing.pipeline.language import advice, languages_of
 from indexing.pipeline.mend import check_catalog
+from indexing.pipeline.recorded import recorded
 from indexing.pipeline.run import IndexRun, Seen
 from indexing.pipeline.upkeep import tidy
 from indexing.report import LinkCounts, Progress, Report, Silent, Update
@@ -35,30 +36,17 @@ from indexing.stores.model import NoteStatus
 from indexing.stores.probe import Probe, probe_apart
 from indexing.stores.reader_fingerprint import check_vault
 from indexing.stores.replacement import finish_replacement, replace_index
-from indexing.stores.run_record import (
-    RunRecord,
-    failed_before,
-    losses_at,
-    lost_lately,
-    read_run_record,
-    write_run_record,
-)
+from indexing.stores.run_record import failed_before, lost_lately, read_run_record
 from indexing.stores.seal import doubts, put_seal, read_seal
 from indexing.stores.vectors import Vectors
-from indexing.themes.upkeep import keep_themes, sum_themes_up
+from indexing.themes.upkeep import keep_themes, themes_summed_up
 from indexing.tokens import NAMES
-
-if TYPE_CHECKING:
-    from llama_index.core.llms import LLM
 
 Result = TypeVar("Result")
 Done = TypeVar("Done", Report, Update)
 
 _PATIENCE = 1.0
 """Seconds to wait for the lock: who looks at an index may hold it for a moment."""
-
-_WRITER_PATIENCE = 30.0
-"""Seconds to wait for it to keep what was paid for: another writer may be at work meanwhile."""
 
 
 class Indexer:
@@ -115,7 +103,8 @@ class Indexer:
             report = self._written(
                 lambda asked: self._brought_up(asked, None, allow_mass_delete, self._report)
             )
-        return replace(report, warnings=(*report.warnings, *self._themes_summed_up()))
+        told = themes_summed_up(self.layout, self.vault, self.settings, self._command)
+        return replace(report, warnings=(*report.warnings, *told))
 
     def update(
         self,
@@ -295,8 +284,11 @@ class Indexer:
             lately = lost_lately(read_run_record(self.layout), time.time())
         seal = read_seal(layout)
         doubted = doubts(layout, seal)
+        self._run_now = None
         with (
-            self._recorded(allow_mass_delete) as record,
+            recorded(
+                self.layout, self._command, self._so_far, allow_mass_delete=allow_mass_delete
+            ) as record,
             Catalog.open(layout.catalog, create=True, meta=meta) as catalog,
         ):
             if "catalog" in doubted and catalog.generation:
@@ -340,10 +332,16 @@ class Indexer:
             if not again and (update.wrote or not following or failed_before(self.layout)):
                 record(update)
             result = told(catalog, update, seen)
+        self._run_now = None
         if paths is None:
             self._compact(layout, asked)
         put_seal(layout, self._known.generation, stamp_of(self._known.meta))
         return result
+
+    def _so_far(self) -> Update:
+        """What a run did that failed."""
+        run, self._run_now = self._run_now, None
+        return Update(generation=0, wrote=False, notes=0) if run is None else run.so_far()
 
     def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
         """Bring the themes up to a run that looked at everything; others leave them to readers."""
@@ -352,30 +350,6 @@ class Indexer:
         if not self.settings.themes.enabled:
             return update
         return replace(update, seconds={**update.seconds, "themes": time.perf_counter() - started})
-
-    def _themes_summed_up(self) -> list[str]:
-        """Have a language model sum the themes up, where that is wanted: after the run, whose lock
-        nobody shall wait for as long as a model may take.
-
-        :returns: what has to be said; usually nothing.
-        """
-        themes = self.settings.themes
-        if not themes.enabled or themes.summaries != "llm":
-            return []
-
-        def load() -> LLM | None:
-            from indexing.llm.load import load_llm
-
-            return load_llm(self.settings, log_dir=self.layout.root)
-
-        def writing() -> WriterLock:
-            return WriterLock(self.layout, self._command, patience=_WRITER_PATIENCE)
-
-        try:
-            with Catalog.open(self.layout.catalog, read_only=True) as catalog:
-                return sum_themes_up(self.layout, catalog, self.vault, self.settings, load, writing)
-        except NotehopError as exc:
-            return [f"themes were not summed up: {exc}"]
 
     def _compact(self, layout: IndexLayout, asked: dict[str, Any]) -> None:
         with Catalog.open(layout.catalog) as catalog:
@@ -413,47 +387,3 @@ class Indexer:
             languages=languages,
             advice=() if advised is None else (advised,),
         )
-
-    @contextmanager
-    def _recorded(self, allow_mass_delete: bool) -> Iterator[Callable[[Update], None]]:
-        """Leave a record of what the block did, or why it failed."""
-        started = time.time()
-        self._run_now = None
-
-        def record(done: Update, error: NotehopError | None = None) -> None:
-            ended = time.time()
-            before = None if allow_mass_delete else read_run_record(self.layout)
-            losses = losses_at(before, ended)
-            if isinstance(error, MassDeletion):
-                # Where more is refused, to wait and try again makes it no less.
-                losses = ((ended, lost_lately(before, ended)),)
-            elif done.deleted != done.added and not allow_mass_delete:
-                losses = (*losses, (ended, done.deleted - done.added))
-            write_run_record(
-                self.layout,
-                RunRecord(
-                    started=started,
-                    ended=ended,
-                    command=self._command,
-                    generation=done.generation,
-                    added=done.added,
-                    changed=done.changed,
-                    moved=done.moved,
-                    deleted=done.deleted,
-                    unchanged=done.notes - done.added - done.changed - done.moved,
-                    embedded=done.embedded,
-                    seconds=dict(done.seconds),
-                    error=None if error is None else str(error),
-                    losses=losses,
-                ),
-            )
-
-        try:
-            yield record
-        except NotehopError as exc:
-            run = self._run_now
-            done = Update(generation=0, wrote=False, notes=0) if run is None else run.so_far()
-            record(done, exc)
-            raise
-        finally:
-            self._run_now = None

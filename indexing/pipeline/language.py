@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from config.settings import EmbeddingSettings
+from indexing.changes import Changes
 from indexing.embed.languages import languages_read, reads
 from indexing.embed.locate import canonical_name
 from indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, is_installed
-from indexing.stores.model import ChunkRow
+from indexing.pipeline.known import Known
+from indexing.stores.model import ChunkRow, NoteStatus
 from indexing.tokens import NAMES, clear_language, detect_language
 
 Item = TypeVar("Item")
@@ -49,6 +52,36 @@ def language_of(root: Path, paths: Sequence[str]) -> str:
     :returns: a code of :data:`indexing.tokens.LANGUAGES`; English for no text.
     """
     return detect_language([_beginning(root / path) for path in _spread(sorted(paths))])
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``language`` is the one in force; ``outgrown`` that of most notes by now, where it is another
+    than the index was made for; ``told`` what the catalog is to say of when it was judged."""
+
+    language: str
+    outgrown: str | None = None
+    told: Mapping[str, int] = field(default_factory=dict)
+
+
+def judge(root: Path, asked: str | None, known: Known, changes: Changes) -> Judgement:
+    """Settle the language in force: the setting, that of the index, or the notes' own.
+
+    :param asked: what the settings say; None or empty leaves it to the notes.
+    :param known: what the index holds before the changes.
+    """
+    stored = known.meta.get("fingerprint", {}).get("language")
+    held = str(asked or stored or "en")
+    new = [file.path for file in changes.read if file.path not in known.stamps]
+    gone = known.stamps.keys() & set(changes.gone)
+    count = known.indexed + len(new) - len(gone)
+    if asked or not judgement_due(count, int(known.meta.get(JUDGED, 0))):
+        return Judgement(held)
+    before = (p for p, one in known.stamps.items() if one.status is NoteStatus.INDEXED)
+    now = language_of(root, [*(path for path in before if path not in gone), *new])
+    if stored is not None and now != stored:
+        return Judgement(held, outgrown=now)
+    return Judgement(now if stored is None else held, told={JUDGED: count})
 
 
 def judgement_due(notes: int, judged: int) -> bool:

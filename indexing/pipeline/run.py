@@ -28,16 +28,17 @@ from indexing.pipeline.flow import groups, one_ahead
 from indexing.pipeline.guard import check_deletions
 from indexing.pipeline.heap import few_collections
 from indexing.pipeline.known import Known, apart, within
-from indexing.pipeline.language import JUDGED, judgement_due, language_of
+from indexing.pipeline.language import judge
 from indexing.pipeline.lookup import HeldVectors
 from indexing.pipeline.mend import mend
 from indexing.pipeline.meter import Meter
+from indexing.pipeline.notes import NoteReader, moved
 from indexing.pipeline.records import unread_row
 from indexing.pipeline.sweep import Sweep
 from indexing.pipeline.tally import Tally
 from indexing.pipeline.upkeep import derive
 from indexing.pipeline.writer import Writer
-from indexing.reading import Read, read_note
+from indexing.reading import Read
 from indexing.report import Progress, Update
 from indexing.stores.catalog import Catalog, stamp_of
 from indexing.stores.layout import IndexLayout
@@ -129,7 +130,6 @@ class IndexRun:
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
         self._dimensions = int(asked["dimensions"])
-        self._lost: frozenset[str] = frozenset()
         self._unspoken: frozenset[str] = frozenset()
         self._before = known.generation
         self._language = "en"
@@ -208,11 +208,18 @@ class IndexRun:
             self._probe,
             self._dimensions,
         )
-        self._lost, self._unspoken, self._doorless = found.lost, found.unspoken, found.doorless
-        self._lost |= self._to_be_made_anew()
+        self._unspoken, self._doorless = found.unspoken, found.doorless
+        lost = found.lost | self._to_be_made_anew()
         self._warnings += found.told
-        if self._lost:
-            stamps = {path: stamp for path, stamp in stamps.items() if path not in self._lost}
+        if lost:
+            stamps = {path: stamp for path, stamp in stamps.items() if path not in lost}
+        self._notes = NoteReader(
+            self._vault,
+            known,
+            lost=lost,
+            comment_links=self._settings.vault.comment_links,
+            warn=self._warnings.append,
+        )
         limit = self._settings.vault.max_note_bytes
         recent = time.time_ns() - TICK_NS
         changes = compare(
@@ -227,7 +234,7 @@ class IndexRun:
         if not self._allow_mass_delete:
             check_deletions(self._vault, changes, known.stamps, self._settings.vault, self._lately)
         # What is as it was is not written again: a run without changes writes nothing.
-        news = [file for file in changes.retry if self._is_news(file)]
+        news = [file for file in changes.retry if self._notes.is_news(file)]
         return replace(changes, read=tuple(sorted([*changes.read, *news], key=_path_of)))
 
     def _to_be_made_anew(self) -> frozenset[str]:
@@ -240,15 +247,6 @@ class IndexRun:
     @property
     def _header_identity(self) -> dict[str, Any] | None:
         return None if self._headers is None else self._headers.identity
-
-    def _is_news(self, file: FileEntry) -> bool:
-        """Whether a note whose size and time are known is not what it was, or fails otherwise."""
-        read = self._read(file)
-        failed = self._known.stamps[file.path].status is NoteStatus.FAILED
-        if read.away and not failed:
-            return False
-        before = self._known.reasons.get(file.path) if failed else None
-        return read.note is not None or read.problem != before
 
     def _about(self) -> dict[str, Any]:
         """What the catalog is to say of the vault as a whole."""
@@ -264,7 +262,9 @@ class IndexRun:
 
     def _write(self, changes: Changes) -> None:
         known = self._known
-        about = {**self._about(), **self._judge_language(changes)}
+        judged = judge(self._vault, self._asked["language"], known, changes)
+        self._language, self.outgrown = judged.language, judged.outgrown
+        about = {**self._about(), **judged.told}
         told = all(known.meta.get(key) == value for key, value in about.items())
         cut_off = known.cut_off
         if not changes and told and not cut_off:
@@ -292,7 +292,7 @@ class IndexRun:
 
             def begin(group: Sequence[FileEntry]) -> Cut:
                 with self._timed("read"):
-                    reads = self._reads(group)
+                    reads = self._notes.read(group)
                 first = group is parts[0]
                 if first:
                     self._announce(reads, len(changes.read))
@@ -305,8 +305,8 @@ class IndexRun:
             done = 0
             for number, cut in enumerate(one_ahead(parts, begin), start=1):
                 last = number == len(parts)
-                moved = self._moved(cut.reads, gone)
-                leaving = sorted(gone) if last else sorted(moved)
+                went = moved(cut.reads, gone, known, self._catalog)
+                leaving = sorted(gone) if last else sorted(went)
                 with self._timed("embed"):
                     prepared = builder.build(
                         cut, leaving, other if last else (), every_link=last and every_link
@@ -321,7 +321,7 @@ class IndexRun:
                     meta |= about
                     prepared = _attached(prepared, changes)
                 with self._timed("store"):
-                    self._committed(writer, prepared, meta, moved)
+                    self._committed(writer, prepared, meta, went)
                 gone.difference_update(leaving)
                 self._warnings += [w for r in cut.reads if r.note for w in r.note.warnings]
                 done += len(cut.reads)
@@ -354,44 +354,6 @@ class IndexRun:
             self._parser  # noqa: B018 (a cached property)
         self._progress.stage("Indexing", notes, "notes")
 
-    def _reads(self, files: Sequence[FileEntry]) -> list[Read]:
-        """Read notes. One that the disk does not give now, and that is indexed, stays as it is."""
-        found = []
-        for file in files:
-            read = self._read(file)
-            known = self._known.stamps.get(file.path)
-            if read.away and known is not None and known.status is NoteStatus.INDEXED:
-                self._warnings.append(
-                    f"{file.path}: {read.problem}; what the index has of it stays until it can be"
-                )
-            else:
-                found.append(read)
-        return found
-
-    def _read(self, file: FileEntry) -> Read:
-        known = self._known.stamps.get(file.path)
-        # Content that is known is not read again, unless what was made of it is not there.
-        made = known is not None and known.status is not NoteStatus.FAILED
-        if file.path in self._lost:
-            made = False
-        return read_note(
-            self._vault,
-            file,
-            known.content_hash if known and made else "",
-            comment_links=self._settings.vault.comment_links,
-        )
-
-    def _moved(self, reads: Sequence[Read], gone: set[str]) -> list[str]:
-        """The vanished notes whose content stands in these; each new note takes one."""
-        stamps = self._known.stamps
-        new = [r.content_hash for r in reads if r.note is not None and r.file.path not in stamps]
-        known = self._catalog.paths_by_content_hash(new)
-        found: list[str] = []
-        for content_hash in new:
-            left = [p for p in known.get(content_hash, ()) if p in gone and p not in found]
-            found += left[:1]
-        return found
-
     def _may_lag(self) -> bool:
         """Whether a small write may leave the vector store as it is.
 
@@ -420,28 +382,6 @@ class IndexRun:
             self._language,
             reserve=0 if self._headers is None else HEADER_TOKENS,
         )
-
-    def _judge_language(self, changes: Changes) -> dict[str, Any]:
-        """Settle the language in force: the setting, that of the index, or the notes' own.
-
-        :returns: what the catalog is to say of when it was judged.
-        """
-        asked, known = self._asked["language"], self._known
-        stored = known.meta.get("fingerprint", {}).get("language")
-        self._language = str(asked or stored or "en")
-        new = [file.path for file in changes.read if file.path not in known.stamps]
-        gone = known.stamps.keys() & set(changes.gone)
-        count = known.indexed + len(new) - len(gone)
-        if asked or not judgement_due(count, int(known.meta.get(JUDGED, 0))):
-            return {}
-        held = (p for p, one in known.stamps.items() if one.status is NoteStatus.INDEXED)
-        now = language_of(self._vault, [*(path for path in held if path not in gone), *new])
-        if stored is None:
-            self._language = now
-        elif now != stored:
-            self.outgrown = now
-            return {}
-        return {JUDGED: count}
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.errors import IndexDamaged
+from config.errors import IndexDamaged, NotehopError
 from config.settings import Settings, ThemesSettings
 from indexing.enrich.summaries import Summaries
 from indexing.stores.catalog import Catalog, CatalogSnapshot
 from indexing.stores.layout import IndexLayout
 from indexing.stores.lexical import LexicalIndex
+from indexing.stores.lock import WriterLock
 from indexing.templates import read_templates
 from indexing.themes.build import Lexicon, Options, make_themes, source_digest
 from indexing.themes.file import drop_themes, read_themes, write_themes
@@ -26,6 +27,10 @@ from indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
+
+
+_PATIENCE = 30.0
+"""Seconds to wait for the lock to keep what was paid for: another may be writing meanwhile."""
 
 
 def options_of(settings: ThemesSettings) -> Options:
@@ -107,6 +112,33 @@ def sum_themes_up(
 
     sources = Sources(vault, settings.vault, Summaries.open(layout))
     return sum_up(catalog, themes, load, settings.themes.max_calls, sources, keep)
+
+
+def themes_summed_up(
+    layout: IndexLayout, vault: Path, settings: Settings, command: str
+) -> list[str]:
+    """Have a language model sum the themes up, where that is wanted: after the run, whose lock
+    nobody shall wait for as long as a model may take.
+
+    :param command: what people know the writer by.
+    :returns: what has to be said; usually nothing.
+    """
+    if not settings.themes.enabled or settings.themes.summaries != "llm":
+        return []
+
+    def load() -> LLM | None:
+        from indexing.llm.load import load_llm
+
+        return load_llm(settings, log_dir=layout.root)
+
+    def writing() -> WriterLock:
+        return WriterLock(layout, command, patience=_PATIENCE)
+
+    try:
+        with Catalog.open(layout.catalog, read_only=True) as catalog:
+            return sum_themes_up(layout, catalog, vault, settings, load, writing)
+    except NotehopError as exc:
+        return [f"themes were not summed up: {exc}"]
 
 
 def _lexicon(layout: IndexLayout, view: CatalogSnapshot) -> Lexicon:
