@@ -43,6 +43,7 @@ from app.retrieval.trace import Plan, TracedQuery
 from app.retrieval.weights import Weights
 from app.retrieval.widening import AliasWidening
 from config import Settings
+from indexing.beside import Beside
 from indexing.stores.reader import Snapshot
 from indexing.tokens import Tokenizer
 
@@ -81,7 +82,8 @@ class Parts:
 
     ``embed_model`` gives the model, which is loaded when it is first asked for. ``remedy`` tells
     what is done, or has to be done, about notes that changed since. ``scorer`` reranks; None for no
-    rerank. ``clock`` gives seconds since the epoch.
+    rerank. ``beside`` are threads that share the work of a query. ``clock`` gives seconds since the
+    epoch.
     """
 
     vault: Path
@@ -90,6 +92,7 @@ class Parts:
     tokenizer: Tokenizer
     remedy: Callable[[], str]
     scorer: Scorer | None = None
+    beside: Beside | None = None
     clock: Callable[[], float] = time.time
 
 
@@ -182,6 +185,8 @@ def ranking(
     :param subject: the notes that it is about.
     """
     settings = parts.settings.retrieval
+    # A phrase is looked for in texts of the catalog, by whichever signal comes to it first.
+    beside = None if allowed is not None and allowed.phrases else parts.beside
     signals = {
         "semantic": SemanticRetriever(
             view,
@@ -189,6 +194,7 @@ def ranking(
             similarity_top_k=settings.candidates,
             allowed=allowed,
             with_text=False,
+            beside=beside,
         ),
         "lexical": LexicalRetriever(
             view,
@@ -213,6 +219,7 @@ def ranking(
         if settings.title_dispatch
         else None,
         widening=AliasWidening(view) if settings.alias_expansion else None,
+        beside=beside,
     )
     return GraphEnhancedRetriever(
         fusion,

@@ -30,6 +30,7 @@ from app.container.reranking import scorer_of
 from app.container.standing import Standing
 from app.retrieval.trace import TracedQuery
 from config.errors import ModelError
+from indexing.beside import Beside
 from indexing.embed.query import QueryEmbedder, load_query
 from indexing.llm.tokens import counter
 from indexing.stores.catalog import Catalog
@@ -57,11 +58,14 @@ class Machinery:
         self._llm = llm_of(place) if llm is None else llm
         self._loading = threading.RLock()
         self._scorer = scorer_of(place.settings)
+        self._beside = Beside()
         self._embedder: QueryEmbedder | None = None
         self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None
 
     def close(self) -> None:
-        """Let go of the index, and of the connections of the model that the settings name."""
+        """Let go of the index, of threads, and of the connections of the model that the settings
+        name."""
+        self._beside.close()
         self.reader.close()
         if isinstance(self._llm, LateLLM):
             self._llm.close()
@@ -117,6 +121,7 @@ class Machinery:
                 tokenizer,
                 lambda: remedy(self._place.layout),
                 self._scorer,
+                self._beside,
             )
             found = retrieve(query, view, parts, wanted, narrowed)
         self.ready = self.ready or not narrowed.lists

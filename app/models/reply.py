@@ -103,8 +103,8 @@ class Reply(Strict):
 
     ``filters`` are those that were applied, as they are written in a query. ``intent`` is what the
     query was taken to be after; ``explanation`` is there when it asks to explain.
-    ``timings_ms`` maps stage -> milliseconds. ``pending`` counts the notes that changed since the
-    index was made; None when that could not be told in time.
+    ``timings_ms`` maps stage -> milliseconds; stages may run beside each other. ``pending`` counts
+    the notes that changed since the index was made; None when that could not be told in time.
     """
 
     connected_notes: list[ConnectedNote]

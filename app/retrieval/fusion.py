@@ -26,6 +26,7 @@ from app.retrieval.signals.signal import SignalRetriever
 from app.retrieval.trace import Trace, trace_of
 from app.retrieval.widening import AliasWidening
 from config.errors import UsageError
+from indexing.beside import Beside
 from indexing.stores.model import ChunkId
 
 __all__ = ["DISPATCH", "Fused", "FusionRetriever", "fuse"]
@@ -128,6 +129,7 @@ class FusionRetriever(QueryFusionRetriever):
         similarity_top_k: int = 100,
         dispatch: BaseRetriever | None = None,
         widening: AliasWidening | None = None,
+        beside: Beside | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Wire the signals.
@@ -140,6 +142,8 @@ class FusionRetriever(QueryFusionRetriever):
         :param similarity_top_k: how many fused hits at most.
         :param dispatch: finds what the query names exactly; its hits stand before all others.
         :param widening: adds to the query of one signal what another found; None leaves it.
+        :param beside: threads in which signals are asked while one computes that does it outside
+            the interpreter; all are over one fixed generation then. None asks one after the other.
         :raises ValueError: if a number is out of range, no signal has a weight, or a weight or the
             widening names a signal that is not there.
         """
@@ -152,6 +156,7 @@ class FusionRetriever(QueryFusionRetriever):
         self._k = k
         self._dispatch = dispatch
         self._widening = widening
+        self._beside = beside or Beside(0)
         # Not the constructor of the base class, which looks for LangChain each time and finds it
         # nowhere; these are what it would set.
         BaseRetriever.__init__(self, callback_manager=callback_manager)
@@ -188,17 +193,31 @@ class FusionRetriever(QueryFusionRetriever):
         """
         trace = trace_of(query_bundle)
         votes = _Votes()
-        for wave in self._waves():
-            for name, retriever in wave.items():
-                query = self._query_for(name, query_bundle, votes)
-                try:
-                    with trace.timed(name):
-                        votes.add(name, _ask(retriever, query))
-                except UsageError:
-                    raise
-                except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
-                    votes.failures[name] = exc
+        asked = {name: one for wave in self._waves() for name, one in wave.items()}
+        outside = {name: one for name, one in asked.items() if _is_outside(one)}
+        others = {name: one for name, one in asked.items() if name not in outside}
+        with self._beside.begun(lambda: self._ask(others, query_bundle, trace, votes)) as rest:
+            self._ask(outside, query_bundle, trace, votes)
+            rest()
         return self._outcome(votes, query_bundle, trace, expand, weight)
+
+    def _ask(
+        self,
+        retrievers: Mapping[str, BaseRetriever],
+        query_bundle: QueryBundle,
+        trace: Trace,
+        votes: _Votes,
+    ) -> None:
+        """Have retrievers vote, one after the other."""
+        for name, retriever in retrievers.items():
+            query = self._query_for(name, query_bundle, votes)
+            try:
+                with trace.timed(name):
+                    votes.add(name, _ask(retriever, query))
+            except UsageError:
+                raise
+            except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
+                votes.failures[name] = exc
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self.shown(await self.afused(query_bundle), query_bundle)
@@ -250,11 +269,11 @@ class FusionRetriever(QueryFusionRetriever):
     ) -> Iterator[NodeWithScore]:
         answered = [name for name in self._signals if name in votes.rankings]
         if not answered:
-            raise next(iter(votes.failures.values()))
+            raise next(iter(self._failures(votes).values()))
         if expand is not None:
             self._expand(votes, query, expand)
         self._judge(votes, query, trace)
-        for name, failure in votes.failures.items():
+        for name, failure in self._failures(votes).items():
             trace.warn(
                 f"the {name} signal failed and did not vote ({type(failure).__name__}: {failure}); "
                 f"the ranking is that of: {', '.join(answered)}"
@@ -265,6 +284,11 @@ class FusionRetriever(QueryFusionRetriever):
         # In the order of the signals, whichever answered first.
         rankings = {name: votes.rankings[name] for name in weights if name in votes.rankings}
         return (_hit(one, votes, weights) for one in fusing(rankings, weights, self._k))
+
+    def _failures(self, votes: _Votes) -> dict[str, Exception]:
+        """What failed, in the order of the signals, whichever failed first."""
+        names = (*self._signals, *self._judges, DISPATCH)
+        return {name: votes.failures[name] for name in names if name in votes.failures}
 
     def _judge(self, votes: _Votes, query: QueryBundle, trace: Trace) -> None:
         """Let the judges vote on what the signals found."""
@@ -303,6 +327,10 @@ class FusionRetriever(QueryFusionRetriever):
         """
         dispatched = len(votes.rankings.get(DISPATCH, ()))
         return (others + 1.0) * (self._k + dispatched) / (self._k + 1)
+
+
+def _is_outside(retriever: BaseRetriever) -> bool:
+    return isinstance(retriever, SignalRetriever) and retriever.outside
 
 
 def _ask(retriever: BaseRetriever, query: QueryBundle) -> _Found:

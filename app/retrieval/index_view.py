@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from indexing.beside import Beside
 from indexing.stores.lexical import LexicalIndex
 from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 
@@ -30,8 +31,17 @@ class VectorRows(Protocol):
     def similarities(self, query: Vector, ids: Sequence[ChunkId]) -> NDArray[np.floating[Any]]:
         """Return the cosine of each id, in the order of ``ids``; NaN for an unknown id."""
 
-    def top(self, query: Vector, k: int, allowed: Collection[ChunkId] | None = None) -> Hits:
-        """Return the ``k`` nearest by exact cosine, among ``allowed`` if given."""
+    def top(
+        self,
+        query: Vector,
+        k: int,
+        allowed: Collection[ChunkId] | None = None,
+        beside: Beside | None = None,
+    ) -> Hits:
+        """Return the ``k`` nearest by exact cosine, among ``allowed`` if given.
+
+        :param beside: threads that may share the work.
+        """
 
 
 class IndexView(Protocol):

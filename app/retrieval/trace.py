@@ -37,7 +37,8 @@ class Trace:
     """What the stages of one query report.
 
     ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms``
-    maps stage -> milliseconds, added up when a stage runs twice. ``filters`` are those that were
+    maps stage -> milliseconds, added up when a stage runs twice; stages may run beside each other.
+    ``filters`` are those that were
     applied, as they are written in a query. ``plan`` is None where nothing was ranked. A trace that
     nobody kept logs its
     warnings, so that they are never lost.

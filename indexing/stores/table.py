@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.errors import IndexDamaged, IndexMissing
+from indexing.beside import Beside
 from indexing.stores import table_files
 from indexing.stores.table_files import Manifest
 from indexing.stores.table_rows import Matrix, Rows
@@ -222,11 +223,16 @@ class VectorTable:
         return found
 
     def top(
-        self, query: NDArray[Any], k: int, allowed: Collection[str] | None = None
+        self,
+        query: NDArray[Any],
+        k: int,
+        allowed: Collection[str] | None = None,
+        beside: Beside | None = None,
     ) -> list[tuple[str, float]]:
         """The k nearest and their cosine to 6 decimals, best first, ties by id.
 
         :param allowed: rank these ids only; those the table lacks are passed over.
+        :param beside: threads that share the comparing, where they are free.
         :returns: fewer than k if there are not so many; empty for k < 1.
         :raises ValueError: if the query's shape is not (dimensions,).
         """
@@ -237,13 +243,13 @@ class VectorTable:
         if k < 1:
             return []
         if rows is None:
-            scores = held.products(vector)
+            scores = held.products(vector, beside)
             scores[held.hidden] = -np.inf
         elif 2 * len(rows) < len(held.hidden):
             # Below a half, copying the allowed rows together costs less than scoring them all.
             scores = held.products_of(rows, vector)
         else:
-            scores = held.products(vector)[rows]
+            scores = held.products(vector, beside)[rows]
         near = _near(scores, k)
         values = _rounded(scores[near]).tolist()
         hits = [*zip(held.ids_of(near if rows is None else rows[near]), values, strict=True)]

@@ -16,6 +16,7 @@ from app.retrieval.filters.allowed import Allowed, ranked
 from app.retrieval.index_view import Hits, IndexView, Vector, ViewSource
 from app.retrieval.query_vector import aquery_vector, query_vector
 from app.retrieval.signals.signal import SignalRetriever, checked_top_k
+from indexing.beside import Beside
 from indexing.stores.model import ChunkId
 
 
@@ -25,6 +26,8 @@ class SemanticRetriever(SignalRetriever):
     Every vector is compared, so that the same index gives the same ranking.
     """
 
+    outside = True
+
     def __init__(
         self,
         view: ViewSource,
@@ -33,6 +36,7 @@ class SemanticRetriever(SignalRetriever):
         similarity_top_k: int = 100,
         allowed: Allowed | Collection[ChunkId] | None = None,
         with_text: bool = True,
+        beside: Beside | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Wire the signal to the index.
@@ -40,12 +44,14 @@ class SemanticRetriever(SignalRetriever):
         :param embed_model: the model that embedded the chunks.
         :param similarity_top_k: how many hits at most.
         :param allowed: rank these chunks only; None for all.
+        :param beside: threads that share the comparing, where they are free.
         :raises ValueError: if ``similarity_top_k`` < 1.
         """
         super().__init__(view, with_text=with_text, callback_manager=callback_manager)
         self._embed_model = embed_model
         self._top_k = checked_top_k(similarity_top_k)
         self._allowed = allowed
+        self._beside = beside
 
     def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
         return self._near(view, query_vector(query, self._embed_model))
@@ -57,4 +63,5 @@ class SemanticRetriever(SignalRetriever):
         return self._near(view, await aquery_vector(query, self._embed_model))
 
     def _near(self, view: IndexView, vector: Vector) -> Hits:
-        return ranked(partial(view.chunk_vectors.top, vector), self._top_k, self._allowed)
+        top = partial(view.chunk_vectors.top, vector, beside=self._beside)
+        return ranked(top, self._top_k, self._allowed)

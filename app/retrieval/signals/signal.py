@@ -6,6 +6,7 @@ Touches: index.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
@@ -23,6 +24,9 @@ class SignalRetriever(BaseRetriever):
     The fusion asks :meth:`rank` of its signals: nodes for 200 candidates, of which it shows a few,
     would take longer than finding them.
     """
+
+    outside: ClassVar[bool] = False
+    """Whether it computes outside the interpreter, so that other signals can be asked meanwhile."""
 
     def __init__(
         self,

@@ -88,7 +88,7 @@ class AngleTable:
         )
 
     def top(
-        self, query: Any, k: int, allowed: Collection[str] | None = None
+        self, query: Any, k: int, allowed: Collection[str] | None = None, **_: Any
     ) -> list[tuple[str, float]]:
         ids = [one for one in self.angles if allowed is None or one in allowed]
         scores = dict(zip(ids, self.similarities(query, ids).tolist(), strict=True))

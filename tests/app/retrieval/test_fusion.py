@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 from llama_index.core import Settings
@@ -14,6 +15,7 @@ from app.retrieval.signals.title import TitleRetriever
 from app.retrieval.trace import TracedQuery
 from app.retrieval.widening import AliasWidening
 from config.errors import ModelError, QueryError
+from indexing.beside import Beside
 from tests.app.retrieval.fake_index import Broken, FakeIndex, Listed, ids
 
 
@@ -128,6 +130,74 @@ def test_a_query_that_cannot_be_run_is_no_failing_signal(ask):
     fusion = FusionRetriever({"semantic": Broken(QueryError("empty")), "lexical": Listed()})
     with pytest.raises(QueryError, match="empty"):
         ask(fusion, "?")
+
+
+class Outside(TitleRetriever):
+    """Says it computes outside the interpreter, and waits until the others were asked."""
+
+    outside = True
+
+    def __init__(self, asked):
+        super().__init__(FakeIndex(), with_text=False)
+        self.asked = asked
+
+    def _rank(self, *_):
+        assert self.asked.wait(10)
+        return [("a", 0.9)]
+
+
+class Told(Listed):
+    """Says when it is asked."""
+
+    def __init__(self, asked, *hits):
+        super().__init__(*hits)
+        self.asked = asked
+
+    def _retrieve(self, query_bundle):
+        self.asked.set()
+        return super()._retrieve(query_bundle)
+
+
+@pytest.fixture
+def beside():
+    found = Beside(1)
+    yield found
+    found.close()
+
+
+def test_others_are_asked_while_one_computes_outside(beside):
+    asked = threading.Event()
+    signals = {"semantic": Outside(asked), "lexical": Told(asked, ("b", 3.0), ("a", 2.0))}
+    query = TracedQuery("?")
+    found = FusionRetriever(signals, beside=beside).retrieve(query)
+    assert query.trace.warnings == []
+    plain = FusionRetriever(signals).retrieve("?")
+    assert [(one.node_id, one.score) for one in found] == [
+        (one.node_id, one.score) for one in plain
+    ]
+    assert ids(found) == ["a", "b"]
+    assert set(query.trace.timings_ms) == {"semantic", "lexical"}
+
+
+def test_failures_there_are_told_in_the_order_of_the_signals(beside):
+    asked = threading.Event()
+    asked.set()
+    query = TracedQuery("?")
+    signals = {
+        "first": Broken(RuntimeError("one")),
+        "semantic": Outside(asked),
+        "second": Broken(RuntimeError("two")),
+    }
+    assert ids(FusionRetriever(signals, beside=beside).retrieve(query)) == ["a"]
+    assert [told.split()[1] for told in query.trace.warnings] == ["first", "second"]
+
+
+def test_a_query_that_cannot_be_run_ends_there_too(beside):
+    asked = threading.Event()
+    asked.set()
+    signals = {"semantic": Outside(asked), "lexical": Broken(QueryError("empty"))}
+    with pytest.raises(QueryError, match="empty"):
+        FusionRetriever(signals, beside=beside).retrieve("?")
 
 
 def test_no_language_model_is_resolved(monkeypatch):

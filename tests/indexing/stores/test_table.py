@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexing.beside import Beside
 from indexing.stores.table import VectorTable
 from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, vector_of
 
@@ -53,6 +56,33 @@ def test_it_ranks_exactly(table: VectorTable) -> None:
     assert sorted(table.ids) == IDS
     for k in (1, 3, 5, 99):
         assert close(table.top(QUERY, k), exact(IDS, k))
+
+
+def test_it_ranks_the_same_when_threads_share_the_work(tmp_path: Path) -> None:
+    ids = [f"{number}" for number in range(9_000)]
+    drawn = np.random.default_rng(3).normal(size=(len(ids), DIMENSIONS)).astype(np.float32)
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    table = VectorTable.build(tmp_path, "chunks", ids[:7_000], drawn[:7_000], 1)
+    table = table.with_tail(ids[7_000:], drawn[7_000:]).without(["17", "8000"])
+    threads: set[int] = set()
+    beside = Beside(2)
+    started = threading.Event()
+
+    def seen(work: Callable[[], None]) -> Any:
+        def told() -> None:
+            threads.add(threading.get_ident())
+            work()
+            started.set()
+
+        return begun(told)
+
+    begun = beside.begun
+    beside.begun = seen  # type: ignore[method-assign]
+    for k, allowed in ((50, None), (50, ids[:6_000]), (9_000, None)):
+        assert table.top(QUERY, k, allowed, beside) == table.top(QUERY, k, allowed)
+    assert started.wait(10)
+    assert threads - {threading.get_ident()}
+    beside.close()
 
 
 def test_it_ranks_only_the_allowed(table: VectorTable) -> None:
