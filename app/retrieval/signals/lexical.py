@@ -15,7 +15,6 @@ from app.retrieval.filters.allowed import Allowed, ranked
 from app.retrieval.index_view import Hits, IndexView, ViewSource
 from app.retrieval.signals.signal import SignalRetriever, checked_top_k
 from app.retrieval.trace import view_for
-from indexing.stores.bm25 import bm25_retriever
 from indexing.stores.model import ChunkId
 from indexing.tokens import Tokenizer
 
@@ -80,6 +79,9 @@ class LexicalRetriever(SignalRetriever):
         return view.lexical.top(self._tokenizer.query(query.query_str), len(ids), ids)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        # Its package takes a seventh of a second to import, and a search asks for ranks alone.
+        from indexing.stores.bm25 import bm25_retriever
+
         ranking = _OneGeneration(
             view_for(query_bundle, self._source), self._tokenizer, self._allowed
         )
