@@ -9,7 +9,6 @@ from time import perf_counter
 
 import pytest
 
-from app.demo import demo_vault
 from config import load_settings
 from indexing.embed.bulk import load_bulk
 from indexing.pipeline import Indexer
@@ -17,22 +16,20 @@ from indexing.pipeline.records import embedded_sentence
 from indexing.stores.catalog import Catalog
 from indexing.stores.layout import IndexLayout
 from tests.benchmarks.conftest import Large
+from tests.benchmarks.drawn import write_vault
 from tests.benchmarks.pairs import say
 
 pytestmark = pytest.mark.bench
 
-COPIES = 12
+NOTES = 400
+"""Each with eight texts of its own. Copies of a few notes would measure something else: a text that
+stands in twelve notes is embedded once, and stored twelve times."""
 
 
 def test_first_index_against_the_bare_model(tmp_path: Path) -> None:
     """The same texts through the model alone, in one call, and through a whole run; in turns."""
     vault = tmp_path / "vault"
-    for copy in range(COPIES):
-        for note in demo_vault().rglob("*.md"):
-            target = vault / str(copy) / note.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            text = note.read_text(encoding="utf-8")
-            target.write_text(f"{text}\n\nCopy {copy} of the notes.\n", encoding="utf-8")
+    write_vault(vault, NOTES)
     settings = load_settings()
     model = load_bulk(settings.embedding)
     bare, whole = [], []
