@@ -164,6 +164,7 @@ class RetrievalSettings(_Section):
     expansion: Literal["off", "conservative", "balanced", "aggressive"]
     expansion_weight: float = Field(ge=0)
     alias_expansion: bool
+    subject_names: Literal["proper", "any"]
     unread_share: float = Field(ge=0, le=1)
     template_share: float = Field(gt=0, le=1)
     max_query_chars: int = Field(ge=1)

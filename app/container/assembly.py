@@ -30,6 +30,7 @@ from app.retrieval.fusion import FusionRetriever
 from app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
 from app.retrieval.index_view import IndexView
 from app.retrieval.intents import Reading
+from app.retrieval.proper_names import proper_names
 from app.retrieval.signals.candidates import CandidateSignal
 from app.retrieval.signals.graph import GraphSignal
 from app.retrieval.signals.lexical import LexicalRetriever
@@ -116,12 +117,15 @@ def retrieve(
         taken = reading(query.query_str, view, wanted.intent or parts.settings.retrieval.intent)
         weights = weigh(query.query_str, parts.settings, taken, parts.tokenizer.language)
         # Who asks about something in particular may not call it by its whole name.
-        words = None if taken.intent == "none" else parts.tokenizer.query
+        particular = taken.intent != "none"
         subject = Subject(
             view,
             taken.about,
-            words,
-            covered=0.0 if taken.intent == "none" else COVERED,
+            parts.tokenizer.query if particular else None,
+            covered=COVERED if particular else 0.0,
+            proper=None
+            if particular or parts.settings.retrieval.subject_names == "any"
+            else proper_names(taken.about, parts.tokenizer.language),
             left_out=templates_of(parts.vault, query.query_str),
         )
         retriever = ranking(view, parts, narrowed.allowed, weights, subject)

@@ -21,7 +21,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from app.retrieval.index_view import Hits
 from app.retrieval.nodes import light_node, noted
 from app.retrieval.reciprocal_rank import Fused, fuse, fusing
-from app.retrieval.signals.candidates import CandidateSignal
+from app.retrieval.signals.candidates import CandidateSignal, PreparedSignal
 from app.retrieval.signals.signal import SignalRetriever
 from app.retrieval.trace import Trace, trace_of
 from app.retrieval.widening import AliasWidening
@@ -196,7 +196,12 @@ class FusionRetriever(QueryFusionRetriever):
         asked = {name: one for wave in self._waves() for name, one in wave.items()}
         outside = {name: one for name, one in asked.items() if _is_outside(one)}
         others = {name: one for name, one in asked.items() if name not in outside}
-        with self._beside.begun(lambda: self._ask(others, query_bundle, trace, votes)) as rest:
+
+        def ask_others() -> None:
+            self._ask(others, query_bundle, trace, votes)
+            self._prepare(trace, votes)
+
+        with self._beside.begun(ask_others) as rest:
             self._ask(outside, query_bundle, trace, votes)
             rest()
         return self._outcome(votes, query_bundle, trace, expand, weight)
@@ -218,6 +223,16 @@ class FusionRetriever(QueryFusionRetriever):
                 raise
             except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
                 votes.failures[name] = exc
+
+    def _prepare(self, trace: Trace, votes: _Votes) -> None:
+        """Have the judges do what needs no candidates."""
+        for name, judge in self._judges.items():
+            if isinstance(judge, PreparedSignal):
+                try:
+                    with trace.timed(name):
+                        judge.prepare()
+                except Exception as exc:  # noqa: BLE001 - as any signal; kept, never swallowed
+                    votes.failures[name] = exc
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self.shown(await self.afused(query_bundle), query_bundle)
@@ -296,6 +311,8 @@ class FusionRetriever(QueryFusionRetriever):
             return
         candidates = _Candidates(lambda: self._candidates(votes))
         for name, judge in self._judges.items():
+            if name in votes.failures:
+                continue
             try:
                 with trace.timed(name):
                     votes.add(name, judge.rank(query, candidates))

@@ -6,6 +6,7 @@ Touches: index.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from app.retrieval.index_view import IndexView
@@ -33,6 +34,9 @@ of the insurance claim for the car is none about the car."""
 Words = Callable[[str], Collection[str]]
 """Text -> its words as the index has them."""
 
+Proper = Callable[[int, int], bool]
+"""First and last character (exclusive) of a stretch of a text -> whether it is a proper name."""
+
 _SMALL = frozenset().union(*FUNCTION_WORDS.values())
 _NO_END = frozenset(
     (
@@ -56,6 +60,10 @@ class Subject:
     First those whose title or alias stands in the text, longest name first. If there are none and
     the text is to have a subject, the one of the best notes whose name shares its words with the
     text: all that the text says, or all that the name says, without regard to order and inflection.
+
+    Whose title is an everyday word ("Plan") is named by many texts that are not about it. With
+    ``proper`` a name counts only where the text writes it as the note does, and as a proper name:
+    with a capital that is not that of the sentence, in a text that writes other words without.
     """
 
     def __init__(
@@ -65,19 +73,24 @@ class Subject:
         words: Words | None,
         *,
         covered: float = 0.0,
+        proper: Proper | None = None,
         left_out: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Take the text that names the subject.
 
         :param words: the tokenizer of the index, for queries; None looks for whole names only.
         :param covered: share of the text's words that a name has to cover, 0 to 1.
+        :param proper: tells of a stretch of the text whether it is written as a proper name; None
+            takes names however they are written.
         :param left_out: tells of a path whether its note is no subject.
         """
         self._view = view
         self._text = text
         self._words = words
         self._covered = covered
+        self._proper = proper
         self._left_out = left_out
+        self._names: dict[tuple[int, int], frozenset[str]] | None = None
         self._found: tuple[str, ...] | None = None
 
     @property
@@ -90,6 +103,10 @@ class Subject:
 
         :param candidates: what the signals found, best first.
         """
+        self.look_up()
+        if not self._names and self._words is None:
+            # Nothing to look for among the candidates, which are fused when they are looked at.
+            return ()
         if self._found is None:
             rank = {path: at for at, path in enumerate(self._paths(candidates))}
             self._found = self._named(rank) or self._near(list(rank))
@@ -99,17 +116,33 @@ class Subject:
         paths = dict.fromkeys(self._view.paths_of(candidates))
         return [path for path in paths if path is not None]
 
-    def _named(self, rank: Mapping[str, int]) -> tuple[str, ...]:
-        spans = dict(_spans(self._text))
+    def look_up(self) -> None:
+        """Look up the names that stand in the text: what can be done before there are candidates.
+        :meth:`notes` does it where nobody has."""
+        if self._names is not None:
+            return
+        proper = self._proper
+        spans = {
+            span: names for span, names in _spans(self._text) if proper is None or proper(*span)
+        }
         known = self._view.named_any({name for names in spans.values() for name in names})
+        if proper is not None and known:
+            known = self._as_written(known)
+        self._names = {
+            span: paths
+            for span, names in spans.items()
+            if (paths := frozenset(path for name in names for path in known.get(name, ())))
+        }
+
+    def _named(self, rank: Mapping[str, int]) -> tuple[str, ...]:
+        named = self._names or {}
         least = self._covered * _weight(self._text)
         found: dict[str, None] = {}
         taken: set[int] = set()
-        for first, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
+        for first, end in sorted(named, key=lambda span: (span[0] - span[1], span[0])):
             if _weight(self._text[first:end]) < least:
                 continue
-            paths = {path for name in spans[first, end] for path in known.get(name, ())}
-            paths = {path for path in paths if not self._left_out(path)}
+            paths = {path for path in named[first, end] if not self._left_out(path)}
             if len(paths) > MOST:
                 # A name of many notes is that of the one which the rest of the query fits.
                 paths = {path for path in paths if path in rank}
@@ -118,6 +151,18 @@ class Subject:
                 ordered = sorted(paths, key=lambda path: (rank.get(path, len(rank)), path))
                 found.update(dict.fromkeys(ordered))
         return tuple(found)[:MOST]
+
+    def _as_written(self, known: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        """Those of the notes that write the name themselves as it stands there."""
+        notes = self._view.notes_at({path for paths in known.values() for path in paths})
+        own = {
+            path: {_composed(name) for name in (note.title, *note.aliases)}
+            for path, note in notes.items()
+        }
+        return {
+            name: [path for path in paths if _composed(name) in own.get(path, ())]
+            for name, paths in known.items()
+        }
 
     def _near(self, paths: Sequence[str]) -> tuple[str, ...]:
         words = self._words
@@ -135,6 +180,10 @@ class Subject:
                     if share > best and share >= self._covered:
                         best, nearest = share, path
         return (nearest,) if nearest else ()
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(name.split()))
 
 
 def _weight(text: str) -> int:

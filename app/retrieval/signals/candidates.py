@@ -8,7 +8,7 @@ Touches: index.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from llama_index.core.schema import QueryBundle
 
@@ -24,6 +24,14 @@ class CandidateSignal(Protocol):
 
         :param candidates: the chunks that the others found, fused, best first.
         """
+
+
+@runtime_checkable
+class PreparedSignal(CandidateSignal, Protocol):
+    """One with work to do that needs no candidates."""
+
+    def prepare(self) -> None:
+        """Do it, if it is not done; :meth:`rank` does where nobody asked for it."""
 
 
 def best_by_note(view: IndexView, candidates: Iterable[ChunkId], most: int) -> dict[str, ChunkId]:

@@ -33,6 +33,10 @@ class SubjectSignal:
         self._subject = subject
         self._allowed = allowed
 
+    def prepare(self) -> None:
+        """Look up the names that stand in the query."""
+        self._subject.look_up()
+
     def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
         """Return one chunk a note, in the order of the names' lengths; the score is 1."""
         hits: list[tuple[ChunkId, float]] = []

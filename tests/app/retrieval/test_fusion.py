@@ -398,3 +398,37 @@ def test_weights_of_judges_are_checked(weights, said):
 def test_a_judge_takes_no_name_of_a_signal():
     with pytest.raises(ValueError, match="a signal and a judge have one name"):
         FusionRetriever({"semantic": Listed(("a", 0.9))}, judges={"semantic": Judge()})
+
+
+class Preparing:
+    """A judge with work to do beforehand."""
+
+    def __init__(self, failure=None):
+        self.calls = []
+        self.failure = failure
+
+    def prepare(self):
+        self.calls.append("prepare")
+        if self.failure:
+            raise self.failure
+
+    def rank(self, _, candidates):
+        self.calls.append("rank")
+        return [(one, 1.0) for one in candidates]
+
+
+def test_a_judge_prepares_while_signals_are_asked():
+    judge = Preparing()
+    fusion = FusionRetriever({"s": Listed(("a", 1.0))}, judges={"j": judge})
+    assert ids(fusion.retrieve("?")) == ["a"]
+    assert judge.calls == ["prepare", "rank"]
+
+
+def test_a_judge_that_fails_beforehand_is_told_and_not_asked():
+    judge, query = Preparing(RuntimeError("no")), TracedQuery("?")
+    fusion = FusionRetriever({"s": Listed(("a", 1.0))}, judges={"j": judge})
+    assert ids(fusion.retrieve(query)) == ["a"]
+    assert judge.calls == ["prepare"]
+    assert query.trace.warnings == [
+        "the j signal failed and did not vote (RuntimeError: no); the ranking is that of: s"
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.retrieval.proper_names import proper_names
 from app.retrieval.subject import Subject
 from indexing.tokens import Tokenizer
 from tests.app.retrieval.fake_index import FakeIndex
@@ -66,6 +67,51 @@ def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> No
     candidates.append("Projects/Field Ecologist Search.md:0")
     assert found(text, *candidates) == (path,)
     assert found(text, "Pell.md:0") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        pytest.param(
+            "who mends the lugs of Pell Sluice?", ["Projects/Pell Sluice.md"], id="as written"
+        ),
+        pytest.param("what does Pell Sluice's gate cost", ["Projects/Pell Sluice.md"], id="owner"),
+        pytest.param("what came of The Gate", ["Projects/Pell Sluice.md"], id="an alias"),
+        pytest.param("who mends the lugs of pell sluice?", [], id="written small"),
+        pytest.param("who mends the lugs of PELL SLUICE?", [], id="written otherwise"),
+        pytest.param("Budget for the year", [], id="the sentence's capital"),
+        pytest.param("Gull Hide", [], id="nothing else"),
+        pytest.param("who knows Eels", [], id="none of that name"),
+    ],
+)
+def test_proper_names_are_written_as_the_note_writes_them(text: str, paths: list[str]) -> None:
+    subject = Subject(vault(), text, None, proper=proper_names(text, "en"))
+    assert list(subject.notes(())) == paths
+
+
+def test_names_are_looked_up_once() -> None:
+    asked = []
+
+    class Counted(FakeIndex):
+        def named_any(self, names):
+            asked.append(set(names))
+            return super().named_any(names)
+
+    subject = Subject(Counted().add("Pell.md", 1), "what of Pell", None)
+    subject.look_up()
+    assert subject.found == ()
+    assert subject.notes(()) == ("Pell.md",)
+    assert subject.notes(()) == ("Pell.md",)
+    assert len(asked) == 1
+
+
+def test_candidates_are_not_looked_at_where_no_name_stands() -> None:
+    class Untouched(list):
+        def __iter__(self):
+            raise AssertionError("candidates are fused when they are looked at")
+
+    text = "what of eels"
+    assert Subject(vault(), text, None).notes(Untouched()) == ()
 
 
 def test_half_of_a_name_and_something_else_is_no_name() -> None:

@@ -1,0 +1,43 @@
+"""Names that a text writes as such: by their capitals, where capitals tell."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.retrieval.proper_names import proper_names
+
+
+def words_of(text: str, language: str = "en") -> list[str]:
+    is_proper = proper_names(text, language)
+    return [word[0] for word in re.finditer(r"\S+", text) if is_proper(*word.span())]
+
+
+@pytest.mark.parametrize(
+    ("text", "proper"),
+    [
+        pytest.param("who is the father of Anna Berg?", ["Anna", "Berg?"], id="two words"),
+        pytest.param("the plan for the harbour", [], id="no capital"),
+        pytest.param("Harbour Office Plan", [], id="all have one"),
+        pytest.param("Harbour Office of the Plan", [], id="all but small words"),
+        pytest.param("Harbour opening hours", [], id="the sentence's own"),
+        pytest.param("«Harbour opening» hours", [], id="the sentence's own, in quotes"),
+        pytest.param("iPhone battery", ["iPhone"], id="a capital further in"),
+        pytest.param("NASA budget", ["NASA"], id="all capitals"),
+        pytest.param("что пишет Анна сегодня", ["Анна"], id="Cyrillic"),
+        pytest.param("灯塔项目的进展", [], id="letters without case"),
+        pytest.param("", [], id="nothing"),
+    ],
+)
+def test_a_capital_tells_where_others_have_none(text: str, proper: list[str]) -> None:
+    assert words_of(text) == proper
+
+
+def test_in_german_two_words_have_one() -> None:
+    text = "was hat der Hafen mit Anna Berg zu tun"
+    assert words_of(text, "de") == []
+    is_proper = proper_names(text, "de")
+    first = text.index("Anna")
+    assert is_proper(first, first + len("Anna Berg"))
+    assert not is_proper(text.index("Hafen"), text.index("mit"))
