@@ -57,18 +57,28 @@ class Beside:
     def _handed_on(self, work: Callable[[], T]) -> Future[T] | None:
         if not self._free.acquire(blocking=False):
             return None
-
-        def run() -> T:
-            try:
-                return work()
-            finally:
-                self._free.release()
-
+        future: Future[T] = Future()
         try:
-            return self._executor().submit(run)
+            self._executor().submit(self._do, work, future)
         except RuntimeError:  # no thread can be started
+            # The pool keeps the work, for a thread that it may start later: that shall leave it.
+            if future.cancel():
+                self._free.release()
+                return None
+        return future
+
+    def _do(self, work: Callable[[], T], future: Future[T]) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = work()
+        except BaseException as exc:  # noqa: BLE001 - raised where the result is asked for
             self._free.release()
-            return None
+            future.set_exception(exc)
+            del future  # which holds the exception, which holds this frame
+        else:
+            self._free.release()
+            future.set_result(result)
 
     def _executor(self) -> ThreadPoolExecutor:
         with self._opening:

@@ -193,9 +193,9 @@ class FusionRetriever(QueryFusionRetriever):
         """
         trace = trace_of(query_bundle)
         votes = _Votes()
-        asked = {name: one for wave in self._waves() for name, one in wave.items()}
-        outside = {name: one for name, one in asked.items() if _is_outside(one)}
-        others = {name: one for name, one in asked.items() if name not in outside}
+        first, last = self._waves()
+        outside = {name: one for name, one in first.items() if _is_outside(one)}
+        others = {name: one for name, one in first.items() if name not in outside}
 
         def ask_others() -> None:
             self._ask(others, query_bundle, trace, votes)
@@ -204,6 +204,7 @@ class FusionRetriever(QueryFusionRetriever):
         with self._beside.begun(ask_others) as rest:
             self._ask(outside, query_bundle, trace, votes)
             rest()
+        self._ask(last, query_bundle, trace, votes)
         return self._outcome(votes, query_bundle, trace, expand, weight)
 
     def _ask(
@@ -260,13 +261,13 @@ class FusionRetriever(QueryFusionRetriever):
                     votes.failures[name] = result
         return self._outcome(votes, query_bundle, trace, expand, weight)
 
-    def _waves(self) -> list[dict[str, BaseRetriever]]:
+    def _waves(self) -> tuple[dict[str, BaseRetriever], dict[str, BaseRetriever]]:
         """Return the retrievers in the order they must run: a widened one after its source."""
         last = {} if self._widening is None else {self._widening.target}
         first = {name: r for name, r in self._signals.items() if name not in last}
         if self._dispatch is not None:
             first[DISPATCH] = self._dispatch
-        return [first, {name: r for name, r in self._signals.items() if name in last}]
+        return first, {name: r for name, r in self._signals.items() if name in last}
 
     def _query_for(self, signal: str, query: QueryBundle, votes: _Votes) -> QueryBundle:
         widening = self._widening

@@ -13,6 +13,7 @@ from app.retrieval.index_view import IndexView
 from app.retrieval.intent_rules import AROUND
 from app.retrieval.intents import bare
 from indexing.stores.model import ChunkId
+from indexing.tokens.fold import fold
 from indexing.tokens.function_words import FUNCTION_WORDS
 
 MOST = 3
@@ -26,6 +27,9 @@ LONGEST = 40
 
 NEAR = 10
 """Best notes among which a name is looked for that the query holds only in part."""
+
+SHARED = 40
+"""Notes that may go by a proper name: what more are called ("README", "Untitled") names none."""
 
 COVERED = 0.5
 """Share of what a query with an intent is about that a name has to cover: a question for the status
@@ -47,6 +51,9 @@ _NO_END = frozenset(
     )
 )  # fmt: skip
 """Words that a name does not end with: half of what could be a name is none, without a look."""
+
+_AROUND_NAMES = ",;:!?…\"'“”‘’„«»*_"
+"""What a sentence puts around a name that hardly any name ends in."""
 
 _RUN = 64
 """Characters of a query in which names that stand without blanks around them are looked for."""
@@ -153,7 +160,12 @@ class Subject:
         return tuple(found)[:MOST]
 
     def _as_written(self, known: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-        """Those of the notes that write the name themselves as it stands there."""
+        """Those of the notes that write the name themselves as it stands there.
+
+        None of a name that more than :data:`SHARED` have: 5,000 of them take a quarter of a second
+        to read.
+        """
+        known = {name: paths for name, paths in known.items() if len(paths) <= SHARED}
         notes = self._view.notes_at({path for paths in known.values() for path in paths})
         own = {
             path: {_composed(name) for name in (note.title, *note.aliases)}
@@ -201,11 +213,14 @@ def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
         for last in range(at, min(at + WORDS, len(words))):
             first, end = words[at].start(), words[last].end()
             name = bare(text[first:end])
-            plain = name.lower()
+            plain = fold(name.lower())
             if not name or plain in _SMALL or plain.rpartition(" ")[2] in _NO_END:
                 continue
             owner = [name[:-2]] if name.endswith(("'s", "’s")) else []
-            yield (first, end), [name, *owner]
+            # A name may end in what a sentence puts around names: "Atlas (film)", "Acme Inc.".
+            said = text[first:end]
+            whole = dict.fromkeys([said, said.strip(_AROUND_NAMES)])
+            yield (first, end), [name, *owner, *(one for one in whole if one and one != name)]
     for run in _UNSPACED.finditer(text[:_RUN]):
         for first in range(run.start(), run.end() - 1):
             for end in range(first + 2, min(run.end(), first + 2 * WORDS) + 1):

@@ -82,7 +82,6 @@ class Indexer:
         self._probe = probe
         self._known: Known | None = None
         self._outgrown: str | None = None
-        self._run_now: IndexRun | None = None
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
         """Index what changed since the last run; with ``rebuild``, everything from nothing.
@@ -284,10 +283,14 @@ class Indexer:
             lately = lost_lately(read_run_record(self.layout), time.time())
         seal = read_seal(layout)
         doubted = doubts(layout, seal)
-        self._run_now = None
+        run: IndexRun | None = None
+
+        def so_far() -> Update:
+            return Update(generation=0, wrote=False, notes=0) if run is None else run.so_far()
+
         with (
             recorded(
-                self.layout, self._command, self._so_far, allow_mass_delete=allow_mass_delete
+                self.layout, self._command, so_far, allow_mass_delete=allow_mass_delete
             ) as record,
             Catalog.open(layout.catalog, create=True, meta=meta) as catalog,
         ):
@@ -308,7 +311,7 @@ class Indexer:
                 paths = (*paths, *self._known.symlinks)
             walk = scan(self.vault, self.settings.vault, paths)
             seen = Seen(walk, paths, named, again)
-            run = self._run_now = IndexRun(
+            run = IndexRun(
                 vault=self.vault,
                 settings=self.settings,
                 layout=layout,
@@ -332,16 +335,10 @@ class Indexer:
             if not again and (update.wrote or not following or failed_before(self.layout)):
                 record(update)
             result = told(catalog, update, seen)
-        self._run_now = None
         if paths is None:
             self._compact(layout, asked)
         put_seal(layout, self._known.generation, stamp_of(self._known.meta))
         return result
-
-    def _so_far(self) -> Update:
-        """What a run did that failed."""
-        run, self._run_now = self._run_now, None
-        return Update(generation=0, wrote=False, notes=0) if run is None else run.so_far()
 
     def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
         """Bring the themes up to a run that looked at everything; others leave them to readers."""

@@ -195,8 +195,10 @@ class Rows:
         if beside is None or len(blocks) < _WORTH_SHARING:
             work()
         else:
-            with beside.begun(work):
+            with beside.begun(work) as rest:
                 work()
+                # Nothing is left by now; but what failed there shall not pass for a product.
+                rest()
         return found
 
     def products_of(

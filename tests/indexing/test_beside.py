@@ -91,6 +91,25 @@ def test_closed_threads_are_gone_and_may_be_asked_again(beside):
         assert result() != threading.get_ident()
 
 
+def test_work_without_a_thread_is_not_done_by_a_later_one(beside, monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    done = []
+    with monkeypatch.context() as refused:
+        refused.setattr(threading.Thread, "start", refuse)
+        with beside.begun(lambda: done.append("alone")) as result:
+            result()
+    with beside.begun(lambda: done.append("beside")) as result:
+        result()
+    assert done == ["alone", "beside"]
+    go_on = threading.Event()
+    # Nor does it make one thread count for two: the second work would wait for the first.
+    with beside.begun(lambda: go_on.wait(PATIENCE)), beside.begun(threading.get_ident) as result:
+        go_on.set()
+        assert result() == threading.get_ident()
+
+
 def test_a_machine_that_gives_no_thread_does_it_all_the_same(monkeypatch):
     def refuse(_):
         raise RuntimeError("can't start new thread")

@@ -93,7 +93,7 @@ def test_notes_that_may_have_changed(indexed: tuple[Path, Path], where: list[str
 
 def test_search_explains_itself(where: list[str]) -> None:
     shown = call("search", "sourdough", "--explain", *where).stdout
-    assert "weights: semantic 1, lexical 1\n" in shown
+    assert "weights: semantic 1, lexical 1, subject 0.5\n" in shown
     assert any(line.split()[:2] == ["[1]", "Bread.md"] for line in shown.splitlines())
 
 

@@ -66,7 +66,7 @@ def test_the_ladder_leads_from_bare_signals_to_the_settings_in_force(settings: S
         assert bare.retrieval.intent == "none"
     rungs = [variant for variant in found.values() if variant.name.startswith("...")]
     parts = (
-        *("title dispatch", "intents", "languages", "templates"),
+        *("subject", "title dispatch", "intents", "languages", "templates"),
         *("connected notes", "order context", "gate"),
     )
     names = [f"... + {part}" for part in parts]
@@ -82,6 +82,7 @@ def test_each_part_is_taken_away_or_added_by_itself(settings: Settings) -> None:
     assert without == {
         "without semantic",
         "without lexical",
+        "without subject",
         "without title dispatch",
         "without intents",
         "without languages",
@@ -90,7 +91,7 @@ def test_each_part_is_taken_away_or_added_by_itself(settings: Settings) -> None:
         "without order context",
         "without gate",
     }
-    signals = {"with subject", "with recent", "with graph", "with recency"}
+    signals = {"with recent", "with graph", "with recency"}
     assert added == {"with alias expansion", "with recall expansion", "with backlinks", *signals}
     assert {found[name].against for name in without | added} == {CURRENT}
     assert all(len(found[name].overrides) == 1 for name in without | added)

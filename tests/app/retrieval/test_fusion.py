@@ -200,6 +200,29 @@ def test_a_query_that_cannot_be_run_ends_there_too(beside):
         FusionRetriever(signals, beside=beside).retrieve("?")
 
 
+class Slow(TitleRetriever):
+    """Says it computes outside the interpreter, and gives others time to be asked too early."""
+
+    outside = True
+
+    def __init__(self, early):
+        super().__init__(FakeIndex(), with_text=False)
+        self.early = early
+
+    def _rank(self, *_):
+        self.early.wait(0.2)
+        return [("A.md:0", 0.9)]
+
+
+def test_what_is_widened_waits_for_its_source_there_too(beside):
+    early = threading.Event()
+    lexical = Told(early, ("A.md:0", 1.0))
+    index = FakeIndex().add("A.md", 0, aliases=("Nordlicht",))
+    signals = {"semantic": Slow(early), "lexical": lexical}
+    FusionRetriever(signals, widening=AliasWidening(index), beside=beside).retrieve("ship date")
+    assert lexical.queries == ["ship date Nordlicht"]
+
+
 def test_no_language_model_is_resolved(monkeypatch):
     monkeypatch.setattr(Settings, "_llm", None)
     fusion = FusionRetriever({"s": Listed(("a", 1.0))})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.retrieval.proper_names import proper_names
-from app.retrieval.subject import Subject
+from app.retrieval.subject import SHARED, Subject
 from indexing.tokens import Tokenizer
 from tests.app.retrieval.fake_index import FakeIndex
 
@@ -22,6 +22,8 @@ def vault() -> FakeIndex:
         .add("b/Budget.md", 7)
         .add("灯塔项目.md", 8)
         .add("C++.md", 9)
+        .add("Atlas (film).md", 10)
+        .add("Acme Inc..md", 11)
     )
 
 
@@ -46,6 +48,9 @@ def found(text: str, *candidates: str) -> tuple[str, ...]:
         pytest.param("what then", [], id="a small word is no name"),
         pytest.param("灯塔项目的进展", ["灯塔项目.md"], id="without blanks"),
         pytest.param("C++", ["C++.md"], id="signs"),
+        pytest.param("who made Atlas (film)?", ["Atlas (film).md"], id="brackets in a name"),
+        pytest.param("I wrote to Acme Inc. then", ["Acme Inc..md"], id="a full stop in a name"),
+        pytest.param("what of ‘Gull Hide’", ["Projects/Gull Hide.md"], id="single quotes"),
         pytest.param("eels", [], id="none"),
         pytest.param("", [], id="nothing"),
     ],
@@ -87,6 +92,22 @@ def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> No
 def test_proper_names_are_written_as_the_note_writes_them(text: str, paths: list[str]) -> None:
     subject = Subject(vault(), text, None, proper=proper_names(text, "en"))
     assert list(subject.notes(())) == paths
+
+
+def test_what_very_many_notes_are_called_is_no_proper_name() -> None:
+    class Counted(FakeIndex):
+        def notes_at(self, paths):
+            read.extend(paths := list(paths))
+            return super().notes_at(paths)
+
+    read: list[str] = []
+    index = Counted().add("Pell.md", 1)
+    for number in range(SHARED + 1):
+        index.add(f"{number}/README.md", 2)
+    text = "what does the README of Pell say about ports"
+    subject = Subject(index, text, None, proper=proper_names(text, "en"))
+    assert subject.notes(["7/README.md:0"]) == ("Pell.md",)
+    assert read == ["Pell.md"]
 
 
 def test_names_are_looked_up_once() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from indexing.pipeline import Indexer
 from indexing.pipeline.known import apart, within
+from indexing.pipeline.run import IndexRun
 from indexing.stores.run_record import read_run_record
 from tests.indexing.pipeline.conftest import Bench
 
@@ -119,6 +120,20 @@ def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     assert "more2.md" not in paths(indexed)
     found.update(["a.md"])
     assert "more2.md" in paths(indexed)
+
+
+def test_a_run_that_was_cut_off_is_let_go(indexed: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> object:
+        raise KeyboardInterrupt
+
+    indexed.write("more.md", "More.")
+    found = indexer(indexed)
+    with monkeypatch.context() as failing:
+        failing.setattr(indexed.model, "embed", fail)
+        with pytest.raises(KeyboardInterrupt):
+            found.update(None)
+    assert not [one for one in vars(found).values() if isinstance(one, IndexRun)]
+    assert found.update(None).added == 1
 
 
 def test_what_was_passed_over_elsewhere_stays_known(indexed: Bench) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from indexing.beside import Beside
 from indexing.stores.table import VectorTable
+from indexing.stores.table_rows import Rows
 from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, vector_of
 
 IDS = ["a", "b", "c", "d", "e"]
@@ -82,6 +83,30 @@ def test_it_ranks_the_same_when_threads_share_the_work(tmp_path: Path) -> None:
         assert table.top(QUERY, k, allowed, beside) == table.top(QUERY, k, allowed)
     assert started.wait(10)
     assert threads - {threading.get_ident()}
+    beside.close()
+
+
+class FailsBeside(np.ndarray[Any, Any]):
+    """Vectors that only the main thread can multiply, once another has tried."""
+
+    tried: threading.Event = threading.Event()
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **_: Any
+    ) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            self.tried.set()
+            raise MemoryError("no room")
+        assert self.tried.wait(10)
+        return getattr(ufunc, method)(*map(np.asarray, inputs), out=out)
+
+
+def test_what_fails_in_another_thread_is_no_product() -> None:
+    matrix = np.ones((9_000, DIMENSIONS), dtype=np.float32)
+    rows = Rows.of(DIMENSIONS, [([str(at) for at in range(len(matrix))], matrix.view(FailsBeside))])
+    beside = Beside(1)
+    with pytest.raises(MemoryError, match="no room"):
+        rows.products(QUERY, beside)
     beside.close()
 
 
