@@ -1,54 +1,65 @@
-"""The stock LlamaIndex assembly of the same parts, and the bare calls that any search stands on."""
+"""The stock LlamaIndex assembly of the same parts, and the bare calls that any search stands on.
+
+As a program it answers one query from nothing, as a cold search does:
+``python -m tests.benchmarks.stock stock FOLDER QUERY`` or ``... bare INDEX QUERY``.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import chromadb
-from chromadb.config import Settings as ChromaSettings
-from llama_index.core import VectorStoreIndex
-from llama_index.core.llms import MockLLM
-from llama_index.core.retrievers import QueryFusionRetriever
-from llama_index.core.schema import TextNode
-from llama_index.retrievers.bm25 import BM25Retriever
-from llama_index.vector_stores.chroma import ChromaVectorStore
-
-from config import Settings
-from indexing.embed.bulk import load_bulk
-from indexing.embed.query import load_query
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader import Reader, Snapshot
-from indexing.tokens import Tokenizer
 
 TOP_K = 100
 SHOWN = 5
 
 
-def stock_search(layout: IndexLayout, settings: Settings, folder: Path) -> Callable[[str], object]:
-    """Chroma through its adapter, BM25 over the same chunks, fused, as documented."""
+def make_stock(layout: Any, folder: Path) -> None:
+    """Write the chunks of an index as the stock parts keep them: Chroma, and a persisted BM25."""
+    from llama_index.core.schema import TextNode
+    from llama_index.retrievers.bm25 import BM25Retriever
+    from llama_index.vector_stores.chroma import ChromaVectorStore
+
+    from indexing.stores.reader import Reader
+
     with Reader.open(layout) as reader, reader.snapshot() as view:
         rows = [row for path in view.paths() for row in view.chunks_of(path)]
         nodes = [TextNode(id_=row.id, text=row.text, metadata={"path": row.path}) for row in rows]
         ids, matrix = view.chunk_vectors.rows([row.id for row in rows])
         vectors = dict(zip(ids, matrix.tolist(), strict=True))
+    BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=TOP_K).persist(str(folder / "bm25"))
     for node in nodes:
         node.embedding = vectors[node.node_id]
-    client = chromadb.PersistentClient(
-        str(folder), settings=ChromaSettings(anonymized_telemetry=False)
-    )
+    client = _client(folder)
     store = ChromaVectorStore(
         chroma_collection=client.create_collection("stock", embedding_function=None)
     )
     for start in range(0, len(nodes), client.get_max_batch_size()):
         store.add(nodes[start : start + client.get_max_batch_size()])
-    embed = load_bulk(settings.embedding).llama
+
+
+def stock_search(folder: Path) -> Callable[[str], object]:
+    """Chroma through its adapter, BM25 over the same chunks, fused, as documented.
+
+    :param folder: what :func:`make_stock` wrote.
+    """
+    from llama_index.core import VectorStoreIndex
+    from llama_index.core.llms import MockLLM
+    from llama_index.core.retrievers import QueryFusionRetriever
+    from llama_index.retrievers.bm25 import BM25Retriever
+    from llama_index.vector_stores.chroma import ChromaVectorStore
+
+    from config import load_settings
+    from indexing.embed.bulk import load_bulk
+
+    store = ChromaVectorStore(chroma_collection=_client(folder).get_collection("stock"))
+    embed = load_bulk(load_settings().embedding).llama
     index = VectorStoreIndex.from_vector_store(store, embed_model=embed)
     fusion = QueryFusionRetriever(
         [
             index.as_retriever(similarity_top_k=TOP_K),
-            BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=TOP_K),
+            BM25Retriever.from_persist_dir(str(folder / "bm25")),
         ],
         llm=MockLLM(),
         similarity_top_k=SHOWN,
@@ -59,8 +70,12 @@ def stock_search(layout: IndexLayout, settings: Settings, folder: Path) -> Calla
     return fusion.retrieve
 
 
-def bare_calls(layout: IndexLayout, settings: Settings) -> Callable[[str], object]:
+def bare_calls(layout: Any, settings: Any) -> Callable[[str], object]:
     """Query vector, exact scan, word ranking, the rows that are shown: no fusion, no classes."""
+    from indexing.embed.query import load_query
+    from indexing.stores.reader import Reader
+    from indexing.tokens import Tokenizer
+
     reader = Reader.open(layout)
     door = load_query(layout.model, settings.embedding)
     tokenizer = Tokenizer("en")
@@ -74,11 +89,9 @@ def bare_calls(layout: IndexLayout, settings: Settings) -> Callable[[str], objec
     return call
 
 
-def where_collection(view: Snapshot, folder: Path) -> Any:
+def where_collection(view: Any, folder: Path) -> Any:
     """The chunks of an index in a collection of their own, each with the folder of its note."""
-    client = chromadb.PersistentClient(
-        str(folder), settings=ChromaSettings(anonymized_telemetry=False)
-    )
+    client = _client(folder)
     collection = client.create_collection(
         "where", embedding_function=None, metadata={"hnsw:space": "cosine"}
     )
@@ -90,3 +103,26 @@ def where_collection(view: Snapshot, folder: Path) -> Any:
         folders = [{"folder": str(view.path_of(one)).partition("/")[0]} for one in part]
         collection.add(part, matrix[start : start + size], folders)
     return collection
+
+
+def _client(folder: Path) -> Any:
+    import chromadb
+    from chromadb.config import Settings as ChromaSettings
+
+    return chromadb.PersistentClient(
+        str(folder), settings=ChromaSettings(anonymized_telemetry=False)
+    )
+
+
+def _cold(kind: str, folder: Path, query: str) -> None:
+    if kind == "stock":
+        stock_search(folder)(query)
+        return
+    from config import load_settings
+    from indexing.stores.layout import IndexLayout
+
+    bare_calls(IndexLayout(folder), load_settings())(query)
+
+
+if __name__ == "__main__":
+    _cold(sys.argv[1], Path(sys.argv[2]), sys.argv[3])
