@@ -39,10 +39,8 @@ EVERY_SIGNAL = {
     "retrieval.weights.recent": 1.0,
     "retrieval.weights.graph": 0.25,
     "retrieval.weights.recency": 0.25,
-    "retrieval.alias_expansion": True,
-    "retrieval.expansion": "conservative",
 }
-"""What is off by default, switched on."""
+"""The signals that are off by default, switched on."""
 
 
 @pytest.fixture(scope="session")
