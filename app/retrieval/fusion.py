@@ -226,12 +226,13 @@ class FusionRetriever(QueryFusionRetriever):
                 votes.failures[name] = exc
 
     def _prepare(self, trace: Trace, votes: _Votes) -> None:
-        """Have the judges do what needs no candidates."""
+        """Have the judges look up what they will need, by what was found until now."""
+        candidates = _Candidates(lambda: self._candidates(votes))
         for name, judge in self._judges.items():
             if isinstance(judge, PreparedSignal):
                 try:
                     with trace.timed(name):
-                        judge.prepare()
+                        judge.prepare(candidates)
                 except Exception as exc:  # noqa: BLE001 - as any signal; kept, never swallowed
                     votes.failures[name] = exc
 

@@ -28,10 +28,13 @@ class CandidateSignal(Protocol):
 
 @runtime_checkable
 class PreparedSignal(CandidateSignal, Protocol):
-    """One with work to do that needs no candidates."""
+    """One with work that can be done before all candidates are there."""
 
-    def prepare(self) -> None:
-        """Do it, if it is not done; :meth:`rank` does where nobody asked for it."""
+    def prepare(self, candidates: Sequence[ChunkId]) -> None:
+        """Look up what :meth:`rank` will need, which looks up what is missing.
+
+        :param candidates: those that are there by now, best first: it may be none of the last ones.
+        """
 
 
 def best_by_note(view: IndexView, candidates: Iterable[ChunkId], most: int) -> dict[str, ChunkId]:

@@ -34,6 +34,10 @@ class GraphSignal:
         self._view = view
         self._k = k
 
+    def prepare(self, candidates: Sequence[ChunkId]) -> None:
+        """Have the links of the best candidates read."""
+        self._view.links_from(best_by_note(self._view, candidates, NOTES))
+
     def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
         """Return the best chunk of each note that is linked to; the score is the sum of votes."""
         best = best_by_note(self._view, candidates, NOTES)

@@ -39,6 +39,10 @@ class RecencySignal:
         self._view = view
         self._clock = clock
 
+    def prepare(self, candidates: Sequence[ChunkId]) -> None:
+        """Have the notes of the best candidates read."""
+        self._view.notes_at(best_by_note(self._view, candidates, NOTES))
+
     def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
         """Return the best chunk of each note; the score halves every 30 days, from 1."""
         best = best_by_note(self._view, candidates, NOTES)

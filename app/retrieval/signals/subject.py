@@ -33,7 +33,7 @@ class SubjectSignal:
         self._subject = subject
         self._allowed = allowed
 
-    def prepare(self) -> None:
+    def prepare(self, candidates: Sequence[ChunkId]) -> None:  # noqa: ARG002
         """Look up the names that stand in the query."""
         self._subject.look_up()
 

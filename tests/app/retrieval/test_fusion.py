@@ -430,7 +430,8 @@ class Preparing:
         self.calls = []
         self.failure = failure
 
-    def prepare(self):
+    def prepare(self, candidates):
+        self.found = [*candidates]
         self.calls.append("prepare")
         if self.failure:
             raise self.failure
@@ -445,6 +446,7 @@ def test_a_judge_prepares_while_signals_are_asked():
     fusion = FusionRetriever({"s": Listed(("a", 1.0))}, judges={"j": judge})
     assert ids(fusion.retrieve("?")) == ["a"]
     assert judge.calls == ["prepare", "rank"]
+    assert judge.found == ["a"]
 
 
 def test_a_judge_that_fails_beforehand_is_told_and_not_asked():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from app.retrieval.signals.recency import RecencySignal
 from app.retrieval.signals.recent import RecentSignal
 from app.retrieval.signals.subject import SubjectSignal
 from app.retrieval.subject import Subject
+from indexing.stores.model import LinkRow, NoteRow
 from tests.app.retrieval.fake_index import FakeIndex
 
 QUERY = QueryBundle("?")
@@ -229,3 +231,28 @@ class TestRecent:
 
     def test_nothing_is_brought_of_nothing(self) -> None:
         assert self.brought(FakeIndex().add("Other.md", 1)) == []
+
+
+class Read(FakeIndex):
+    """Remembers which notes were read, and whose links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[list[str]] = []
+
+    def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
+        self.asked.append([*paths])
+        return super().links_from(self.asked[-1])
+
+    def notes_at(self, paths: Iterable[str]) -> dict[str, NoteRow]:
+        self.asked.append([*paths])
+        return super().notes_at(self.asked[-1])
+
+
+def test_what_will_be_needed_is_read_beforehand() -> None:
+    view = Read()
+    view.add("A.md", 1, 2).add("B.md", 3)
+    found = ["B.md:0", "A.md:1", "A.md:0"]
+    GraphSignal(view).prepare(found)
+    RecencySignal(view, clock=lambda: 0.0).prepare(found)
+    assert view.asked == [["B.md", "A.md"], ["B.md", "A.md"]]
