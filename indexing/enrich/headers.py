@@ -13,15 +13,17 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-from llama_index.core.schema import BaseNode, MetadataMode, TextNode
+from typing import TYPE_CHECKING, Any
 
 from config import Settings
 from config.errors import IndexFailure
 from indexing.enrich.prompts import VERSION, Passage, header_requests
 from indexing.enrich.store import EnrichmentStore
 from indexing.nodes.frame import CountTokens
+
+# Every run asks whether there are headers, and most do not go on to dress nodes with them.
+if TYPE_CHECKING:
+    from llama_index.core.schema import BaseNode, TextNode
 
 HEADER_TOKENS = 56
 """Tokens of the embedding model that a header may take: 40 words; a fifth of the smallest window in
@@ -52,6 +54,8 @@ class Headers:
         :param count: the tokenizer of the embedding model.
         :param room: tokens that every passage leaves free.
         """
+        from llama_index.core.schema import TextNode
+
         wanted: list[tuple[BaseNode, str]] = []
         for nodes in notes:
             keys = self.keys([_passage(node) for node in nodes], nodes[0].metadata["title"])
@@ -103,6 +107,8 @@ def _fitted(said: str, count: CountTokens, room: int) -> str:
 
 
 def _dressed(node: TextNode, header: str) -> None:
+    from llama_index.core.schema import MetadataMode
+
     frame, _, body = node.get_content(MetadataMode.NONE).partition("\n")
     embedded = f"{frame}\n{header}\n{body}"
     whole = json.dumps([node.node_id, embedded])

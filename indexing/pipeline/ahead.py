@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indexing.pipeline.doors import SMALL_CHANGE
 from indexing.pipeline.meter import Meter
-from indexing.pipeline.vectorise import Matrix
+
+if TYPE_CHECKING:
+    from indexing.pipeline.vectorise import Matrix
 
 
 class EmbedAhead:

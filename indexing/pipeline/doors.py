@@ -14,7 +14,6 @@ from indexing.embed.card import read_card
 from indexing.embed.door import read_door
 from indexing.embed.embedder import Embedder, OnBatch, Vectors
 from indexing.embed.multilingual import MULTILINGUAL_NAME
-from indexing.embed.query import load_query
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -102,6 +101,9 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
 
     :raises ModelError: if the model is missing or does not load.
     """
+    # Not above: it stands on LlamaIndex, which a run that finds nothing to do can do without.
+    from indexing.embed.query import load_query
+
     if settings.model == MULTILINGUAL_NAME:
         from indexing.embed.onnx_export import keep_packed_door
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from indexing.embed.embedder import Embedder
-from indexing.pipeline.vectorise import Matrix
 from indexing.report import Progress
+
+if TYPE_CHECKING:
+    from indexing.pipeline.vectorise import Matrix
 
 
 class _Stopped(Exception):

@@ -6,8 +6,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-
-from llama_index.core.schema import BaseNode
+from typing import TYPE_CHECKING
 
 from indexing.graph.fragments import outline_of_note
 from indexing.graph.model import FragmentSpan, ResolvedLink
@@ -16,6 +15,9 @@ from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatu
 from indexing.tokens import Tokenizer, field_tokens
 from indexing.vault.model import Link, LinkKind, LinkSyntax, Note
 from indexing.vault.walk import FileEntry
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import BaseNode
 
 
 def note_row(file: FileEntry, note: Note) -> NoteRow:

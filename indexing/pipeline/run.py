@@ -11,25 +11,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from config import Settings
 from config.errors import IndexDamaged
 from indexing.changes import Changes, compare
-from indexing.enrich.headers import HEADER_TOKENS, Headers
 from indexing.enrich.leaving import let_go
 from indexing.graph.names import affected_names
-from indexing.nodes import SectionNodeParser
 from indexing.pipeline.ahead import EmbedAhead
-from indexing.pipeline.batch import BatchBuilder, Prepared
-from indexing.pipeline.cut import Cut, Cutter
 from indexing.pipeline.doors import LoadEmbedder
 from indexing.pipeline.flow import groups, one_ahead
 from indexing.pipeline.guard import check_deletions
 from indexing.pipeline.heap import few_collections
 from indexing.pipeline.known import Known, apart, within
 from indexing.pipeline.language import judge
-from indexing.pipeline.lookup import HeldVectors
 from indexing.pipeline.mend import mend
 from indexing.pipeline.meter import Meter
 from indexing.pipeline.notes import NoteReader, moved
@@ -37,7 +32,6 @@ from indexing.pipeline.records import unread_row
 from indexing.pipeline.sweep import Sweep
 from indexing.pipeline.tally import Tally
 from indexing.pipeline.upkeep import derive
-from indexing.pipeline.writer import Writer
 from indexing.reading import Read
 from indexing.report import Progress, Update
 from indexing.stores.catalog import Catalog, stamp_of
@@ -50,6 +44,15 @@ from indexing.stores.vectors import Vectors
 from indexing.themes.upkeep import keep_themes
 from indexing.tokens import Tokenizer
 from indexing.vault.walk import FileEntry, Walk
+
+# What makes chunks and vectors of notes is imported where it is first used: it needs LlamaIndex,
+# and a run that finds nothing to do is done before that would be loaded.
+if TYPE_CHECKING:
+    from indexing.enrich.headers import Headers
+    from indexing.nodes import SectionNodeParser
+    from indexing.pipeline.batch import BatchBuilder, Prepared
+    from indexing.pipeline.cut import Cut
+    from indexing.pipeline.writer import Writer
 
 BATCH_NOTES = 1_000
 """Notes a transaction: enough to sort by length and to write well, few enough for memory, in which
@@ -269,6 +272,9 @@ class IndexRun:
         cut_off = known.cut_off
         if not changes and told and not cut_off:
             return
+        from indexing.pipeline.cut import Cutter
+        from indexing.pipeline.writer import Writer
+
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
         every_link = bool(known.meta.get("under_way"))
@@ -329,6 +335,9 @@ class IndexRun:
         self._warnings += self._meter.warnings()
 
     def _builder(self, changes: Changes, ahead: EmbedAhead, stamp: str) -> BatchBuilder:
+        from indexing.pipeline.batch import BatchBuilder
+        from indexing.pipeline.lookup import HeldVectors
+
         return BatchBuilder(
             catalog=self._catalog,
             held=HeldVectors(self._layout, stamp, self._dimensions, self._vectors),
@@ -373,6 +382,9 @@ class IndexRun:
     @cached_property
     def _parser(self) -> SectionNodeParser:
         """What cuts notes to the measure of the model, which is loaded for it."""
+        from indexing.enrich.headers import HEADER_TOKENS
+        from indexing.nodes import SectionNodeParser
+
         with self._timed("load model"):
             embedder = self._load(self._settings.embedding, self._layout.model)
         self._meter.watch(embedder)
