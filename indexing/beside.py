@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -59,7 +60,8 @@ class Beside:
             return None
         future: Future[T] = Future()
         try:
-            self._executor().submit(self._do, work, future)
+            # In the caller's context: what is logged there is logged for the same request.
+            self._executor().submit(copy_context().run, self._do, work, future)
         except RuntimeError:  # no thread can be started
             # The pool keeps the work, for a thread that it may start later: that shall leave it.
             if future.cancel():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextvars import ContextVar
 
 import pytest
 
@@ -119,3 +120,12 @@ def test_a_machine_that_gives_no_thread_does_it_all_the_same(monkeypatch):
         for _ in range(2):
             with beside.begun(threading.get_ident) as result:
                 assert result() == threading.get_ident()
+
+
+def test_work_is_done_in_the_context_of_the_caller(beside):
+    request = ContextVar("request", default="none")
+    request.set("seven")
+    with beside.begun(lambda: (threading.get_ident(), request.get())) as result:
+        thread, seen = result()
+    assert thread != threading.get_ident()
+    assert seen == "seven"
