@@ -69,6 +69,11 @@ class Update:
     embedded: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def unchanged(self) -> int:
+        """Notes that are in the index as they were before."""
+        return self.notes - self.added - self.changed - self.moved
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

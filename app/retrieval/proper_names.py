@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 
 from app.retrieval.intents import bare
-from app.retrieval.subject import LONGEST, Proper
+from app.retrieval.subject import LONGEST, SMALL, Proper
 from indexing.tokens.fold import fold
-from indexing.tokens.function_words import FUNCTION_WORDS
 
-_SMALL = frozenset().union(*FUNCTION_WORDS.values())
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
 _APOSTROPHE = re.compile(r"['’]")
 _BEFORE = re.compile(r"[\W_]*")
@@ -51,7 +49,9 @@ def _has_capital(word: str, *, begins: bool) -> bool:
 
 def _is_plain(word: str) -> bool:
     """Whether a word says something and is written small."""
-    return word[:1].islower() and fold(_APOSTROPHE.split(word)[0]) not in _SMALL
+    # "what's" is a small word and an ending, "isn't" one small word, which are written without.
+    read = {fold(_APOSTROPHE.split(word)[0]), fold(_APOSTROPHE.sub("", word))}
+    return word[:1].islower() and read.isdisjoint(SMALL)
 
 
 def _ends_sentence(word: str) -> bool:

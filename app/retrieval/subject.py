@@ -41,7 +41,9 @@ Words = Callable[[str], Collection[str]]
 Proper = Callable[[int, int], bool]
 """First and last character (exclusive) of a stretch of a text -> whether it is a proper name."""
 
-_SMALL = frozenset().union(*FUNCTION_WORDS.values())
+SMALL = frozenset().union(*FUNCTION_WORDS.values())
+"""Words of any language that are no name by themselves."""
+
 _NO_END = frozenset(
     (
         "a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "that",
@@ -203,7 +205,7 @@ def _weight(text: str) -> int:
     words = [bare(word).lower() for word in text.split()]
     if len(words) == 1 and _UNSPACED.search(text):
         return len(words[0])
-    return sum(bool(word) and word not in _SMALL and word not in AROUND for word in words)
+    return sum(bool(word) and word not in SMALL and word not in AROUND for word in words)
 
 
 def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
@@ -214,7 +216,7 @@ def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
             first, end = words[at].start(), words[last].end()
             name = bare(text[first:end])
             plain = fold(name.lower())
-            if not name or plain in _SMALL or plain.rpartition(" ")[2] in _NO_END:
+            if not name or plain in SMALL or plain.rpartition(" ")[2] in _NO_END:
                 continue
             owner = [name[:-2]] if name.endswith(("'s", "’s")) else []
             # A name may end in what a sentence puts around names: "Atlas (film)", "Acme Inc.".

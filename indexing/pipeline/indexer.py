@@ -374,7 +374,7 @@ class Indexer:
             changed=update.changed,
             moved=update.moved,
             deleted=update.deleted,
-            unchanged=update.notes - update.added - update.changed - update.moved,
+            unchanged=update.unchanged,
             skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
             failed=tuple(sorted(reasons[NoteStatus.FAILED])),
             warnings=update.warnings,

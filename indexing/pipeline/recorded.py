@@ -71,7 +71,7 @@ def _record(
             changed=done.changed,
             moved=done.moved,
             deleted=done.deleted,
-            unchanged=done.notes - done.added - done.changed - done.moved,
+            unchanged=done.unchanged,
             embedded=done.embedded,
             seconds=dict(done.seconds),
             error=None if error is None else str(error),

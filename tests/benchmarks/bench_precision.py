@@ -35,14 +35,13 @@ def test_first_ten_in_both_precisions(request: pytest.FixtureRequest, tmp_path: 
     texts, headings = _passages(layout)
     door = load_query(layout.model, settings.embedding)
     asked = np.array([door.embed_query(heading) for heading in headings])
-    vectors = {}
-    for precision in ("float32", "bfloat16"):
-        try:
-            model = load_bulk(settings.embedding.model_copy(update={"precision": precision}))
-        except ModelError as exc:
-            pytest.skip(str(exc))
-        vectors[precision] = model.embed(texts)
-    exact, halved = vectors["float32"], vectors["bfloat16"]
+    exact = load_bulk(settings.embedding.model_copy(update={"precision": "float32"})).embed(texts)
+    try:
+        half = load_bulk(settings.embedding.model_copy(update={"precision": "bfloat16"}))
+    except ModelError as exc:
+        say("bfloat16 is refused", str(exc))
+        return
+    halved = half.embed(texts)
     cosines = (exact * halved).sum(axis=1)
     first, second = _top(asked @ exact.T), _top(asked @ halved.T)
     shared = [len({*a} & {*b}) for a, b in zip(first.tolist(), second.tolist(), strict=True)]

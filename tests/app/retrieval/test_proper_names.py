@@ -33,6 +33,7 @@ def words_of(text: str, language: str = "en") -> list[str]:
         pytest.param("I need help. Budget numbers please", [], id="the second sentence's"),
         pytest.param("who paid Dr. Berg his salary", ["Dr.", "Berg"], id="a full stop in a name"),
         pytest.param("what's the Plan", [], id="a contraction says nothing"),
+        pytest.param("isn't that the Plan", [], id="nor a negated one"),
         pytest.param("où est Pell", [], id="small words with accents"),
         pytest.param("", [], id="nothing"),
     ],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from indexing.beside import Beside
 from indexing.stores.table import VectorTable
 from indexing.stores.table_rows import Rows
 from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, vector_of
+
+T = TypeVar("T")
 
 IDS = ["a", "b", "c", "d", "e"]
 QUERY = vector_of("query")
@@ -59,30 +62,31 @@ def test_it_ranks_exactly(table: VectorTable) -> None:
         assert close(table.top(QUERY, k), exact(IDS, k))
 
 
+class Watched(Beside):
+    """Remembers which threads worked."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        self.threads: set[int] = set()
+
+    def begun(self, work: Callable[[], T]) -> AbstractContextManager[Callable[[], T]]:
+        def told() -> T:
+            self.threads.add(threading.get_ident())
+            return work()
+
+        return super().begun(told)
+
+
 def test_it_ranks_the_same_when_threads_share_the_work(tmp_path: Path) -> None:
     ids = [f"{number}" for number in range(9_000)]
     drawn = np.random.default_rng(3).normal(size=(len(ids), DIMENSIONS)).astype(np.float32)
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
     table = VectorTable.build(tmp_path, "chunks", ids[:7_000], drawn[:7_000], 1)
     table = table.with_tail(ids[7_000:], drawn[7_000:]).without(["17", "8000"])
-    threads: set[int] = set()
-    beside = Beside(2)
-    started = threading.Event()
-
-    def seen(work: Callable[[], None]) -> Any:
-        def told() -> None:
-            threads.add(threading.get_ident())
-            work()
-            started.set()
-
-        return begun(told)
-
-    begun = beside.begun
-    beside.begun = seen  # type: ignore[method-assign]
+    beside = Watched(2)
     for k, allowed in ((50, None), (50, ids[:6_000]), (9_000, None)):
         assert table.top(QUERY, k, allowed, beside) == table.top(QUERY, k, allowed)
-    assert started.wait(10)
-    assert threads - {threading.get_ident()}
+    assert beside.threads - {threading.get_ident()}
     beside.close()
 
 
