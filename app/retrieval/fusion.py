@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from itertools import islice
-from typing import TypeAlias, overload
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES, QUERY_GEN_PROMPT
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from app.retrieval.index_view import Hits
-from app.retrieval.nodes import light_node, noted
 from app.retrieval.reciprocal_rank import Fused, fuse, fusing
 from app.retrieval.signals.candidates import CandidateSignal, PreparedSignal
 from app.retrieval.signals.signal import SignalRetriever
 from app.retrieval.trace import Trace, trace_of
+from app.retrieval.votes import Candidates, Found, Nodes, Votes, hit_of
 from app.retrieval.widening import AliasWidening
 from config.errors import UsageError
 from indexing.beside import Beside
@@ -39,71 +37,6 @@ Expand = Callable[[Sequence[ChunkId]], Hits]
 
 DISPATCH = "title"
 """The name under which the dispatched notes stand in a hit's record."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Nodes:
-    """What a retriever that is none of ours found, in whatever order."""
-
-    hits: Sequence[NodeWithScore]
-
-
-_Found: TypeAlias = Hits | _Nodes
-
-
-@dataclass(slots=True)
-class _Votes:
-    """What the signals said: rankings and scores, and the nodes of retrievers not ours."""
-
-    rankings: dict[str, list[ChunkId]] = field(default_factory=dict)
-    scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
-    nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
-    failures: dict[str, Exception] = field(default_factory=dict)
-
-    def add(self, signal: str, found: _Found) -> None:
-        """Add what a signal found; hits without a score match nothing and are left out."""
-        if isinstance(found, _Nodes):
-            scores: dict[ChunkId, float] = {}
-            for hit in found.hits:
-                if hit.score is not None and hit.score == hit.score:
-                    scores.setdefault(hit.node.node_id, float(hit.score))
-                    self.nodes.setdefault(hit.node.node_id, hit.node)
-            self.rankings[signal] = sorted(scores, key=lambda id_: (-scores[id_], id_))
-            self.scores[signal] = scores
-        else:
-            self.scores[signal] = dict(found)
-            self.rankings[signal] = list(self.scores[signal])
-
-    def append(self, signal: str, found: Hits) -> None:
-        """Add chunks that a signal was asked about, behind those that it found."""
-        self.scores[signal].update(found)
-        self.rankings[signal] += [id_ for id_, _ in found]
-
-
-class _Candidates(Sequence[ChunkId]):
-    """What was found, fused when a judge first looks at it: not every judge does."""
-
-    def __init__(self, fused: Callable[[], list[ChunkId]]) -> None:
-        self._fused = fused
-
-    @cached_property
-    def _ids(self) -> list[ChunkId]:
-        return self._fused()
-
-    @overload
-    def __getitem__(self, at: int) -> ChunkId: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[ChunkId]: ...
-
-    def __getitem__(self, at: int | slice) -> ChunkId | list[ChunkId]:
-        return self._ids[at]
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def __iter__(self) -> Iterator[ChunkId]:
-        return iter(self._ids)
 
 
 class FusionRetriever(QueryFusionRetriever):
@@ -192,7 +125,7 @@ class FusionRetriever(QueryFusionRetriever):
             are shown; its ranking votes with ``weight``.
         """
         trace = trace_of(query_bundle)
-        votes = _Votes()
+        votes = Votes()
         first, last = self._waves()
         outside = {name: one for name, one in first.items() if _is_outside(one)}
         others = {name: one for name, one in first.items() if name not in outside}
@@ -212,7 +145,7 @@ class FusionRetriever(QueryFusionRetriever):
         retrievers: Mapping[str, BaseRetriever],
         query_bundle: QueryBundle,
         trace: Trace,
-        votes: _Votes,
+        votes: Votes,
     ) -> None:
         """Have retrievers vote, one after the other."""
         for name, retriever in retrievers.items():
@@ -225,9 +158,9 @@ class FusionRetriever(QueryFusionRetriever):
             except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
                 votes.failures[name] = exc
 
-    def _prepare(self, trace: Trace, votes: _Votes) -> None:
+    def _prepare(self, trace: Trace, votes: Votes) -> None:
         """Have the judges look up what they will need, by what was found until now."""
-        candidates = _Candidates(lambda: self._candidates(votes))
+        candidates = Candidates(lambda: self._candidates(votes))
         for name, judge in self._judges.items():
             if isinstance(judge, PreparedSignal):
                 try:
@@ -244,7 +177,7 @@ class FusionRetriever(QueryFusionRetriever):
     ) -> Iterator[NodeWithScore]:
         """Do as :meth:`fused`."""
         trace = trace_of(query_bundle)
-        votes = _Votes()
+        votes = Votes()
 
         async def run(name: str, retriever: BaseRetriever) -> None:
             query = self._query_for(name, query_bundle, votes)
@@ -270,7 +203,7 @@ class FusionRetriever(QueryFusionRetriever):
             first[DISPATCH] = self._dispatch
         return first, {name: r for name, r in self._signals.items() if name in last}
 
-    def _query_for(self, signal: str, query: QueryBundle, votes: _Votes) -> QueryBundle:
+    def _query_for(self, signal: str, query: QueryBundle, votes: Votes) -> QueryBundle:
         widening = self._widening
         if widening is None or signal != widening.target:
             return query
@@ -278,7 +211,7 @@ class FusionRetriever(QueryFusionRetriever):
 
     def _outcome(
         self,
-        votes: _Votes,
+        votes: Votes,
         query: QueryBundle,
         trace: Trace,
         expand: Expand | None,
@@ -300,18 +233,18 @@ class FusionRetriever(QueryFusionRetriever):
         weights = own | {DISPATCH: self._dispatch_weight(votes, sum(own.values()))}
         # In the order of the signals, whichever answered first.
         rankings = {name: votes.rankings[name] for name in weights if name in votes.rankings}
-        return (_hit(one, votes, weights) for one in fusing(rankings, weights, self._k))
+        return (hit_of(one, votes, weights) for one in fusing(rankings, weights, self._k))
 
-    def _failures(self, votes: _Votes) -> dict[str, Exception]:
+    def _failures(self, votes: Votes) -> dict[str, Exception]:
         """What failed, in the order of the signals, whichever failed first."""
         names = (*self._signals, *self._judges, DISPATCH)
         return {name: votes.failures[name] for name in names if name in votes.failures}
 
-    def _judge(self, votes: _Votes, query: QueryBundle, trace: Trace) -> None:
+    def _judge(self, votes: Votes, query: QueryBundle, trace: Trace) -> None:
         """Let the judges vote on what the signals found."""
         if not self._judges:
             return
-        candidates = _Candidates(lambda: self._candidates(votes))
+        candidates = Candidates(lambda: self._candidates(votes))
         for name, judge in self._judges.items():
             if name in votes.failures:
                 continue
@@ -321,7 +254,7 @@ class FusionRetriever(QueryFusionRetriever):
             except Exception as exc:  # noqa: BLE001 - as any signal; kept, never swallowed
                 votes.failures[name] = exc
 
-    def _expand(self, votes: _Votes, query: QueryBundle, expand: Expand) -> None:
+    def _expand(self, votes: Votes, query: QueryBundle, expand: Expand) -> None:
         """Let what is linked with the best candidates join; the signals score what is new.
 
         In the ranking of a signal it stands behind all that the signal found, which it may not: the
@@ -334,12 +267,12 @@ class FusionRetriever(QueryFusionRetriever):
                 new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
                 votes.append(name, signal.score(query, new) if new else [])
 
-    def _candidates(self, votes: _Votes) -> list[ChunkId]:
+    def _candidates(self, votes: Votes) -> list[ChunkId]:
         """What the signals have ranked so far, fused, best first."""
         found = {name: votes.rankings[name] for name in self._signals if name in votes.rankings}
         return [one.id for one in fusing(found, self._weights, self._k)]
 
-    def _dispatch_weight(self, votes: _Votes, others: float) -> float:
+    def _dispatch_weight(self, votes: Votes, others: float) -> float:
         """Return a weight that lifts the last of the dispatched above the best of the others.
 
         All others together give at most the sum of their weights / (k + 1).
@@ -352,34 +285,22 @@ def _is_outside(retriever: BaseRetriever) -> bool:
     return isinstance(retriever, SignalRetriever) and retriever.outside
 
 
-def _ask(retriever: BaseRetriever, query: QueryBundle) -> _Found:
+def _ask(retriever: BaseRetriever, query: QueryBundle) -> Found:
     if isinstance(retriever, SignalRetriever):
         return retriever.rank(query)
-    return _Nodes(retriever.retrieve(query))
+    return Nodes(retriever.retrieve(query))
 
 
-async def _aask(retriever: BaseRetriever, query: QueryBundle) -> _Found:
+async def _aask(retriever: BaseRetriever, query: QueryBundle) -> Found:
     if isinstance(retriever, SignalRetriever):
         return await retriever.arank(query)
-    return _Nodes(await retriever.aretrieve(query))
+    return Nodes(await retriever.aretrieve(query))
 
 
 @cache
 def _no_llm() -> MockLLM:
     """The base class has a language model even where it asks none; making one takes 0.1 ms."""
     return MockLLM()
-
-
-def _hit(fused: Fused, votes: _Votes, weights: Mapping[str, float]) -> NodeWithScore:
-    signals = {
-        name: {"rank": rank, "score": votes.scores[name][fused.id], "weight": weights[name]}
-        for name, rank in fused.ranks.items()
-    }
-    node = votes.nodes.get(fused.id)
-    with_record = (
-        light_node(fused.id, signals=signals) if node is None else noted(node, signals=signals)
-    )
-    return NodeWithScore(node=with_record, score=fused.score)
 
 
 def _check(
