@@ -9,7 +9,7 @@ EVAL_DATA ?= ../shared/data
 export PYTHONUTF8 := 1
 export WITHOUT_BROWSER
 
-.PHONY: setup demo browser test check bench soak eval docs clean
+.PHONY: build/package setup demo browser test check bench soak eval docs clean
 
 setup: .venv/.installed
 
@@ -46,11 +46,16 @@ browser:
 test: setup browser
 	$(BIN)/python -m pytest
 
-check: setup
+# The package as an install lays it out, for tools that read files and import nothing.
+build/package:
+	@rm -rf $@ && mkdir -p $@
+	@cp -Rp notehop $@/ && cp -Rp app indexing config $@/notehop/
+
+check: setup build/package
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	cd build/package && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 	$(BIN)/python docs/generate.py --check
 
 bench: setup

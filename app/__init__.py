@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-    from app.container.handle import VaultHandle
-    from config import Settings
+    from notehop.app.container.handle import VaultHandle
+    from notehop.config import Settings
 
 __all__ = ["open_vault"]
+
+if __name__ == "app":
+    warnings.warn(
+        "the package is named notehop now; write: from notehop import open_vault",
+        FutureWarning,
+        stacklevel=2,
+    )
 
 
 def open_vault(
@@ -32,6 +40,6 @@ def open_vault(
     :raises IndexMismatch: if it was indexed with other settings.
     """
     # LlamaIndex takes more than a second to import: only who opens a vault waits for it.
-    from app.container.opening import open_vault as open_
+    from notehop.app.container.opening import open_vault as open_
 
     return open_(path, index_dir=index_dir, llm=llm, settings=settings)

@@ -1,7 +1,7 @@
-"""``python -m app``: the command ``notehop``."""
+"""``python -m notehop.app``: the command ``notehop``."""
 
 from __future__ import annotations
 
-from app.cli import main
+from notehop.app.cli import main
 
 main()

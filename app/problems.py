@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from config.errors import (
+from notehop.config.errors import (
     CaptureFailed,
     CaptureFolder,
     IndexDamaged,
@@ -27,7 +27,7 @@ from config.errors import (
 )
 
 if TYPE_CHECKING:
-    from app.models import Problem
+    from notehop.app.models import Problem
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: the work failed, the command makes no sense, Ctrl-C."""
@@ -160,7 +160,7 @@ def _problem(
     kind: str, status: int, detail: str, errors: list[dict[str, Any]] | None = None
 ) -> Problem:
     # The command line needs exit codes only, and pydantic takes as long to load as all of it.
-    from app.models import Problem
+    from notehop.app.models import Problem
 
     title = HTTPStatus(status).phrase
     return Problem(type=kind, title=title, status=status, detail=detail, errors=errors)

@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from app.api.app import create_app
-from app.api.desk import Desks
-from app.api.middleware.hosts import is_loopback
-from app.api.parts import Part
-from app.api.port import PortTaken, listen, url_of
-from app.api.refusal import Refusal
-from app.api.serve import serve
-from app.container.place import Place
-from app.container.remote import is_serving
-from app.container.running import Announcement, read_running
-from app.mcp.http import HttpTransport
-from app.web import routes
-from config.errors import NotehopError, UsageError
-from config.secrets import server_token
+from notehop.app.api.app import create_app
+from notehop.app.api.desk import Desks
+from notehop.app.api.middleware.hosts import is_loopback
+from notehop.app.api.parts import Part
+from notehop.app.api.port import PortTaken, listen, url_of
+from notehop.app.api.refusal import Refusal
+from notehop.app.api.serve import serve
+from notehop.app.container.place import Place
+from notehop.app.container.remote import is_serving
+from notehop.app.container.running import Announcement, read_running
+from notehop.app.mcp.http import HttpTransport
+from notehop.app.web import routes
+from notehop.config.errors import NotehopError, UsageError
+from notehop.config.secrets import server_token
 
 if TYPE_CHECKING:
-    from app.container.handle import VaultHandle
+    from notehop.app.container.handle import VaultHandle
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 The names below are loaded when they are first asked for: errors alone must not cost the settings.
 
-Touches: environment (see :mod:`config.telemetry`).
+Touches: environment (see :mod:`notehop.config.telemetry`).
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from config.telemetry import switch_off
+from notehop.config.telemetry import switch_off
 
 if TYPE_CHECKING:
-    from config.layers import load_settings, user_config_file
-    from config.settings import Settings
+    from notehop.config.layers import load_settings, user_config_file
+    from notehop.config.settings import Settings
 
 __all__ = ["Settings", "load_settings", "user_config_file"]
 
 _HOMES = {
-    "Settings": "config.settings",
-    "load_settings": "config.layers",
-    "user_config_file": "config.layers",
+    "Settings": "notehop.config.settings",
+    "load_settings": "notehop.config.layers",
+    "user_config_file": "notehop.config.layers",
 }
 
 # Everything imports this package before it imports a library that would tell.

@@ -9,8 +9,8 @@ import os
 
 from pydantic import SecretStr
 
-from config.errors import ProviderError
-from config.settings import LlmSettings
+from notehop.config.errors import ProviderError
+from notehop.config.settings import LlmSettings
 
 VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """Services whose key has a variable of its own; each goes to no other provider."""

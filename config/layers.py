@@ -18,8 +18,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import EnvSettingsSource
 from pydantic_settings.exceptions import SettingsError as EnvError
 
-from config.errors import SettingsError
-from config.settings import Settings
+from notehop.config.errors import SettingsError
+from notehop.config.settings import Settings
 
 DEFAULTS = Path(__file__).with_name("default.toml")
 FILE_NAME = "notehop.toml"

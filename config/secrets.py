@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from config.errors import SettingsError
-from config.settings import ServerSettings
+from notehop.config.errors import SettingsError
+from notehop.config.settings import ServerSettings
 
 SHORTEST = 16
 """Characters that a token has at least: with fewer it could be guessed."""

@@ -1,4 +1,4 @@
-"""The settings as one typed tree: what each may be. :mod:`config.layers` reads them."""
+"""The settings as one typed tree: what each may be. :mod:`notehop.config.layers` reads them."""
 
 from __future__ import annotations
 
@@ -367,7 +367,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what is handed in: :mod:`config.layers` merges the layers and keeps their origin."""
+        """Only what is handed in: :mod:`notehop.config.layers` merges the layers and keeps their origin."""
         return (init_settings,)
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Settings:
@@ -375,6 +375,6 @@ class Settings(BaseSettings):
 
         :raises SettingsError: naming the key, the value and what is allowed.
         """
-        from config.layers import apply_overrides
+        from notehop.config.layers import apply_overrides
 
         return apply_overrides(self, overrides)

@@ -54,7 +54,7 @@ def commands_table() -> str:
     """Make the table of commands from the command line's own help."""
     import typer
 
-    from app.cli.program import app
+    from notehop.app.cli.program import app
 
     group = typer.main.get_command(app)
     rows = ["| command | what it does |", "| --- | --- |"]
@@ -71,7 +71,7 @@ def commands_table() -> str:
 
 def rules_table() -> str:
     """Make the table of the rules that tell what a query is after."""
-    from app.retrieval.intent_rules import RULES
+    from notehop.app.retrieval.intent_rules import RULES
 
     rows = ["| intent | | rule | strict | example |", "| --- | --- | --- | --- | --- |"]
     for rule in RULES:
@@ -83,7 +83,7 @@ def rules_table() -> str:
 
 def theme_rules_table() -> str:
     """Make the table of the rules that tell a question about the whole vault."""
-    from app.retrieval.theme_rules import RULES
+    from notehop.app.retrieval.theme_rules import RULES
 
     rows = ["| | rule | example | about |", "| --- | --- | --- | --- |"]
     for rule in RULES:

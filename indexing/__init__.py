@@ -2,18 +2,58 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indexing.vault.wikilinks import extract_wiki_links
+    from notehop.config import Settings
+    from notehop.indexing.report import Progress, Report
+    from notehop.indexing.vault.wikilinks import extract_wiki_links
 
-__all__ = ["extract_wiki_links"]
+__all__ = ["extract_wiki_links", "index_vault"]
+
+
+def index_vault(
+    path: Path | str,
+    *,
+    index_dir: Path | str | None = None,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    rebuild: bool = False,
+    allow_mass_delete: bool = False,
+) -> Report:
+    """Build the index of a vault, or bring it up to date.
+
+    Then have written about the notes what the settings ask for (``[enrich]``), as far as the budget
+    of a run covers all of it.
+
+    :param path: folder of the vault.
+    :param index_dir: folder of its index; None for the setting, else the user's data directory.
+    :param settings: taken as they are; None reads settings files and environment.
+    :param rebuild: make everything from nothing.
+    :param allow_mass_delete: forget notes even if most of them are gone.
+    :returns: what was indexed, skipped and failed, and why.
+    :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
+    """
+    from notehop.config import load_settings
+    from notehop.indexing.enrich.consent import within_budget
+    from notehop.indexing.enrich.step import enrich, with_enrichment
+    from notehop.indexing.pipeline import Indexer
+    from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+    from notehop.indexing.vault.walk import vault_folder
+
+    vault = vault_folder(Path(path))
+    settings = settings or load_settings(vault=vault)
+    layout = IndexLayout(index_dir_for(vault, Path(index_dir) if index_dir else settings.index.dir))
+    indexer = Indexer(vault, settings, layout, progress, command="index_vault")
+    report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
+    return with_enrichment(report, enrich(indexer, within_budget))
 
 
 def __getattr__(name: str) -> object:
     """Load what is public here when it is first asked for: the Markdown parser takes its time."""
     if name == "extract_wiki_links":
-        from indexing.vault.wikilinks import extract_wiki_links
+        from notehop.indexing.vault.wikilinks import extract_wiki_links
 
         return extract_wiki_links
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""``python -m indexing VAULT``: the index run without the rest of notehop.
+"""``python -m notehop.indexing VAULT``: the index run without the rest of notehop.
 
 Touches: vault-read, index, model, terminal.
 """
@@ -12,17 +12,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config import Settings, load_settings
-from config.errors import NotehopError, UsageError
+from notehop.config import Settings, load_settings
+from notehop.config.errors import NotehopError, UsageError
 
 if TYPE_CHECKING:
-    from indexing.report import Update
+    from notehop.indexing.report import Update
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Index a vault; returns the exit code that ``notehop index`` gives: 0, 1, 2 or 130."""
     parser = argparse.ArgumentParser(
-        prog="python -m indexing", description="Build the index of a vault, or bring it up to date."
+        prog="python -m notehop.indexing",
+        description="Build the index of a vault, or bring it up to date.",
     )
     parser.add_argument("vault", type=Path, metavar="VAULT", help="folder of the vault")
     parser.add_argument("--index-dir", type=Path, metavar="PATH", help="folder of its index")
@@ -72,19 +73,19 @@ def _settings(options: argparse.Namespace, vault: Path) -> Settings:
 
 
 def _index(options: argparse.Namespace) -> None:
-    from indexing.enrich.consent import agreement
-    from indexing.enrich.step import enrich, with_enrichment
-    from indexing.pipeline import Indexer
-    from indexing.report_lines import report_lines, warning_lines
-    from indexing.stores.layout import IndexLayout, index_dir_for
-    from indexing.terminal import terminal_progress
-    from indexing.vault.walk import vault_folder
-    from indexing.watch.telling import report_line
+    from notehop.indexing.enrich.consent import agreement
+    from notehop.indexing.enrich.step import enrich, with_enrichment
+    from notehop.indexing.pipeline import Indexer
+    from notehop.indexing.report_lines import report_lines, warning_lines
+    from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.vault.walk import vault_folder
+    from notehop.indexing.watch.telling import report_line
 
     vault = vault_folder(options.vault)
     settings = _settings(options, vault)
     layout = IndexLayout(index_dir_for(vault, options.index_dir or settings.index.dir))
-    command = options.part_of or "python -m indexing"
+    command = options.part_of or "python -m notehop.indexing"
     indexer = Indexer(vault, settings, layout, terminal_progress(), command=command)
     report = indexer.run(rebuild=options.rebuild, allow_mass_delete=options.allow_mass_delete)
     if options.part_of is None:
@@ -100,7 +101,7 @@ def _index(options: argparse.Namespace) -> None:
 
 
 def _teller(options: argparse.Namespace) -> Callable[[Update | str], None]:
-    from indexing.watch.telling import json_teller, line_teller
+    from notehop.indexing.watch.telling import json_teller, line_teller
 
     if options.json:
         return json_teller(sys.stdout)
@@ -112,10 +113,10 @@ def _teller(options: argparse.Namespace) -> Callable[[Update | str], None]:
 
 
 def _follow(options: argparse.Namespace) -> None:
-    from indexing.stores.layout import IndexLayout, index_dir_for
-    from indexing.vault.walk import vault_folder
-    from indexing.watch.follow import Following, follow
-    from indexing.watch.stopping import stopped_by_signals, when_input_ends
+    from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+    from notehop.indexing.vault.walk import vault_folder
+    from notehop.indexing.watch.follow import Following, follow
+    from notehop.indexing.watch.stopping import stopped_by_signals, when_input_ends
 
     vault = vault_folder(options.vault)
 
@@ -132,7 +133,7 @@ def _follow(options: argparse.Namespace) -> None:
         vault=vault,
         layout=layout,
         settings=settings,
-        command=options.supervised or "python -m indexing --watch",
+        command=options.supervised or "python -m notehop.indexing --watch",
         arguments=arguments,
         told=_teller(options),
     )

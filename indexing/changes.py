@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.settings import VaultSettings
-from indexing.stores.catalog_read import CatalogReads, FileStamp
-from indexing.stores.model import NoteStatus
-from indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk, walk_within
+from notehop.config.settings import VaultSettings
+from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
+from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk, walk_within
 
 
 @dataclass(frozen=True, slots=True)

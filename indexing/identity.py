@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from config import Settings
-from indexing.embed.card import model_identity
-from indexing.nodes import CHUNKER
-from indexing.tokens import RULES
+from notehop.config import Settings
+from notehop.indexing.embed.card import model_identity
+from notehop.indexing.nodes import CHUNKER
+from notehop.indexing.tokens import RULES
 
 
 def wanted(settings: Settings) -> dict[str, Any]:

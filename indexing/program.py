@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-PROGRAM = (sys.executable, "-P", "-m", "indexing")
-"""``python -m indexing``. -P: the folder that this process runs in, a vault perhaps, is not where
+PROGRAM = (sys.executable, "-P", "-m", "notehop.indexing")
+"""``python -m notehop.indexing``. -P: the folder that this process runs in, a vault perhaps, is not where
 modules come from."""

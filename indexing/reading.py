@@ -11,10 +11,10 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexing.vault.model import Note
-from indexing.vault.opening import open_below
-from indexing.vault.parse import parse_note
-from indexing.vault.walk import FileEntry
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.opening import open_below
+from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.walk import FileEntry
 
 _OF_THE_FILE = frozenset(
     (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from indexing.enrich.report import EnrichReport
+from notehop.indexing.enrich.report import EnrichReport
 
 
 class Progress(Protocol):

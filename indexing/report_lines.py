@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from indexing.report import Report
-from indexing.shown import counted, on_one_line
+from notehop.indexing.report import Report
+from notehop.indexing.shown import counted, on_one_line
 
 LISTED = 10
 """Reasons and warnings that are shown; ``--json`` has all of them."""

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from indexing.graph.names import NOTE_SUFFIX, fold, is_note
+from notehop.indexing.graph.names import NOTE_SUFFIX, fold, is_note
 
 _FOLDERS = (
     ("templates.json", "folder"),

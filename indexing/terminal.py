@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from indexing.report import Progress
+from notehop.indexing.report import Progress
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

@@ -11,8 +11,8 @@ import pytest
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A copy of the demo vault and the folder of its index; who changes it puts it back."""
-    from app.container import locate, update_index
-    from app.demo import demo_vault
+    from notehop.app.container import locate, update_index
+    from notehop.app.demo import demo_vault
 
     root = tmp_path_factory.mktemp("demo")
     folder = shutil.copytree(demo_vault(), root / "Demo")

@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.answer.claims import Sentence, sentences
-from app.answer.cross_check import CrossCheck
-from app.answer.draft import Draft
-from app.answer.material import Material
-from app.answer.quoted_words import evidence
-from app.answer.relevance import Reading
-from app.answer.support import Found, Known, Stated, held_against, judged
-from app.models import Claim, Evidence, Source, Support
-from indexing.shown import counted
+from notehop.app.answer.claims import Sentence, sentences
+from notehop.app.answer.cross_check import CrossCheck
+from notehop.app.answer.draft import Draft
+from notehop.app.answer.material import Material
+from notehop.app.answer.quoted_words import evidence
+from notehop.app.answer.relevance import Reading
+from notehop.app.answer.support import Found, Known, Stated, held_against, judged
+from notehop.app.models import Claim, Evidence, Source, Support
+from notehop.indexing.shown import counted
 
 _log = logging.getLogger(__name__)
 

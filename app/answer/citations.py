@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.answer.code_spans import code_spans, inside
-from app.answer.markers import MARKER, names_in
+from notehop.app.answer.code_spans import code_spans, inside
+from notehop.app.answer.markers import MARKER, names_in
 
 
 @dataclass(frozen=True, slots=True)

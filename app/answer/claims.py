@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.answer.code_spans import code_spans
-from app.answer.draft import QUOTED, SILENT, Draft, Said
-from app.answer.markers import names_in
-from app.answer.passages import SentenceSpans
-from app.answer.units import STATING, Unit, bare, markers_in, units
+from notehop.app.answer.code_spans import code_spans
+from notehop.app.answer.draft import QUOTED, SILENT, Draft, Said
+from notehop.app.answer.markers import names_in
+from notehop.app.answer.passages import SentenceSpans
+from notehop.app.answer.units import STATING, Unit, bare, markers_in, units
 
 _WORD = re.compile(r"\w")
 _ASKS = re.compile(r"[?？¿][\"'”’»)*_]*$")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from posixpath import dirname
 
-from app.answer.frame import body, one_line
-from app.answer.markers import label_marker
-from app.models import ConnectedNote, Source
+from notehop.app.answer.frame import body, one_line
+from notehop.app.answer.markers import label_marker
+from notehop.app.models import ConnectedNote, Source
 
 CONNECTED_TITLE = "CONNECTED NOTES (linked from retrieved results):"
 
@@ -31,7 +31,7 @@ def build_context(
     when there are any. Neighbouring chunks of one note stand together in text order, at the place
     of the first of them: the header of each after the first says from which it goes on, and a
     marker names its own lines as ever. Note text cannot imitate this frame (see
-    :mod:`app.answer.frame`).
+    :mod:`notehop.app.answer.frame`).
 
     :param ordinals: marker -> the number of a source among the chunks of its note, where known.
     :param shortened: markers and labels of what is not there whole.

@@ -13,8 +13,8 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import PromptTemplate
 
-from app.answer.frame import one_line
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.frame import one_line
+from notehop.indexing.vault.sentences import sentence_spans
 
 CONDENSE_PROMPT = PromptTemplate("""\
 Below is a conversation about the notes of one person, then a follow-up. Write the follow-up as \

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from app.answer.support import Found
-from app.retrieval.cross_encoder import Scorer
-from config.errors import ModelError
+from notehop.app.answer.support import Found
+from notehop.app.retrieval.cross_encoder import Scorer
+from notehop.config.errors import ModelError
 
 NOTHING = "This page was left blank."
 """What supports no sentence: the lower end of the scale on which scores are read."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.answer.citations import check_citations
-from app.answer.extractive import Quote
-from app.answer.frame import body
-from app.answer.material import Material
-from app.models import LeftOut, Source
-from indexing.shown import on_one_line
+from notehop.app.answer.citations import check_citations
+from notehop.app.answer.extractive import Quote
+from notehop.app.answer.frame import body
+from notehop.app.answer.material import Material
+from notehop.app.models import LeftOut, Source
+from notehop.indexing.shown import on_one_line
 
 Mode = Literal["llm", "extractive", "none"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.answer.layout import Part, laid_out
-from app.answer.passages import Passage, passages
-from app.answer.pointing import points_back
-from app.answer.relevance import Candidate, Named, Reading, enough, score
-from app.answer.stretch import Range
-from app.models import Source
+from notehop.app.answer.layout import Part, laid_out
+from notehop.app.answer.passages import Passage, passages
+from notehop.app.answer.pointing import points_back
+from notehop.app.answer.relevance import Candidate, Named, Reading, enough, score
+from notehop.app.answer.stretch import Range
+from notehop.app.models import Source
 
 KEEP = 0.6
 """A further passage needs this share of the best one's score, and of its likeness to the query;

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isinf
 
-from app.answer.number_words import NUMBER_WORDS, ORDINAL_WORDS
-from indexing.tokens.fold import fold
-from indexing.vault.day_names import month_named
+from notehop.app.answer.number_words import NUMBER_WORDS, ORDINAL_WORDS
+from notehop.indexing.tokens.fold import fold
+from notehop.indexing.vault.day_names import month_named
 
 Reading = frozenset[str]
 """The numbers that one spelling may mean: ``4.500`` is one thing in English, another in German."""

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from app.answer.context import build_context, connected_part, source_part
-from app.answer.material import Material
-from app.answer.passages import SentenceSpans
-from app.answer.quoted_words import lines_of
-from app.answer.units import units
-from app.models import ConnectedNote, LeftOut, Source
-from indexing.llm.tokens import TokenCounter
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.context import build_context, connected_part, source_part
+from notehop.app.answer.material import Material
+from notehop.app.answer.passages import SentenceSpans
+from notehop.app.answer.quoted_words import lines_of
+from notehop.app.answer.units import units
+from notehop.app.models import ConnectedNote, LeftOut, Source
+from notehop.indexing.llm.tokens import TokenCounter
+from notehop.indexing.vault.sentences import sentence_spans
 
 USEFUL = 40
 """Tokens of a text that are worth showing without the rest: some two sentences."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 
-from app.answer.code_spans import code_spans, inside, open_fence
+from notehop.app.answer.code_spans import code_spans, inside, open_fence
 
 _GAP = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"
 _BREAK = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")

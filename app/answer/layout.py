@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from app.answer.passages import Passage
-from app.answer.stretch import Range
+from notehop.app.answer.passages import Passage
+from notehop.app.answer.stretch import Range
 
 GAP = "…"
 """Stands where the source says something in between."""

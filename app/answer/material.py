@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from app.answer.markers import source_marker
-from app.answer.uri import open_uri
-from app.models import ConnectedNote, LinkedFrom, Source
+from notehop.app.answer.markers import source_marker
+from notehop.app.answer.uri import open_uri
+from notehop.app.models import ConnectedNote, LinkedFrom, Source
 
 if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from app.answer.stretch import Range, Stretch, stretch_of
+from notehop.app.answer.stretch import Range, Stretch, stretch_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from app.answer.citations import check_citations
-from app.answer.code_spans import code_spans, inside, open_fence
-from app.answer.markers import MARKER, names_in
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.citations import check_citations
+from notehop.app.answer.code_spans import code_spans, inside, open_fence
+from notehop.app.answer.markers import MARKER, names_in
+from notehop.indexing.vault.sentences import sentence_spans
 
 _BEGUN = re.compile(r"(?<![\[\\^])\[[ \t]*(?:[0-9Cc][0-9Cc,; \t–-]{0,80})?$")
 """What may become a marker."""

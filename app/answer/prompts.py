@@ -36,4 +36,4 @@ ANSWER_PROMPT = ChatPromptTemplate(
         ChatMessage(role=MessageRole.USER, content=USER_PROMPT),
     ]
 )
-"""Variables: ``context_str`` (see :mod:`app.answer.context`) and ``query_str``."""
+"""Variables: ``context_str`` (see :mod:`notehop.app.answer.context`) and ``query_str``."""

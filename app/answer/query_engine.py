@@ -15,15 +15,15 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.answer.synthesizer import VaultSynthesizer
-from app.retrieval.trace import TracedQuery, trace_of, traced
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.retrieval.trace import TracedQuery, trace_of, traced
 
 
 class NotehopQueryEngine(BaseQueryEngine):
     """Retrieves, adds connected notes, and answers.
 
     The response's ``source_nodes`` are the sources, which may be cited; what is only context stands
-    in ``metadata["connected_notes"]`` (see :class:`app.answer.synthesizer.VaultSynthesizer` for the
+    in ``metadata["connected_notes"]`` (see :class:`notehop.app.answer.synthesizer.VaultSynthesizer` for the
     rest of the metadata). ``metadata["timings_ms"]`` holds milliseconds by stage.
     """
 

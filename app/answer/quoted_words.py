@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.answer.code_spans import fences
-from app.answer.uri import open_uri
-from app.models import ConnectedNote, Evidence, Source, Support
+from notehop.app.answer.code_spans import fences
+from notehop.app.answer.uri import open_uri
+from notehop.app.models import ConnectedNote, Evidence, Source, Support
 
 _MARK = re.compile(r"(?:[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>[ \t]?)+)")
 _BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")

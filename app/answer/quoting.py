@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from llama_index.core.llms import MockLLM
 
-from app.answer.checking import Checker
-from app.answer.draft import Draft, quoted, silent
-from app.answer.extractive import quotes
-from app.answer.material import Material
-from app.answer.relevance import Named, Reading
-from app.answer.synthesizer import VaultSynthesizer
-from app.models import Source
-from app.retrieval.rerank import DECIDES
+from notehop.app.answer.checking import Checker
+from notehop.app.answer.draft import Draft, quoted, silent
+from notehop.app.answer.extractive import quotes
+from notehop.app.answer.material import Material
+from notehop.app.answer.relevance import Named, Reading
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.models import Source
+from notehop.app.retrieval.rerank import DECIDES
 
 SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from app.answer.passages import Passage, SentenceSpans, passages
-from app.models import Source
+from notehop.app.answer.passages import Passage, SentenceSpans, passages
+from notehop.app.models import Source
 
 HEAD_SHARE = 0.4
 """What a query word counts that stands in the note's names or heading and not in the passage: the

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.answer.code_spans import code_spans, inside
+from notehop.app.answer.code_spans import code_spans, inside
 
 Range = tuple[int, int]
 """Half-open range of characters in the text of a source."""

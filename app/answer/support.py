@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from app.answer.facts import Facts, contradicted, facts_of, lacking
-from app.answer.relevance import Reading, Term
-from app.answer.units import STATING, Unit, bare, units
-from app.answer.wording import Denied, denied, first_word, names_of, turned, unnamed
-from app.models import Source, Support
+from notehop.app.answer.facts import Facts, contradicted, facts_of, lacking
+from notehop.app.answer.relevance import Reading, Term
+from notehop.app.answer.units import STATING, Unit, bare, units
+from notehop.app.answer.wording import Denied, denied, first_word, names_of, turned, unnamed
+from notehop.app.models import Source, Support
 
 WORDS = 0.55
 """What the share of the sentence's words counts in its score; its likeness counts the rest."""

@@ -19,12 +19,12 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryType
 from llama_index_instrumentation import get_dispatcher
 
-from app.answer.checking import Checked, Checker
-from app.answer.draft import Draft, listed, silent
-from app.answer.markers import source_marker
-from app.answer.material import Material, material_of
-from app.answer.pieces import sentences_of
-from app.models import Citation, Evidence, Source
+from notehop.app.answer.checking import Checked, Checker
+from notehop.app.answer.draft import Draft, listed, silent
+from notehop.app.answer.markers import source_marker
+from notehop.app.answer.material import Material, material_of
+from notehop.app.answer.pieces import sentences_of
+from notehop.app.models import Citation, Evidence, Source
 
 _dispatcher = get_dispatcher(__name__)
 
@@ -38,7 +38,7 @@ class VaultSynthesizer(BaseSynthesizer):
     The response's ``source_nodes`` are the sources; its ``metadata`` holds, beside the metadata of
     each node by its id, ``mode``, ``sources``, ``citations``, ``claims``, ``left_out``,
     ``connected_notes``, ``mentioned``, ``warnings`` and ``timings_ms`` as plain values (see
-    :mod:`app.models`).
+    :mod:`notehop.app.models`).
     """
 
     def __init__(self, vault: str, llm: LLM, checker: Checker | None = None) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from app.answer.material import Material
-from app.models import Source
+from notehop.app.answer.material import Material
+from notehop.app.models import Source
 
 THEME = "theme"
 """The metadata of a node that tells its theme."""

@@ -41,7 +41,7 @@ Question: {query_str}""",
         ),
     ]
 )
-"""Variables: ``theme_str``, ``context_str`` (see :mod:`app.answer.context`), ``query_str``."""
+"""Variables: ``theme_str``, ``context_str`` (see :mod:`notehop.app.answer.context`), ``query_str``."""
 
 ANSWER_PROMPT = ChatPromptTemplate(
     [

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 from llama_index.core.llms import MockLLM
 
-from app.answer.checking import Checker
-from app.answer.draft import QUOTED, Draft, Said, quoted, silent
-from app.answer.extractive import Quote, quotes
-from app.answer.frame import one_line
-from app.answer.material import Material
-from app.answer.relevance import Named, Reading
-from app.answer.synthesizer import VaultSynthesizer
-from app.answer.theme_groups import Group, groups_of
-from app.models import Source
-from indexing.shown import counted
+from notehop.app.answer.checking import Checker
+from notehop.app.answer.draft import QUOTED, Draft, Said, quoted, silent
+from notehop.app.answer.extractive import Quote, quotes
+from notehop.app.answer.frame import one_line
+from notehop.app.answer.material import Material
+from notehop.app.answer.relevance import Named, Reading
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.theme_groups import Group, groups_of
+from notehop.app.models import Source
+from notehop.indexing.shown import counted
 
 EACH = 3
 """Notes of a theme that are quoted, a sentence each."""

@@ -14,20 +14,20 @@ from llama_index.core.llms import LLM, MockLLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 
-from app.answer.checking import Checker
-from app.answer.citations import check_citations
-from app.answer.context import build_context
-from app.answer.draft import Draft, silent
-from app.answer.frame import body, one_line
-from app.answer.material import Material
-from app.answer.pulled import pulled
-from app.answer.synthesizer import VaultSynthesizer
-from app.answer.theme_groups import Group, groups_of, only
-from app.answer.theme_prompts import ANSWER_PROMPT, NOTHING, POINTS_PROMPT
-from app.answer.theme_quotes import ThemeQuotes
-from config.errors import NotehopError, ProviderError
-from indexing.llm.egress import sending
-from indexing.shown import counted
+from notehop.app.answer.checking import Checker
+from notehop.app.answer.citations import check_citations
+from notehop.app.answer.context import build_context
+from notehop.app.answer.draft import Draft, silent
+from notehop.app.answer.frame import body, one_line
+from notehop.app.answer.material import Material
+from notehop.app.answer.pulled import pulled
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.theme_groups import Group, groups_of, only
+from notehop.app.answer.theme_prompts import ANSWER_PROMPT, NOTHING, POINTS_PROMPT
+from notehop.app.answer.theme_quotes import ThemeQuotes
+from notehop.config.errors import NotehopError, ProviderError
+from notehop.indexing.llm.egress import sending
+from notehop.indexing.shown import counted
 
 _log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.answer.code_spans import code_spans, fences, inside
-from app.answer.markers import MARKER
-from app.answer.passages import SentenceSpans
+from notehop.app.answer.code_spans import code_spans, fences, inside
+from notehop.app.answer.markers import MARKER
+from notehop.app.answer.passages import SentenceSpans
 
 Kind = Literal["sentence", "item", "row", "heading", "code", "rule", "place"]
 
@@ -62,7 +62,7 @@ def units(text: str, sentences: SentenceSpans) -> list[Unit]:
 def markers_in(text: str, unit: Unit, spans: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
     """Yield the markers of a unit that are not in code.
 
-    :param spans: those of :func:`app.answer.code_spans.code_spans` for the whole text.
+    :param spans: those of :func:`notehop.app.answer.code_spans.code_spans` for the whole text.
     """
     for found in MARKER.finditer(text, unit.start, unit.end):
         if not inside(spans, found.start()):

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from indexing.tokens.fold import fold
-from indexing.vault.day_names import month_named
+from notehop.indexing.tokens.fold import fold
+from notehop.indexing.vault.day_names import month_named
 
 Words = Callable[[str], Sequence[str]]
 """Text -> its words, folded and stemmed, function words included."""
@@ -58,7 +58,7 @@ class Denied:
 def names_of(text: str) -> list[str]:
     """Return the words with a capital where no sentence begins, and those with letters and digits.
 
-    Months are none: dates are read elsewhere (:mod:`app.answer.facts`).
+    Months are none: dates are read elsewhere (:mod:`notehop.app.answer.facts`).
     """
     found = []
     for match in _TOKEN.finditer(text):

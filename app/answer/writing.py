@@ -15,19 +15,19 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 
-from app.answer.checking import Checker
-from app.answer.draft import Draft, names_of, written
-from app.answer.fitting import Fitted, fit
-from app.answer.material import Material
-from app.answer.pieces import MarkerFilter
-from app.answer.prompts import ANSWER_PROMPT
-from app.answer.pulled import pulled
-from app.answer.synthesizer import VaultSynthesizer
-from app.models import LeftOut
-from app.problems import agent_text, unforeseen
-from config.errors import NotehopError, ProviderError
-from indexing.llm.egress import sending
-from indexing.llm.tokens import Estimate, TokenCounter
+from notehop.app.answer.checking import Checker
+from notehop.app.answer.draft import Draft, names_of, written
+from notehop.app.answer.fitting import Fitted, fit
+from notehop.app.answer.material import Material
+from notehop.app.answer.pieces import MarkerFilter
+from notehop.app.answer.prompts import ANSWER_PROMPT
+from notehop.app.answer.pulled import pulled
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.models import LeftOut
+from notehop.app.problems import agent_text, unforeseen
+from notehop.config.errors import NotehopError, ProviderError
+from notehop.indexing.llm.egress import sending
+from notehop.indexing.llm.tokens import Estimate, TokenCounter
 
 _log = logging.getLogger(__name__)
 

@@ -16,16 +16,16 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 
-from app.api import middleware, problem_response
-from app.api.desk import Desks
-from app.api.metrics import Metrics
-from app.api.parts import Part
-from app.api.routes import notes, queries, state, writing
-from app.api.service import EVERYWHERE, Prove, Service
-from app.api.vault import Vault
-from config import load_settings
-from config.errors import NotehopError
-from config.settings import ServerSettings
+from notehop.app.api import middleware, problem_response
+from notehop.app.api.desk import Desks
+from notehop.app.api.metrics import Metrics
+from notehop.app.api.parts import Part
+from notehop.app.api.routes import notes, queries, state, writing
+from notehop.app.api.service import EVERYWHERE, Prove, Service
+from notehop.app.api.vault import Vault
+from notehop.config import load_settings
+from notehop.config.errors import NotehopError
+from notehop.config.settings import ServerSettings
 
 _log = logging.getLogger(__name__)
 

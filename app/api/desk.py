@@ -15,9 +15,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from app.api.refusal import busy, stopping, too_slow
-from config.settings import ServerSettings
-from indexing.llm.egress import UNWANTED
+from notehop.app.api.refusal import busy, stopping, too_slow
+from notehop.config.settings import ServerSettings
+from notehop.indexing.llm.egress import UNWANTED
 
 T = TypeVar("T")
 

@@ -16,8 +16,8 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from app.api.desk import Desks
-from app.api.vault import Vault
+from notehop.app.api.desk import Desks
+from notehop.app.api.vault import Vault
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 

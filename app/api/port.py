@@ -13,7 +13,7 @@ import socket
 from contextlib import closing, suppress
 from typing import Any
 
-from config.errors import NotehopError, UsageError
+from notehop.config.errors import NotehopError, UsageError
 
 NEXT = 20
 """Ports after a taken one among which a free one is looked for."""

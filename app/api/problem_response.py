@@ -12,10 +12,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from app.api.refusal import Refusal
-from app.models import Problem
-from app.problems import http_problem, problem
-from config.errors import NotehopError
+from notehop.app.api.refusal import Refusal
+from notehop.app.models import Problem
+from notehop.app.problems import http_problem, problem
+from notehop.config.errors import NotehopError
 
 _log = logging.getLogger(__name__)
 

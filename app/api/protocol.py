@@ -12,9 +12,9 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from app.api.middleware.headers import HEADERS
-from app.api.problem_response import ProblemResponse
-from app.problems import http_problem
+from notehop.app.api.middleware.headers import HEADERS
+from notehop.app.api.problem_response import ProblemResponse
+from notehop.app.problems import http_problem
 
 HEAD_SECONDS = 10.0
 """Seconds that a client has for the head of a request, from its first sign on."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from app.models import Problem
-from app.problems import http_problem
+from notehop.app.models import Problem
+from notehop.app.problems import http_problem
 
 BUSY_FOR = 2
 """Seconds after which a busy server is worth asking again: most requests take a tenth of it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.models import IndexStatus
+from notehop.app.models import IndexStatus
 
 
 def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:

@@ -17,8 +17,8 @@ from typing import NoReturn
 import uvicorn
 from fastapi import FastAPI
 
-from app.api.desk import Desks
-from app.api.protocol import HEAD_BYTES, GuardedProtocol
+from notehop.app.api.desk import Desks
+from notehop.app.api.protocol import HEAD_BYTES, GuardedProtocol
 
 GRACE = 5
 """Seconds that running requests are given to end."""
@@ -31,7 +31,7 @@ CONNECTIONS = 1_000
 
 
 def serve(app: FastAPI, listening: socket.socket, started: Callable[[], None]) -> None:
-    """Serve an app of :func:`app.api.app.create_app` until SIGINT or SIGTERM.
+    """Serve an app of :func:`notehop.app.api.app.create_app` until SIGINT or SIGTERM.
 
     Requests that run then are answered first; streams end with an ``error`` event that says why.
 

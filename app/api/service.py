@@ -10,10 +10,10 @@ from typing import Any
 from fastapi import Response
 from pydantic import BaseModel
 
-from app.api.desk import Desk, Desks
-from app.api.metrics import Metrics
-from app.api.vault import Vault
-from app.models import Problem
+from notehop.app.api.desk import Desk, Desks
+from notehop.app.api.metrics import Metrics
+from notehop.app.api.vault import Vault
+from notehop.app.models import Problem
 
 JSON = "application/json"
 

@@ -14,11 +14,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 
-from app.api.desk import Desks
-from app.api.refusal import Refusal, stopping, too_slow
-from app.models import DoneEvent, ErrorEvent, Problem, StreamEvent
-from app.problems import problem
-from config.errors import NotehopError
+from notehop.app.api.desk import Desks
+from notehop.app.api.refusal import Refusal, stopping, too_slow
+from notehop.app.models import DoneEvent, ErrorEvent, Problem, StreamEvent
+from notehop.app.problems import problem
+from notehop.config.errors import NotehopError
 
 _log = logging.getLogger(__name__)
 

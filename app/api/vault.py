@@ -1,11 +1,11 @@
-"""What the API asks of a vault; :class:`app.container.VaultHandle` is one."""
+"""What the API asks of a vault; :class:`notehop.app.container.VaultHandle` is one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from app.models import (
+from notehop.app.models import (
     Answer,
     BrowseQuery,
     BrowseResult,

@@ -13,6 +13,6 @@ start stays: looking through it took a tenth of the time of loading it."""
 def main() -> None:
     """Run the command line; the process ends with 0, 1 (failed), 2 (usage) or 130 (Ctrl-C)."""
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
-    from app.cli.program import run
+    from notehop.app.cli.program import run
 
     sys.exit(run(sys.argv[1:]))

@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager, closing
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from indexing.shown import printable
+from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
-    from app.container.handle import VaultHandle
-    from app.container.place import Place
-    from app.models import Answer, Query, StreamEvent
+    from notehop.app.container.handle import VaultHandle
+    from notehop.app.container.place import Place
+    from notehop.app.models import Answer, Query, StreamEvent
 
 
 class Answerer(AbstractContextManager["Answerer"]):
@@ -43,7 +43,7 @@ class Answerer(AbstractContextManager["Answerer"]):
 
         :raises NotehopError: why there is no answer.
         """
-        from app.container.remote import ask_server
+        from notehop.app.container.remote import ask_server
 
         answer = None if self._opened else ask_server(self._place, query)
         return answer or self._own().ask(query)
@@ -54,7 +54,7 @@ class Answerer(AbstractContextManager["Answerer"]):
         :returns: the answer, and whether what was written is its text.
         :raises NotehopError: why there is no answer.
         """
-        from app.container.remote import stream_server
+        from notehop.app.container.remote import stream_server
 
         events = None if self._opened else stream_server(self._place, query)
         with closing(events or self._own().stream(query)) as coming:  # type: ignore[type-var]
@@ -62,16 +62,16 @@ class Answerer(AbstractContextManager["Answerer"]):
 
     def _own(self) -> VaultHandle:
         if self._opened is None:
-            from app.container.opening import open_place
+            from notehop.app.container.opening import open_place
 
             self._opened = open_place(self._place)
         return self._opened
 
 
 def _written(events: Iterator[StreamEvent]) -> tuple[Answer, bool]:
-    from app.models import DoneEvent, ErrorEvent, TokenEvent
-    from app.problems import error_of
-    from config.errors import NotehopError
+    from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
+    from notehop.app.problems import error_of
+    from notehop.config.errors import NotehopError
 
     said: list[str] = []
     try:

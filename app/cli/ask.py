@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -17,7 +17,7 @@ from app.cli.options import (
     VaultOption,
     common,
 )
-from app.cli.query_options import (
+from notehop.app.cli.query_options import (
     AfterOption,
     BeforeOption,
     ConnectedOption,
@@ -69,12 +69,12 @@ def run(
 ) -> None:
     """Answer a question from the vault, with citations and connected notes."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.cli.answering import Answerer
-    from app.cli.output import out, print_json
-    from app.cli.show_answer import show_answer
-    from app.container.queries import check
-    from app.container.remedy import remedy
-    from app.models import Query
+    from notehop.app.cli.answering import Answerer
+    from notehop.app.cli.output import out, print_json
+    from notehop.app.cli.show_answer import show_answer
+    from notehop.app.container.queries import check
+    from notehop.app.container.remedy import remedy
+    from notehop.app.models import Query
 
     filters = narrowed_to(tag, path, after, before, page_type)
     query = asked(

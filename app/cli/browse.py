@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -17,7 +17,7 @@ from app.cli.options import (
     VaultOption,
     common,
 )
-from app.cli.query_options import (
+from notehop.app.cli.query_options import (
     AfterOption,
     BeforeOption,
     PathOption,
@@ -61,11 +61,11 @@ def run(
 ) -> None:
     """List the notes that are linked with a note, best first."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.container.notes import from_here
-    from app.container.queries import request
-    from app.container.remedy import remedy
-    from app.container.remote import browse_server
-    from app.models import BrowseQuery
+    from notehop.app.container.notes import from_here
+    from notehop.app.container.queries import request
+    from notehop.app.container.remedy import remedy
+    from notehop.app.container.remote import browse_server
+    from notehop.app.models import BrowseQuery
 
     place = options.place()
     wanted = request(
@@ -82,12 +82,12 @@ def run(
     )
     found = browse_server(place, wanted)
     if found is None:
-        from app.container.opening import open_place
+        from notehop.app.container.opening import open_place
 
         with open_place(place) as opened:
             found = opened.browse(wanted)
-    from app.cli.output import print_json
-    from app.cli.show_browse import show_browse
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_browse import show_browse
 
     if options.json:
         print_json(found)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -19,7 +19,7 @@ from app.cli.options import (
     VaultOption,
     common,
 )
-from config.errors import UsageError
+from notehop.config.errors import UsageError
 
 NAME = "capture"
 
@@ -48,18 +48,18 @@ def run(
     options = common(ctx, vault, index_dir, config, as_json, debug)
     place = options.place()
     said = _text(text or [])
-    from app.container.queries import request
-    from app.container.remote import capture_server
-    from app.models import CaptureQuery
+    from notehop.app.container.queries import request
+    from notehop.app.container.remote import capture_server
+    from notehop.app.models import CaptureQuery
 
     query = request(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_server(place, query)
     if found is None:
-        from app.container.capturing import capture_cold
+        from notehop.app.container.capturing import capture_cold
 
         found = capture_cold(place, query)
-    from app.cli.output import print_json
-    from app.cli.show_capture import show_captured
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_capture import show_captured
 
     if options.json:
         print_json(found)
@@ -73,7 +73,7 @@ def _text(given: list[str]) -> str:
         return " ".join(given)
     if not given and sys.stdin.isatty():
         raise UsageError("there is nothing to keep; write it after the command, or pipe it in")
-    from indexing.vault.decode import decode
+    from notehop.indexing.vault.decode import decode
 
     said, _ = decode("standard input", sys.stdin.buffer.read())
     if not said.strip():

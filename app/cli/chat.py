@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import ConfigOption, DebugOption, IndexDirOption, VaultOption, common
+from notehop.app.cli.options import ConfigOption, DebugOption, IndexDirOption, VaultOption, common
 
 NAME = "chat"
 
@@ -37,13 +37,13 @@ def run(
     /new begins a new conversation, /quit or Ctrl-D ends. Nothing of it is written to disk.
     """
     options = common(ctx, vault, index_dir, config, False, debug)
-    from app.cli.answering import Answerer
-    from app.cli.output import err, show, styled
-    from app.cli.show_answer import show_answer
-    from app.container.queries import as_query
-    from app.container.remedy import remedy
-    from app.models import Query
-    from config.errors import NotehopError
+    from notehop.app.cli.answering import Answerer
+    from notehop.app.cli.output import err, show, styled
+    from notehop.app.cli.show_answer import show_answer
+    from notehop.app.container.queries import as_query
+    from notehop.app.container.remedy import remedy
+    from notehop.app.models import Query
+    from notehop.config.errors import NotehopError
 
     place = options.place()
     asks = sys.stdin.isatty()

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -17,7 +17,7 @@ from app.cli.options import (
     VaultOption,
     common,
 )
-from app.container.kinds import Kind
+from notehop.app.container.kinds import Kind
 
 NAME = "doctor"
 
@@ -35,12 +35,12 @@ def run(
 ) -> None:
     """Say which links, names and notes need mending, and whether the index is sound."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.container.doctor import examine
+    from notehop.app.container.doctor import examine
 
     report = examine(options.place(), tuple(Kind) if kind is None else (kind,))
-    from app.cli.output import print_json
-    from app.cli.show_doctor import show_doctor
-    from app.problems import FAILED
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_doctor import show_doctor
+    from notehop.app.problems import FAILED
 
     if options.json:
         print_json(report)

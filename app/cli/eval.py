@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     Common,
     ConfigOption,
     DebugOption,
@@ -23,11 +23,11 @@ from app.cli.options import (
     common,
     given_path,
 )
-from config.errors import UsageError
+from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from app.container.evaluating import Plan
-    from app.evaluation.comparison import Evaluated
+    from notehop.app.container.evaluating import Plan
+    from notehop.app.evaluation.comparison import Evaluated
 
 NAME = "eval"
 
@@ -106,9 +106,9 @@ def run(
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
     for file in (out, html):
         _check_writable(file)
-    from app.cli.output import print_json
-    from app.cli.show_evaluation import show_evaluation
-    from app.container.evaluating import Plan
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_evaluation import show_evaluation
+    from notehop.app.container.evaluating import Plan
 
     plan = Plan(ablate, compare, measure, questions, seed, unrelated_links)
     found = []
@@ -124,14 +124,14 @@ def run(
 
         _write(out, json.dumps(document, indent=2) + "\n")
     if html is not None:
-        from app.evaluation.report import report
+        from notehop.app.evaluation.report import report
 
         _write(html, report(found))
 
 
 def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> Iterator[Evaluated]:
-    from app.container.evaluating import evaluate_sets, evaluate_vault
-    from indexing.terminal import terminal_progress
+    from notehop.app.container.evaluating import evaluate_sets, evaluate_vault
+    from notehop.indexing.terminal import terminal_progress
 
     progress = terminal_progress()
     if data is None or not data.is_dir():

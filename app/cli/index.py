@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     Common,
     ConfigOption,
     DebugOption,
@@ -23,7 +23,7 @@ from app.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from app.container.place import Place
+    from notehop.app.container.place import Place
 
 NAME = "index"
 
@@ -60,9 +60,9 @@ def run(
 ) -> None:
     """Build the index of a vault, or bring it up to date."""
     options = common(ctx, vault, index_dir, config, as_json, debug).with_vault(folder)
-    from app.container.update import update_index
-    from indexing.enrich.consent import agreement
-    from indexing.terminal import terminal_progress
+    from notehop.app.container.update import update_index
+    from notehop.indexing.enrich.consent import agreement
+    from notehop.indexing.terminal import terminal_progress
 
     place = options.place(embedding__device=device)
     report = update_index(
@@ -72,9 +72,9 @@ def run(
         allow_mass_delete=allow_mass_delete,
         agree=agreement(yes=yes),
     )
-    from app.cli.output import print_json
-    from app.cli.show_report import show_report
-    from indexing.watch.telling import report_line
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_report import show_report
+    from notehop.indexing.watch.telling import report_line
 
     if options.json and watch:
         # A line, as whatever follows is.
@@ -88,9 +88,9 @@ def run(
 
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
-    from app.container.following import follow_vault
-    from indexing.watch.stopping import stopped_by_signals
-    from indexing.watch.telling import json_teller, line_teller
+    from notehop.app.container.following import follow_vault
+    from notehop.indexing.watch.stopping import stopped_by_signals
+    from notehop.indexing.watch.telling import json_teller, line_teller
 
     told = json_teller(sys.stdout) if options.json else line_teller(sys.stderr)
     typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     Common,
     ConfigOption,
     DebugOption,
@@ -20,10 +20,10 @@ from app.cli.options import (
     common,
     given_path,
 )
-from config.errors import UsageError
+from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from app.container.place import Place
+    from notehop.app.container.place import Place
 
 NAME = "links"
 
@@ -42,12 +42,12 @@ def run(
 ) -> None:
     """List every link with its line, kind and target; needs neither index nor model."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.container.links import list_links
+    from notehop.app.container.links import list_links
 
     place, note = _told_apart(options, where or [])
     found = list_links(place, note)
-    from app.cli.output import print_json, warn
-    from app.cli.show_links import as_values, show_links
+    from notehop.app.cli.output import print_json, warn
+    from notehop.app.cli.show_links import as_values, show_links
 
     if options.json:
         print_json([as_values(link) for link in found.links])
@@ -64,7 +64,7 @@ def _told_apart(options: Common, where: list[str]) -> tuple[Place, str | None]:
         return options.with_vault(given_path(where[0])).place(), where[1]
     if not where:
         return options.place(), None
-    from app.container.place import NoVault
+    from notehop.app.container.place import NoVault
 
     named = given_path(where[0]).expanduser()
     as_vault = options.with_vault(Path(where[0])) if options.vault is None else None

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -18,7 +18,7 @@ from app.cli.options import (
     common,
     given_path,
 )
-from config.errors import UsageError
+from notehop.config.errors import UsageError
 
 NAME = "mcp"
 
@@ -42,11 +42,11 @@ def run(
     if options.json:
         raise UsageError("mcp speaks JSON in any case; leave --json out")
     place = options.place()
-    from app.mcp.descriptors import take_over
+    from notehop.app.mcp.descriptors import take_over
 
     # Before anything that might print is imported.
     wire = take_over()
-    from app.container.late import LateVault
-    from app.mcp.stdio import serve
+    from notehop.app.container.late import LateVault
+    from notehop.app.mcp.stdio import serve
 
     serve(LateVault(place, "notehop mcp", config_file=options.config), wire, follow=watch)

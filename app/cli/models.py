@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     Common,
     ConfigOption,
     DebugOption,
@@ -19,10 +19,10 @@ from app.cli.options import (
     VaultOption,
     common,
 )
-from config.errors import UsageError
+from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from config import Settings
+    from notehop.config import Settings
 
 NAME = "models"
 
@@ -58,19 +58,19 @@ def run(
     if action is None:
         if dry_run:
             raise UsageError("--dry-run is for: notehop models pull NAME")
-        from app.cli.output import print_json
-        from app.cli.show_models import show_models
-        from app.container.models import held_models
+        from notehop.app.cli.output import print_json
+        from notehop.app.cli.show_models import show_models
+        from notehop.app.container.models import held_models
 
         held = held_models(_settings(options))
         print_json(held) if options.json else show_models(held)
         return
     if name is None:
         raise UsageError("name the model to fetch, as its hub does: notehop models pull org/model")
-    from app.cli.output import err, print_json
-    from app.cli.show_models import show_pulled
-    from app.container.models import pull_model
-    from indexing.terminal import terminal_progress
+    from notehop.app.cli.output import err, print_json
+    from notehop.app.cli.show_models import show_pulled
+    from notehop.app.container.models import pull_model
+    from notehop.indexing.terminal import terminal_progress
 
     pulled = pull_model(
         name,
@@ -83,8 +83,8 @@ def run(
 
 def _settings(options: Common) -> Settings:
     """Those of the vault if there is one, else the user's own."""
-    from app.container.place import NoVault
-    from config import load_settings
+    from notehop.app.container.place import NoVault
+    from notehop.config import load_settings
 
     try:
         return options.place().settings

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from config.errors import UsageError
+from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from app.container.place import Place
+    from notehop.app.container.place import Place
 
 PANEL = "Options of every command"
 
@@ -100,7 +100,7 @@ class Common:
         :param overrides: settings by key with ``__`` for the dot (``retrieval__top_k=8``); None
             values are left out.
         """
-        from app.container.place import locate
+        from notehop.app.container.place import locate
 
         return locate(
             self.vault,

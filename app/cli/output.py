@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.text import Text
 
-from indexing.shown import on_one_line, printable
+from notehop.indexing.shown import on_one_line, printable
 
 WIDEST = 100
 """Columns that prose takes at most: longer lines are hard to read."""

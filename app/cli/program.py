@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from app.cli import (
+from notehop.app.cli import (
     ask,
     browse,
     capture,
@@ -30,8 +30,8 @@ from app.cli import (
     status,
     themes,
 )
-from app.cli import eval as eval_
-from app.cli.options import (
+from notehop.app.cli import eval as eval_
+from notehop.app.cli.options import (
     Common,
     ConfigOption,
     DebugOption,
@@ -39,9 +39,9 @@ from app.cli.options import (
     JsonOption,
     VaultOption,
 )
-from app.problems import FAILED, INTERRUPTED, exit_code
-from config.errors import NotehopError
-from indexing.shown import printable
+from notehop.app.problems import FAILED, INTERRUPTED, exit_code
+from notehop.config.errors import NotehopError
+from notehop.indexing.shown import printable
 
 NAME = "notehop"
 
@@ -111,7 +111,9 @@ def start(
         format="%(levelname)s %(name)s: %(message)s",
     )
     # Which host gets text of the notes is said before it gets any.
-    logging.getLogger("indexing.llm.gate").setLevel(logging.DEBUG if debug else logging.WARNING)
+    logging.getLogger("notehop.indexing.llm.gate").setLevel(
+        logging.DEBUG if debug else logging.WARNING
+    )
 
 
 for command in (
@@ -134,7 +136,7 @@ for command in (
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return its exit code; tests and :func:`app.cli.main` call it."""
+    """Run the command line and return its exit code; tests and :func:`notehop.app.cli.main` call it."""
     for stream in (sys.stdout, sys.stderr):
         # A name of the vault may hold what the terminal's encoding cannot show.
         if hasattr(stream, "reconfigure"):

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from app.models import BaseQuery
+    from notehop.app.models import BaseQuery
 
 PANEL = "How to search"
 FILTER_PANEL = "What to search (or written into the query: tag:fish after:2w -path:Archive)"
@@ -148,7 +148,7 @@ def narrowed_to(
     before: str | None,
     page_type: list[str] | None,
 ) -> dict[str, Any]:
-    """The filters that the options describe, as fields of :class:`app.models.Filters`."""
+    """The filters that the options describe, as fields of :class:`notehop.app.models.Filters`."""
     given = {"tag": tag, "path": path, "after": after, "before": before, "type": page_type}
     return {name: value for name, value in given.items() if value}
 
@@ -169,7 +169,7 @@ def asked(
 
     :raises QueryError: if an option has a wrong value.
     """
-    from app.container.queries import as_query
+    from notehop.app.container.queries import as_query
 
     options = {
         "top_k": top_k,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -17,7 +17,7 @@ from app.cli.options import (
     VaultOption,
     common,
 )
-from app.cli.query_options import (
+from notehop.app.cli.query_options import (
     AfterOption,
     BeforeOption,
     ConnectedOption,
@@ -70,10 +70,10 @@ def run(
 ) -> None:
     """List the passages that match, with the notes they are linked with."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.container.queries import check
-    from app.container.remedy import remedy
-    from app.container.remote import search_server
-    from app.models import SearchQuery
+    from notehop.app.container.queries import check
+    from notehop.app.container.remedy import remedy
+    from notehop.app.container.remote import search_server
+    from notehop.app.models import SearchQuery
 
     filters = narrowed_to(tag, path, after, before, page_type)
     wanted = asked(
@@ -94,12 +94,12 @@ def run(
     check(wanted, place)
     found = search_server(place, wanted)
     if found is None:
-        from app.container.opening import open_place
+        from notehop.app.container.opening import open_place
 
         with open_place(place) as opened:
             found = opened.search(wanted)
-    from app.cli.output import print_json
-    from app.cli.show_answer import show_hits
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_answer import show_hits
 
     if options.json:
         print_json(found)

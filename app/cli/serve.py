@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -48,15 +48,15 @@ def run(
 ) -> None:
     """Answer over HTTP on this machine."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.api.logs import configure
-    from app.cli.output import print_json
-    from app.container.first_index import first_index
-    from app.container.following import FollowerProcess
-    from app.container.opening import open_place
-    from app.container.running import Announcement
-    from app.server import AlreadyServed, Door
-    from indexing.shown import on_one_line, printable
-    from indexing.terminal import terminal_progress
+    from notehop.app.api.logs import configure
+    from notehop.app.cli.output import print_json
+    from notehop.app.container.first_index import first_index
+    from notehop.app.container.following import FollowerProcess
+    from notehop.app.container.opening import open_place
+    from notehop.app.container.running import Announcement
+    from notehop.app.server import AlreadyServed, Door
+    from notehop.indexing.shown import on_one_line, printable
+    from notehop.indexing.terminal import terminal_progress
 
     configure("debug" if options.debug else log_level)
     place = options.place(server__host=host, server__port=port)

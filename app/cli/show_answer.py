@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from app.cli.output import headline, show, styled, warn
-from app.cli.show_claims import marked, show_doubts, show_left_out, show_support
-from app.cli.show_explanation import show_explanation
-from app.models import Answer, ConnectedNote, Reply, SearchResult, Source
-from indexing.shown import counted, on_one_line
+from notehop.app.cli.output import headline, show, styled, warn
+from notehop.app.cli.show_claims import marked, show_doubts, show_left_out, show_support
+from notehop.app.cli.show_explanation import show_explanation
+from notehop.app.models import Answer, ConnectedNote, Reply, SearchResult, Source
+from notehop.indexing.shown import counted, on_one_line
 
 SNIPPET = 280
 """Characters of a hit that are shown; `--json` has all of them."""

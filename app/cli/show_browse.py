@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.cli.output import headline, show, styled, warn, written_by
-from app.cli.show_answer import snippet
-from app.models import BrowsedNote, BrowseQuery, BrowseResult
-from indexing.shown import counted, on_one_line, shown_time
+from notehop.app.cli.output import headline, show, styled, warn, written_by
+from notehop.app.cli.show_answer import snippet
+from notehop.app.models import BrowsedNote, BrowseQuery, BrowseResult
+from notehop.indexing.shown import counted, on_one_line, shown_time
 
 _ARROWS = {"forward": "→", "backward": "←", "both": "↔"}
 

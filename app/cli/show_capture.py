@@ -5,9 +5,9 @@ Touches: terminal.
 
 from __future__ import annotations
 
-from app.cli.output import headline, show, styled, written_by
-from app.models import Captured
-from indexing.shown import on_one_line
+from notehop.app.cli.output import headline, show, styled, written_by
+from notehop.app.models import Captured
+from notehop.indexing.shown import on_one_line
 
 
 def show_captured(found: Captured) -> None:

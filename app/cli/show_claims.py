@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from app.cli.output import headline, show, styled
-from app.models import Answer, Citation, Claim, LeftOut
-from indexing.shown import on_one_line
+from notehop.app.cli.output import headline, show, styled
+from notehop.app.models import Answer, Citation, Claim, LeftOut
+from notehop.indexing.shown import on_one_line
 
 UNSURE = " [?]"
 """What stands behind a sentence that is not to be taken on trust; the list below says why."""

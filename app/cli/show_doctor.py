@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.cli.output import headline, show, styled
-from app.container.kinds import Kind
-from app.models import (
+from notehop.app.cli.output import headline, show, styled
+from notehop.app.container.kinds import Kind
+from notehop.app.models import (
     AmbiguousTarget,
     BrokenFragment,
     ConflictCopy,
@@ -24,7 +24,7 @@ from app.models import (
     NearMiss,
     UnresolvedTarget,
 )
-from indexing.shown import counted, on_one_line
+from notehop.indexing.shown import counted, on_one_line
 
 LISTED = 5
 """Findings of each kind that are shown; `notehop doctor KIND` lists all of one."""

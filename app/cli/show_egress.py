@@ -5,9 +5,9 @@ Touches: terminal.
 
 from __future__ import annotations
 
-from app.cli.output import headline, show, styled
-from app.models import EgressCall, EgressHost, EgressReport
-from indexing.shown import counted, on_one_line, shown_size, shown_time
+from notehop.app.cli.output import headline, show, styled
+from notehop.app.models import EgressCall, EgressHost, EgressReport
+from notehop.indexing.shown import counted, on_one_line, shown_size, shown_time
 
 NAMED = 3
 """Notes that are named of each call; `--json` has all of them."""

@@ -11,12 +11,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from app.cli.output import headline, out, show, styled, warn
-from app.evaluation.answers import ANSWERS, CONTAINS
-from app.evaluation.comparison import Change, Evaluated, Row
-from app.evaluation.intervals import Estimate, percent
-from app.evaluation.measures import CHUNKS, CONTEXT, LINKED, MEASURES, NOTES
-from indexing.shown import counted, on_one_line
+from notehop.app.cli.output import headline, out, show, styled, warn
+from notehop.app.evaluation.answers import ANSWERS, CONTAINS
+from notehop.app.evaluation.comparison import Change, Evaluated, Row
+from notehop.app.evaluation.intervals import Estimate, percent
+from notehop.app.evaluation.measures import CHUNKS, CONTEXT, LINKED, MEASURES, NOTES
+from notehop.indexing.shown import counted, on_one_line
 
 WIDTH = 120
 """Columns that a table may take."""

@@ -11,9 +11,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from app.cli.output import headline, out, show, styled
-from app.models import ConnectedNote, Explanation, Reply, Source
-from indexing.shown import on_one_line
+from notehop.app.cli.output import headline, out, show, styled
+from notehop.app.models import ConnectedNote, Explanation, Reply, Source
+from notehop.indexing.shown import on_one_line
 
 WIDEST = 160
 """Columns that a table may take where another program reads."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.cli.output import headline, show, styled
-from indexing.graph.model import ResolvedLink, Status
-from indexing.shown import counted, on_one_line
+from notehop.app.cli.output import headline, show, styled
+from notehop.indexing.graph.model import ResolvedLink, Status
+from notehop.indexing.shown import counted, on_one_line
 
 _STYLES = {
     Status.RESOLVED: "green",

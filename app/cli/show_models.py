@@ -5,9 +5,9 @@ Touches: terminal.
 
 from __future__ import annotations
 
-from app.cli.output import show, styled, warn
-from app.models import HeldModel, ModelList, PulledModel
-from indexing.shown import counted, on_one_line
+from notehop.app.cli.output import show, styled, warn
+from notehop.app.models import HeldModel, ModelList, PulledModel
+from notehop.indexing.shown import counted, on_one_line
 
 _ORIGINS = {
     "bundled": "comes with notehop",

@@ -5,9 +5,9 @@ Touches: terminal.
 
 from __future__ import annotations
 
-from app.cli.output import show, styled, warn
-from indexing.report import Report
-from indexing.report_lines import report_lines, warning_lines
+from notehop.app.cli.output import show, styled, warn
+from notehop.indexing.report import Report
+from notehop.indexing.report_lines import report_lines, warning_lines
 
 
 def show_report(report: Report) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from app.cli.output import headline, show, styled, warn
-from app.models import (
+from notehop.app.cli.output import headline, show, styled, warn
+from notehop.app.models import (
     EnrichmentNow,
     IndexStatus,
     Kept,
@@ -18,8 +18,8 @@ from app.models import (
     NoteStatusReport,
     StatusLink,
 )
-from indexing.enrich.report import numbered
-from indexing.shown import ago, counted, on_one_line, shown_size, shown_time
+from notehop.indexing.enrich.report import numbered
+from notehop.indexing.shown import ago, counted, on_one_line, shown_size, shown_time
 
 LISTED = 10
 """Notes or links that are shown of each kind; `--json` has all of them."""

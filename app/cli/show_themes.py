@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.cli.output import headline, show, styled, warn
-from app.models import ThemesResult, ThemeView
-from indexing.shown import counted, on_one_line
+from notehop.app.cli.output import headline, show, styled, warn
+from notehop.app.models import ThemesResult, ThemeView
+from notehop.indexing.shown import counted, on_one_line
 
 
 def show_themes(found: ThemesResult, remedy: Callable[[], str]) -> None:

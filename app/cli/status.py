@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     Common,
     ConfigOption,
     DebugOption,
@@ -18,7 +18,7 @@ from app.cli.options import (
     VaultOption,
     common,
 )
-from config.errors import UsageError
+from notehop.config.errors import UsageError
 
 NAME = "status"
 
@@ -45,13 +45,13 @@ def run(
             raise UsageError("--egress is of the whole index: leave the note out")
         _egress(options)
         return
-    from app.container.note_status import note_status
-    from app.container.status import index_status
+    from notehop.app.container.note_status import note_status
+    from notehop.app.container.status import index_status
 
     place = options.place()
     told = index_status(place) if note is None else note_status(place, note)
-    from app.cli.output import print_json
-    from app.cli.show_status import show_status
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_status import show_status
 
     if options.json:
         print_json(told)
@@ -60,9 +60,9 @@ def run(
 
 
 def _egress(options: Common) -> None:
-    from app.cli.output import print_json
-    from app.cli.show_egress import show_egress
-    from app.container.egress import SHOWN, egress_report
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_egress import show_egress
+    from notehop.app.container.egress import SHOWN, egress_report
 
     told = egress_report(options.place())
     if options.json:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import (
+from notehop.app.cli.options import (
     ConfigOption,
     DebugOption,
     IndexDirOption,
@@ -17,7 +17,7 @@ from app.cli.options import (
     VaultOption,
     common,
 )
-from app.cli.query_options import (
+from notehop.app.cli.query_options import (
     AfterOption,
     BeforeOption,
     LiteralOption,
@@ -62,11 +62,11 @@ def run(
 ) -> None:
     """List the themes of the vault, or answer a question from them."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from app.cli.output import print_json
-    from app.container.queries import as_query, check, request
-    from app.container.remedy import remedy
-    from app.container.remote import ask_server, themes_server
-    from app.models import Query, ThemesQuery
+    from notehop.app.cli.output import print_json
+    from notehop.app.container.queries import as_query, check, request
+    from notehop.app.container.remedy import remedy
+    from notehop.app.container.remote import ask_server, themes_server
+    from notehop.app.models import Query, ThemesQuery
 
     place = options.place()
     text = words(question or [])
@@ -76,11 +76,11 @@ def run(
         check(query, place)
         answer = ask_server(place, query)
         if answer is None:
-            from app.container.opening import open_place
+            from notehop.app.container.opening import open_place
 
             with open_place(place) as opened:
                 answer = opened.ask(query)
-        from app.cli.show_answer import show_answer
+        from notehop.app.cli.show_answer import show_answer
 
         if options.json:
             print_json(answer)
@@ -91,11 +91,11 @@ def run(
     wanted = request(ThemesQuery, fields)
     found = themes_server(place, wanted)
     if found is None:
-        from app.container.opening import open_place
+        from notehop.app.container.opening import open_place
 
         with open_place(place) as opened:
             found = opened.themes(wanted)
-    from app.cli.show_themes import show_themes
+    from notehop.app.cli.show_themes import show_themes
 
     if options.json:
         print_json(found)

@@ -10,14 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from app.container.capturing import capture_cold
-    from app.container.handle import VaultHandle
-    from app.container.links import list_links
-    from app.container.note_status import note_status
-    from app.container.opening import open_place, open_vault
-    from app.container.place import Place, locate
-    from app.container.status import index_status
-    from app.container.update import update_index
+    from notehop.app.container.capturing import capture_cold
+    from notehop.app.container.handle import VaultHandle
+    from notehop.app.container.links import list_links
+    from notehop.app.container.note_status import note_status
+    from notehop.app.container.opening import open_place, open_vault
+    from notehop.app.container.place import Place, locate
+    from notehop.app.container.status import index_status
+    from notehop.app.container.update import update_index
 
 __all__ = [
     "Place",
@@ -33,16 +33,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Place": "app.container.place",
-    "capture_cold": "app.container.capturing",
-    "VaultHandle": "app.container.handle",
-    "index_status": "app.container.status",
-    "list_links": "app.container.links",
-    "locate": "app.container.place",
-    "note_status": "app.container.note_status",
-    "open_place": "app.container.opening",
-    "open_vault": "app.container.opening",
-    "update_index": "app.container.update",
+    "Place": "notehop.app.container.place",
+    "capture_cold": "notehop.app.container.capturing",
+    "VaultHandle": "notehop.app.container.handle",
+    "index_status": "notehop.app.container.status",
+    "list_links": "notehop.app.container.links",
+    "locate": "notehop.app.container.place",
+    "note_status": "notehop.app.container.note_status",
+    "open_place": "notehop.app.container.opening",
+    "open_vault": "notehop.app.container.opening",
+    "update_index": "notehop.app.container.update",
 }
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.retrieval.expansion import Direction
-from app.retrieval.index_view import IndexView
-from indexing.graph.model import Status
-from indexing.stores.model import ChunkId, LinkRow
+from notehop.app.retrieval.expansion import Direction
+from notehop.app.retrieval.index_view import IndexView
+from notehop.indexing.graph.model import Status
+from notehop.indexing.stores.model import ChunkId, LinkRow
 
 LEADING = frozenset({Status.RESOLVED.value, Status.AMBIGUOUS.value})
 """What links lead somewhere; an excluded target is not for anybody to see."""

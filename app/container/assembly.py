@@ -15,38 +15,38 @@ from typing import Literal
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore
 
-from app.container.narrowing import Narrowed, newest
-from app.container.reranking import reranked
-from app.container.templates import templates_last, templates_of
-from app.container.weighing import reading, weigh
-from app.models import ConnectedOptions, Filters, Intent
-from app.retrieval.connected import ConnectedNotesPostprocessor
-from app.retrieval.cross_encoder import Scorer
-from app.retrieval.current import CurrentFiles
-from app.retrieval.current_view import CurrentView
-from app.retrieval.expansion import preset
-from app.retrieval.filters.allowed import Allowed
-from app.retrieval.fusion import FusionRetriever
-from app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
-from app.retrieval.index_view import IndexView
-from app.retrieval.intents import Reading
-from app.retrieval.proper_names import proper_names
-from app.retrieval.signals.candidates import CandidateSignal
-from app.retrieval.signals.graph import GraphSignal
-from app.retrieval.signals.lexical import LexicalRetriever
-from app.retrieval.signals.recency import RecencySignal
-from app.retrieval.signals.recent import RecentSignal
-from app.retrieval.signals.semantic import SemanticRetriever
-from app.retrieval.signals.subject import SubjectSignal
-from app.retrieval.signals.title import TitleRetriever
-from app.retrieval.subject import COVERED, Subject
-from app.retrieval.trace import Plan, TracedQuery
-from app.retrieval.weights import Weights
-from app.retrieval.widening import AliasWidening
-from config import Settings
-from indexing.beside import Beside
-from indexing.stores.reader import Snapshot
-from indexing.tokens import Tokenizer
+from notehop.app.container.narrowing import Narrowed, newest
+from notehop.app.container.reranking import reranked
+from notehop.app.container.templates import templates_last, templates_of
+from notehop.app.container.weighing import reading, weigh
+from notehop.app.models import ConnectedOptions, Filters, Intent
+from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
+from notehop.app.retrieval.cross_encoder import Scorer
+from notehop.app.retrieval.current import CurrentFiles
+from notehop.app.retrieval.current_view import CurrentView
+from notehop.app.retrieval.expansion import preset
+from notehop.app.retrieval.filters.allowed import Allowed
+from notehop.app.retrieval.fusion import FusionRetriever
+from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
+from notehop.app.retrieval.index_view import IndexView
+from notehop.app.retrieval.intents import Reading
+from notehop.app.retrieval.proper_names import proper_names
+from notehop.app.retrieval.signals.candidates import CandidateSignal
+from notehop.app.retrieval.signals.graph import GraphSignal
+from notehop.app.retrieval.signals.lexical import LexicalRetriever
+from notehop.app.retrieval.signals.recency import RecencySignal
+from notehop.app.retrieval.signals.recent import RecentSignal
+from notehop.app.retrieval.signals.semantic import SemanticRetriever
+from notehop.app.retrieval.signals.subject import SubjectSignal
+from notehop.app.retrieval.signals.title import TitleRetriever
+from notehop.app.retrieval.subject import COVERED, Subject
+from notehop.app.retrieval.trace import Plan, TracedQuery
+from notehop.app.retrieval.weights import Weights
+from notehop.app.retrieval.widening import AliasWidening
+from notehop.config import Settings
+from notehop.indexing.beside import Beside
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens import Tokenizer
 
 SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are

@@ -11,21 +11,21 @@ from itertools import chain, islice
 from posixpath import dirname
 from typing import Literal
 
-from app.answer.uri import open_uri
-from app.container.around import Reached, Step, around, way
-from app.container.named import listed, notes_meant, shown
-from app.container.narrowing import narrow
-from app.container.place import Place
-from app.container.standing import Standing
-from app.container.summary import in_a_line
-from app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
-from app.retrieval.filters.allowed import Allowed
-from app.retrieval.filters.plan import of_fields
-from indexing.enrich.summaries import Summaries, Summary
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
-from indexing.stores.reader import Snapshot
-from indexing.tokens import Tokenizer
+from notehop.app.answer.uri import open_uri
+from notehop.app.container.around import Reached, Step, around, way
+from notehop.app.container.named import listed, notes_meant, shown
+from notehop.app.container.narrowing import narrow
+from notehop.app.container.place import Place
+from notehop.app.container.standing import Standing
+from notehop.app.container.summary import in_a_line
+from notehop.app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
+from notehop.app.retrieval.filters.allowed import Allowed
+from notehop.app.retrieval.filters.plan import of_fields
+from notehop.indexing.enrich.summaries import Summaries, Summary
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens import Tokenizer
 
 LINKS = 5
 """Links of a note that are named; the rest is counted."""

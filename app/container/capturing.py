@@ -14,12 +14,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import datetime
 
-from app.container.place import Place
-from app.models import Captured, CaptureQuery, Connection
-from config.errors import NotehopError
-from indexing.capture.capture import Kept, keep
-from indexing.changes import scan
-from indexing.shown import counted, on_one_line
+from notehop.app.container.place import Place
+from notehop.app.models import Captured, CaptureQuery, Connection
+from notehop.config.errors import NotehopError
+from notehop.indexing.capture.capture import Kept, keep
+from notehop.indexing.changes import scan
+from notehop.indexing.shown import counted, on_one_line
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def capture_cold(place: Place, query: CaptureQuery) -> Captured:
     with ExitStack() as opened:
 
         def open_index() -> Find:
-            from app.container.opening import open_place
+            from notehop.app.container.opening import open_place
 
             vault = opened.enter_context(open_place(place))
             vault.warm()

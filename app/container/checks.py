@@ -5,11 +5,11 @@ Touches: nothing by itself; what it makes touches index and models.
 
 from __future__ import annotations
 
-from app.answer.checking import Checker
-from app.answer.cross_check import CrossCheck
-from app.answer.relevance import Reading
-from app.retrieval.cross_encoder import Scorer
-from config import Settings
+from notehop.app.answer.checking import Checker
+from notehop.app.answer.cross_check import CrossCheck
+from notehop.app.answer.relevance import Reading
+from notehop.app.retrieval.cross_encoder import Scorer
+from notehop.config import Settings
 
 
 def checker_of(reading: Reading, vault: str, settings: Settings, scorer: Scorer | None) -> Checker:

@@ -8,8 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.answer.conversation import Turn
-from config.settings import ConversationSettings
+from notehop.app.answer.conversation import Turn
+from notehop.config.settings import ConversationSettings
 
 
 @dataclass(slots=True)

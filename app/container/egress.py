@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from app.container.place import Place
-from app.models import EgressCall, EgressHost, EgressReport, LanguageModelNow
-from config import Settings
-from config.errors import ProviderError
-from indexing.llm.asked import host_of
-from indexing.llm.consent import Hosts, names_this_machine, refusal
-from indexing.llm.egress_log import EgressLog
-from indexing.llm.load import address, asked_of
-from indexing.stores.layout import IndexLayout
+from notehop.app.container.place import Place
+from notehop.app.models import EgressCall, EgressHost, EgressReport, LanguageModelNow
+from notehop.config import Settings
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.asked import host_of
+from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
+from notehop.indexing.llm.egress_log import EgressLog
+from notehop.indexing.llm.load import address, asked_of
+from notehop.indexing.stores.layout import IndexLayout
 
 SHOWN = 20
 """Calls that a person is shown."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.models import Embedded, EmbedQuery
-from indexing.embed.query import QueryEmbedder
+from notehop.app.models import Embedded, EmbedQuery
+from notehop.indexing.embed.query import QueryEmbedder
 
 
 def embed(embedder: QueryEmbedder, query: EmbedQuery) -> Embedded:

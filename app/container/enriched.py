@@ -5,10 +5,10 @@ Touches: index (reads).
 
 from __future__ import annotations
 
-from app.container.place import Place
-from app.models.status import EnrichedTexts, EnrichmentNow, NotWritten
-from config.errors import IndexFailure
-from indexing.enrich.store import EnrichmentStore
+from notehop.app.container.place import Place
+from notehop.app.models.status import EnrichedTexts, EnrichmentNow, NotWritten
+from notehop.config.errors import IndexFailure
+from notehop.indexing.enrich.store import EnrichmentStore
 
 
 def enrichment_now(place: Place) -> EnrichmentNow | None:

@@ -14,30 +14,30 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.container.measured import MeasuredVault
-from app.container.opening import open_place
-from app.container.place import Place
-from app.evaluation.answers import ANSWERS, drawn, strangers
-from app.evaluation.asking import Outcome, ask_all
-from app.evaluation.comparison import Evaluated, compare
-from app.evaluation.golden import golden_sets, measure_for, placed, read_questions
-from app.evaluation.held_out import reader_without
-from app.evaluation.measures import check_installed, checked_measure
-from app.evaluation.own import own_questions
-from app.evaluation.question import Question, QuestionSet
-from app.evaluation.unrelated import with_unrelated_links
-from app.evaluation.variants import Variant, ablation, baseline, distinct, pair
-from config import Settings, load_settings
-from config.errors import UsageError
-from config.layers import read_overrides
-from indexing.identity import wanted
-from indexing.pipeline import Indexer
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader import Reader, Snapshot
-from indexing.tokens import Tokenizer
+from notehop.app.container.measured import MeasuredVault
+from notehop.app.container.opening import open_place
+from notehop.app.container.place import Place
+from notehop.app.evaluation.answers import ANSWERS, drawn, strangers
+from notehop.app.evaluation.asking import Outcome, ask_all
+from notehop.app.evaluation.comparison import Evaluated, compare
+from notehop.app.evaluation.golden import golden_sets, measure_for, placed, read_questions
+from notehop.app.evaluation.held_out import reader_without
+from notehop.app.evaluation.measures import check_installed, checked_measure
+from notehop.app.evaluation.own import own_questions
+from notehop.app.evaluation.question import Question, QuestionSet
+from notehop.app.evaluation.unrelated import with_unrelated_links
+from notehop.app.evaluation.variants import Variant, ablation, baseline, distinct, pair
+from notehop.config import Settings, load_settings
+from notehop.config.errors import UsageError
+from notehop.config.layers import read_overrides
+from notehop.indexing.identity import wanted
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from indexing.report import Progress
+    from notehop.indexing.report import Progress
 
 QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.models import BaseQuery, Explanation
-from app.retrieval.trace import Trace
+from notehop.app.models import BaseQuery, Explanation
+from notehop.app.retrieval.trace import Trace
 
 THEMES = "themes"
 """The stage of a question about the whole vault, and what it is said to be after."""

@@ -11,22 +11,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.container.following import index_arguments
-from app.container.place import Place
-from app.container.update import update_index
-from config.errors import IndexMissing
-from indexing.program import PROGRAM
-from indexing.stores.catalog import Catalog
-from indexing.stores.replacement import settle
+from notehop.app.container.following import index_arguments
+from notehop.app.container.place import Place
+from notehop.app.container.update import update_index
+from notehop.config.errors import IndexMissing
+from notehop.indexing.program import PROGRAM
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.replacement import settle
 
 if TYPE_CHECKING:
-    from indexing.report import Progress
+    from notehop.indexing.report import Progress
 
 
 def first_index(place: Place, progress: Progress) -> None:
     """Make the index of a vault that has none; one that is there is left to the follower.
 
-    :raises NotehopError: as :meth:`indexing.pipeline.Indexer.run`.
+    :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
     if not has_index(place):
         # Whoever waits for it wants to search; the follower has written what the settings ask for.

@@ -17,12 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from app.container.place import Place
-from config import Settings, load_settings
-from indexing.program import PROGRAM
+from notehop.app.container.place import Place
+from notehop.config import Settings, load_settings
+from notehop.indexing.program import PROGRAM
 
 if TYPE_CHECKING:
-    from indexing.report import Update
+    from notehop.indexing.report import Update
 
 _log = logging.getLogger(__name__)
 
@@ -48,9 +48,9 @@ def follow_vault(
 
     :param told: hears of each update and of what is in the way.
     :param device: where bulk embedding runs; None for the setting.
-    :raises NotehopError: as :func:`indexing.watch.follow.follow`.
+    :raises NotehopError: as :func:`notehop.indexing.watch.follow.follow`.
     """
-    from indexing.watch.follow import Following, follow
+    from notehop.indexing.watch.follow import Following, follow
 
     def settings() -> Settings:
         read = load_settings(vault=place.vault, config_file=config_file)
@@ -152,7 +152,7 @@ class FollowerProcess:
 
 
 def index_arguments(place: Place, config_file: Path | None, device: str | None = None) -> list[str]:
-    """The arguments of ``python -m indexing`` that lead to the index of a place."""
+    """The arguments of ``python -m notehop.indexing`` that lead to the index of a place."""
     found = [str(place.vault), "--index-dir", str(place.layout.root)]
     if config_file is not None:
         found += ["--config", str(config_file)]

@@ -8,20 +8,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from app.answer.conversation import Turn, history, standalone
-from app.container.conversations import Conversations
-from app.container.machinery import Machinery
-from app.container.place import Place
-from app.container.standing import Standing
-from app.models import Answer, ConversationTurn, Query
-from app.problems import agent_text, unforeseen
-from app.retrieval.filters.syntax import Written, read
-from app.retrieval.trace import TracedQuery
-from config.errors import NotehopError
-from indexing.llm.egress import sending
-from indexing.llm.tokens import counter
-from indexing.stores.labels import property_label
-from indexing.stores.reader import Snapshot
+from notehop.app.answer.conversation import Turn, history, standalone
+from notehop.app.container.conversations import Conversations
+from notehop.app.container.machinery import Machinery
+from notehop.app.container.place import Place
+from notehop.app.container.standing import Standing
+from notehop.app.models import Answer, ConversationTurn, Query
+from notehop.app.problems import agent_text, unforeseen
+from notehop.app.retrieval.filters.syntax import Written, read
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.config.errors import NotehopError
+from notehop.indexing.llm.egress import sending
+from notehop.indexing.llm.tokens import counter
+from notehop.indexing.stores.labels import property_label
+from notehop.indexing.stores.reader import Snapshot
 
 _log = logging.getLogger(__name__)
 

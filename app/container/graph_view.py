@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
 from posixpath import dirname
 
-from app.answer.uri import open_uri
-from app.container.around import around, leads
-from app.container.named import listed, notes_meant, shown
-from app.container.place import Place
-from app.container.standing import Standing
-from app.models import GraphEdge, GraphNode, GraphView
-from config.errors import QueryError
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.reader import Snapshot
+from notehop.app.answer.uri import open_uri
+from notehop.app.container.around import around, leads
+from notehop.app.container.named import listed, notes_meant, shown
+from notehop.app.container.place import Place
+from notehop.app.container.standing import Standing
+from notehop.app.models import GraphEdge, GraphNode, GraphView
+from notehop.config.errors import QueryError
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.reader import Snapshot
 
 MOST = 300
 """Notes of a picture: more are no picture."""

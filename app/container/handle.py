@@ -14,27 +14,27 @@ from typing import Any, Self
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import LLM
 
-from app.answer.material import material_of
-from app.answer.query_engine import NotehopQueryEngine
-from app.container.assembly import Wanted
-from app.container.browsing import browse
-from app.container.capturing import capture
-from app.container.conversations import Conversations
-from app.container.embedding import embed
-from app.container.explaining import explained, told
-from app.container.following_up import FollowUp
-from app.container.graph_view import graph_view
-from app.container.machinery import Machinery
-from app.container.note_view import note_view
-from app.container.pending import counter
-from app.container.place import Place
-from app.container.queries import as_query, checked, request
-from app.container.related import find_related
-from app.container.retriever import VaultRetriever
-from app.container.status import index_status
-from app.container.streaming import events
-from app.container.themes import VaultThemes
-from app.models import (
+from notehop.app.answer.material import material_of
+from notehop.app.answer.query_engine import NotehopQueryEngine
+from notehop.app.container.assembly import Wanted
+from notehop.app.container.browsing import browse
+from notehop.app.container.capturing import capture
+from notehop.app.container.conversations import Conversations
+from notehop.app.container.embedding import embed
+from notehop.app.container.explaining import explained, told
+from notehop.app.container.following_up import FollowUp
+from notehop.app.container.graph_view import graph_view
+from notehop.app.container.machinery import Machinery
+from notehop.app.container.note_view import note_view
+from notehop.app.container.pending import counter
+from notehop.app.container.place import Place
+from notehop.app.container.queries import as_query, checked, request
+from notehop.app.container.related import find_related
+from notehop.app.container.retriever import VaultRetriever
+from notehop.app.container.status import index_status
+from notehop.app.container.streaming import events
+from notehop.app.container.themes import VaultThemes
+from notehop.app.models import (
     Answer,
     BaseQuery,
     BrowseQuery,
@@ -55,10 +55,10 @@ from app.models import (
     ThemesQuery,
     ThemesResult,
 )
-from app.retrieval.trace import TracedQuery
-from config import Settings
-from indexing.capture.capture import Kept
-from indexing.stores.reader import Reader
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.config import Settings
+from notehop.indexing.capture.capture import Kept
+from notehop.indexing.stores.reader import Reader
 
 
 class VaultHandle:
@@ -99,7 +99,7 @@ class VaultHandle:
     def ask(self, query: str | Query, **options: Any) -> Answer:
         """Answer a question.
 
-        :param options: fields of :class:`app.models.Query`: ``top_k``, ``filters``,
+        :param options: fields of :class:`notehop.app.models.Query`: ``top_k``, ``filters``,
             ``literal``, ``intent``, ``connected``, ``explain``, ``themes``, ``conversation_id``.
         :raises QueryError: if the question is empty or too long, or an option is wrong.
         """
@@ -142,7 +142,7 @@ class VaultHandle:
     def search(self, query: str | BaseQuery, **options: Any) -> SearchResult:
         """List the passages or notes that match, best first.
 
-        :param options: fields of :class:`app.models.SearchQuery`: those of :meth:`ask` and
+        :param options: fields of :class:`notehop.app.models.SearchQuery`: those of :meth:`ask` and
             ``results``.
         :raises QueryError: if the query is empty or too long, or an option is wrong.
         """
@@ -178,7 +178,7 @@ class VaultHandle:
     def themes(self, query: str | ThemesQuery = "", **options: Any) -> ThemesResult:
         """List the themes of the vault, or those that have to do with a query.
 
-        :param options: fields of :class:`app.models.ThemesQuery`: ``filters``, ``literal`` and
+        :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters``, ``literal`` and
             ``max``.
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
@@ -260,7 +260,7 @@ class VaultHandle:
         """A LlamaIndex query engine over this vault, for as long as the handle is open.
 
         :param connected: ``max``, ``order`` and ``direction``; the settings where not given.
-        :param filters: fields of :class:`app.models.Filters`, for every query.
+        :param filters: fields of :class:`notehop.app.models.Filters`, for every query.
         :param literal: whether queries hold no filters, whatever they look like.
         :param intent: what queries are after; the setting where not given.
         :raises QueryError: if an option is wrong.

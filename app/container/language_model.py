@@ -22,10 +22,10 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import LLM
 from pydantic import PrivateAttr
 
-from app.container.place import Place
-from config import Settings
-from config.errors import ProviderError
-from indexing.llm.load import UNKNOWN_WINDOW, load_llm
+from notehop.app.container.place import Place
+from notehop.config import Settings
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.load import UNKNOWN_WINDOW, load_llm
 
 
 def llm_of(place: Place) -> LLM | None:

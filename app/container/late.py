@@ -14,12 +14,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.container.place import Place
-from config.errors import IndexMissing, NotehopError
+from notehop.app.container.place import Place
+from notehop.config.errors import IndexMissing, NotehopError
 
 if TYPE_CHECKING:
-    from app.container.first_index import FirstIndex
-    from app.container.handle import VaultHandle
+    from notehop.app.container.first_index import FirstIndex
+    from notehop.app.container.handle import VaultHandle
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class LateVault:
         """Do nothing yet.
 
         :param command: what people know this process by.
-        :param open_place: None for :func:`app.container.opening.open_place`.
+        :param open_place: None for :func:`notehop.app.container.opening.open_place`.
         """
         self.place = place
         self._command = command
@@ -66,7 +66,7 @@ class LateVault:
 
         :raises IndexMissing: if there is no index, saying how far the making of it is, or what
             makes it.
-        :raises NotehopError: as :func:`app.container.opening.open_place`.
+        :raises NotehopError: as :func:`notehop.app.container.opening.open_place`.
         """
         self._looked.wait(LOOKING)
         with self._opening:
@@ -95,8 +95,8 @@ class LateVault:
 
     def _keep(self) -> None:
         # Here and not above: it brings the database.
-        from app.container.first_index import FirstIndex, has_index
-        from app.container.following import FollowerProcess
+        from notehop.app.container.first_index import FirstIndex, has_index
+        from notehop.app.container.following import FollowerProcess
 
         try:
             try:
@@ -123,6 +123,6 @@ class LateVault:
 
 def _open_place(place: Place) -> VaultHandle:
     # Here and not above: it brings all that a query needs.
-    from app.container.opening import open_place
+    from notehop.app.container.opening import open_place
 
     return open_place(place)

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from app.container.notes import find_note
-from app.container.place import Place
-from indexing.changes import compare, scan
-from indexing.graph.files import VaultFiles
-from indexing.graph.fragments import Outline, outline_of_note
-from indexing.graph.model import ResolvedLink
-from indexing.graph.resolve import resolve_link
-from indexing.reading import read_note
-from indexing.vault.decode import decode
-from indexing.vault.front_matter import read_front_matter
-from indexing.vault.model import Link, Note
-from indexing.vault.properties import meaning
-from indexing.vault.walk import FileEntry
+from notehop.app.container.notes import find_note
+from notehop.app.container.place import Place
+from notehop.indexing.changes import compare, scan
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.fragments import Outline, outline_of_note
+from notehop.indexing.graph.model import ResolvedLink
+from notehop.indexing.graph.resolve import resolve_link
+from notehop.indexing.reading import read_note
+from notehop.indexing.vault.decode import decode
+from notehop.indexing.vault.front_matter import read_front_matter
+from notehop.indexing.vault.model import Link, Note
+from notehop.indexing.vault.properties import meaning
+from notehop.indexing.vault.walk import FileEntry
 
 TELLING = ("alias", "private", "notehop")
 """A front matter without any of these words has no aliases and keeps no note out."""
@@ -122,7 +122,7 @@ class _Vault:
 def list_links(place: Place, note: str | None = None) -> Listing:
     """Return every link of the vault's indexed notes, or of one note, with what it leads to.
 
-    :param note: path or name of a note (see :func:`app.container.notes.find_note`); it is listed
+    :param note: path or name of a note (see :func:`notehop.app.container.notes.find_note`); it is listed
         even if the index leaves it out.
     :raises VaultError: if the vault cannot be listed.
     :raises UsageError: if ``note`` is none, or several.

@@ -12,30 +12,30 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
-from app.answer.prompts import ANSWER_PROMPT
-from app.answer.quoting import ExtractiveSynthesizer
-from app.answer.synthesizer import VaultSynthesizer
-from app.answer.theme_quotes import ThemeQuotes
-from app.answer.theme_writing import ThemeSynthesizer
-from app.answer.writing import LlmSynthesizer
-from app.container.assembly import Parts, Wanted, retrieve
-from app.container.checks import checker_of
-from app.container.language_model import LateLLM, llm_of
-from app.container.narrowing import narrow
-from app.container.place import Place
-from app.container.queries import checked
-from app.container.reading import reading_of
-from app.container.remedy import remedy
-from app.container.reranking import scorer_of
-from app.container.standing import Standing
-from app.retrieval.trace import TracedQuery
-from config.errors import ModelError
-from indexing.beside import Beside
-from indexing.embed.query import QueryEmbedder, load_query
-from indexing.llm.tokens import counter
-from indexing.stores.catalog import Catalog
-from indexing.stores.reader import Reader
-from indexing.tokens import Tokenizer
+from notehop.app.answer.prompts import ANSWER_PROMPT
+from notehop.app.answer.quoting import ExtractiveSynthesizer
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.theme_quotes import ThemeQuotes
+from notehop.app.answer.theme_writing import ThemeSynthesizer
+from notehop.app.answer.writing import LlmSynthesizer
+from notehop.app.container.assembly import Parts, Wanted, retrieve
+from notehop.app.container.checks import checker_of
+from notehop.app.container.language_model import LateLLM, llm_of
+from notehop.app.container.narrowing import narrow
+from notehop.app.container.place import Place
+from notehop.app.container.queries import checked
+from notehop.app.container.reading import reading_of
+from notehop.app.container.remedy import remedy
+from notehop.app.container.reranking import scorer_of
+from notehop.app.container.standing import Standing
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.config.errors import ModelError
+from notehop.indexing.beside import Beside
+from notehop.indexing.embed.query import QueryEmbedder, load_query
+from notehop.indexing.llm.tokens import counter
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.tokens import Tokenizer
 
 NO_TEXT = (
     "the index holds no text; write some notes, or look at what notehop status says was skipped, "

@@ -9,20 +9,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.answer.draft import QUOTED
-from app.answer.material import CONNECTED, material_of
-from app.evaluation.answers import Answered
-from app.evaluation.asking import Context
-from app.evaluation.measures import TOP
-from app.retrieval.trace import TracedQuery
+from notehop.app.answer.draft import QUOTED
+from notehop.app.answer.material import CONNECTED, material_of
+from notehop.app.evaluation.answers import Answered
+from notehop.app.evaluation.asking import Context
+from notehop.app.evaluation.measures import TOP
+from notehop.app.retrieval.trace import TracedQuery
 
 if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore
 
-    from app.answer.query_engine import NotehopQueryEngine
-    from app.container.handle import VaultHandle
-    from app.evaluation.question import Lines, Question
-    from app.models import ConnectedNote, SearchResult, Source
+    from notehop.app.answer.query_engine import NotehopQueryEngine
+    from notehop.app.container.handle import VaultHandle
+    from notehop.app.evaluation.question import Lines, Question
+    from notehop.app.models import ConnectedNote, SearchResult, Source
 
 EXPANDED = "expanded_from"
 """What the metadata of a hit holds that a link brought."""
@@ -39,7 +39,7 @@ class MeasuredVault:
         self._vault = vault
 
     def context(self, question: Question) -> Context:
-        """The context of an answer: see :meth:`app.evaluation.asking.Search.context`."""
+        """The context of an answer: see :meth:`notehop.app.evaluation.asking.Search.context`."""
         query = TracedQuery(question.text)
         engine = self._vault.query_engine(filters=_filters(question), literal=True)
         nodes = engine.retrieve(query)

@@ -9,22 +9,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.answer.code_spans import code_spans, inside
-from app.container.place import Place
-from app.container.summary import flat
-from app.models import Mention
-from app.retrieval.index_view import IndexView
-from config.settings import VaultSettings
-from indexing.changes import scan
-from indexing.reading import read_note
-from indexing.stores.model import ChunkId, ChunkRow
-from indexing.tokens import Tokenizer
-from indexing.tokens.function_words import FUNCTION_WORDS
-from indexing.tokens.phrases import words_said
-from indexing.vault.lines import Lines
-from indexing.vault.model import Note
-from indexing.vault.plain import plain_text
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.code_spans import code_spans, inside
+from notehop.app.container.place import Place
+from notehop.app.container.summary import flat
+from notehop.app.models import Mention
+from notehop.app.retrieval.index_view import IndexView
+from notehop.config.settings import VaultSettings
+from notehop.indexing.changes import scan
+from notehop.indexing.reading import read_note
+from notehop.indexing.stores.model import ChunkId, ChunkRow
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.tokens.phrases import words_said
+from notehop.indexing.vault.lines import Lines
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.plain import plain_text
+from notehop.indexing.vault.sentences import sentence_spans
 
 LISTED = 20
 """Mentions that are listed; the rest is counted."""

@@ -12,21 +12,21 @@ from typing import Any, Literal
 
 import yaml
 
-from app.models import HeldModel, ModelList, PulledModel
-from app.retrieval.cross_encoder import reranker_folder, reranker_name
-from config import Settings
-from config.errors import ModelError, UsageError
-from indexing.embed.bundled import BUNDLED_NAME, BUNDLED_NAMES, bundled_folder
-from indexing.embed.card import native_dimensions
-from indexing.embed.hub import RemoteModel, ask, cached_models, fetch, hub_cache
-from indexing.embed.locate import canonical_name, model_folder
-from indexing.embed.multilingual import (
+from notehop.app.models import HeldModel, ModelList, PulledModel
+from notehop.app.retrieval.cross_encoder import reranker_folder, reranker_name
+from notehop.config import Settings
+from notehop.config.errors import ModelError, UsageError
+from notehop.indexing.embed.bundled import BUNDLED_NAME, BUNDLED_NAMES, bundled_folder
+from notehop.indexing.embed.card import native_dimensions
+from notehop.indexing.embed.hub import RemoteModel, ask, cached_models, fetch, hub_cache
+from notehop.indexing.embed.locate import canonical_name, model_folder
+from notehop.indexing.embed.multilingual import (
     INSTALL,
     MULTILINGUAL_DIMENSIONS,
     MULTILINGUAL_NAME,
     multilingual_file,
 )
-from indexing.report import Progress
+from notehop.indexing.report import Progress
 
 Kind = Literal["embedding", "reranker", "unknown"]
 

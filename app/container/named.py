@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from app.container.standing import Standing
-from config.errors import NoteMissing
-from indexing.graph.files import VaultFiles
-from indexing.graph.model import Status
-from indexing.graph.names import NOTE_SUFFIX, fold, link_name
-from indexing.graph.resolve import resolve_path
-from indexing.shown import on_one_line, printable
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.reader import Snapshot
-from indexing.vault.link_text import read_wikilink
+from notehop.app.container.standing import Standing
+from notehop.config.errors import NoteMissing
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.names import NOTE_SUFFIX, fold, link_name
+from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.shown import on_one_line, printable
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.vault.link_text import read_wikilink
 
 LONGEST = 1_000
 """Characters of a name: no disk has a longer path that people write notes at."""
@@ -92,7 +92,7 @@ def _files(paths: Iterable[str], now: Standing, asked: str) -> VaultFiles:
 
 
 def _close(catalog: CatalogReads, now: Standing, paths: Sequence[str], asked: str) -> str:
-    from app.container.near import Name, NearNames
+    from notehop.app.container.near import Name, NearNames
 
     aliases = catalog.aliases()
     names = [Name(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]

@@ -10,15 +10,15 @@ from datetime import date
 
 from llama_index.core.schema import NodeWithScore
 
-from app.models import Filters
-from app.retrieval.filters import remarks
-from app.retrieval.filters.allowed import Allowed, among
-from app.retrieval.filters.plan import plan
-from app.retrieval.filters.resolve import EVERY_NOTE, Notes, chunks_left, notes_left
-from app.retrieval.nodes import light_node
-from indexing.stores.labels import property_label
-from indexing.stores.reader import Snapshot
-from indexing.tokens import Tokenizer
+from notehop.app.models import Filters
+from notehop.app.retrieval.filters import remarks
+from notehop.app.retrieval.filters.allowed import Allowed, among
+from notehop.app.retrieval.filters.plan import plan
+from notehop.app.retrieval.filters.resolve import EVERY_NOTE, Notes, chunks_left, notes_left
+from notehop.app.retrieval.nodes import light_node
+from notehop.indexing.stores.labels import property_label
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens import Tokenizer
 
 NEWEST = "newest"
 """The name under which the place of a listed note stands in its record."""

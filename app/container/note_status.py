@@ -8,26 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from app.container.notes import find_note, paths_meant
-from app.container.place import Place
-from app.container.status import opened
-from app.models import NextRun, NoteStatusReport, StatusChunk, StatusLink
-from config.errors import UsageError, VaultError
-from indexing.changes import compare, scan
-from indexing.graph.files import VaultFiles
-from indexing.reading import read_note
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.catalog_read import FileStamp
-from indexing.stores.model import LinkRow, NoteRow, NoteStatus
-from indexing.vault.walk import FileEntry, Walk
+from notehop.app.container.notes import find_note, paths_meant
+from notehop.app.container.place import Place
+from notehop.app.container.status import opened
+from notehop.app.models import NextRun, NoteStatusReport, StatusChunk, StatusLink
+from notehop.config.errors import UsageError, VaultError
+from notehop.indexing.changes import compare, scan
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.reading import read_note
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.catalog_read import FileStamp
+from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
+from notehop.indexing.vault.walk import FileEntry, Walk
 
 
 def note_status(place: Place, note: str) -> NoteStatusReport:
     """Describe what the index knows of a note, and why it does not know it.
 
-    :param note: its path or name; see :func:`app.container.notes.find_note`.
+    :param note: its path or name; see :func:`notehop.app.container.notes.find_note`.
     :raises UsageError: if neither vault nor index has such a file, or several.
-    :raises IndexFailure: as :func:`app.container.status.index_status`.
+    :raises IndexFailure: as :func:`notehop.app.container.status.index_status`.
     """
     with opened(place) as (_, view):
         found = _looked_at(place)

@@ -8,26 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from posixpath import dirname
 
-from app.answer.uri import open_uri
-from app.container.around import LEADING, leads
-from app.container.mentions import mentions_of
-from app.container.named import LONGEST, listed, notes_meant, shown
-from app.container.place import Place
-from app.container.standing import Standing
-from app.container.summary import own_summary
-from app.models import NoteLink, NoteView, OutlineEntry
-from config.errors import NoteMissing, UsageError
-from indexing.changes import scan
-from indexing.enrich.summaries import Summaries, Summary
-from indexing.graph.fragments import Outline, find_fragment, outline_of_note
-from indexing.graph.names import NOTE_SUFFIX, is_note
-from indexing.reading import Read, read_note
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.model import LinkRow, NoteRow
-from indexing.stores.reader import Snapshot
-from indexing.tokens import Tokenizer
-from indexing.vault.model import Note
-from indexing.vault.walk import FileEntry
+from notehop.app.answer.uri import open_uri
+from notehop.app.container.around import LEADING, leads
+from notehop.app.container.mentions import mentions_of
+from notehop.app.container.named import LONGEST, listed, notes_meant, shown
+from notehop.app.container.place import Place
+from notehop.app.container.standing import Standing
+from notehop.app.container.summary import own_summary
+from notehop.app.models import NoteLink, NoteView, OutlineEntry
+from notehop.config.errors import NoteMissing, UsageError
+from notehop.indexing.changes import scan
+from notehop.indexing.enrich.summaries import Summaries, Summary
+from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
+from notehop.indexing.graph.names import NOTE_SUFFIX, is_note
+from notehop.indexing.reading import Read, read_note
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import LinkRow, NoteRow
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.walk import FileEntry
 
 COMMENTS = ("%%", "<!--")
 """How what nobody is to see begins."""

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from config.errors import UsageError
-from indexing.graph.files import VaultFiles
-from indexing.graph.model import Status
-from indexing.graph.names import fold, is_note, link_name
-from indexing.graph.resolve import resolve_path
-from indexing.shown import on_one_line
+from notehop.config.errors import UsageError
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.names import fold, is_note, link_name
+from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.shown import on_one_line
 
 
 def find_note(files: VaultFiles, vault: Path, said: str) -> str:
@@ -65,7 +65,7 @@ def from_here(vault: Path, said: str) -> str:
 
 def _close(files: VaultFiles, said: str) -> str:
     """What may have been meant: names a slip away, else those that hold what was said."""
-    from app.container.near import Name, NearNames
+    from notehop.app.container.near import Name, NearNames
 
     notes = [path for path in files if is_note(path)]
     names = [Name(path.removesuffix(".md"), path, "path") for path in notes]

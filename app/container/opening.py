@@ -9,16 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.container.place import Place, locate
-from indexing.identity import wanted
-from indexing.stores.reader import Ranking, Reader
-from indexing.stores.reader_fingerprint import check_vault
+from notehop.app.container.place import Place, locate
+from notehop.indexing.identity import wanted
+from notehop.indexing.stores.reader import Ranking, Reader
+from notehop.indexing.stores.reader_fingerprint import check_vault
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-    from app.container.handle import VaultHandle
-    from config import Settings
+    from notehop.app.container.handle import VaultHandle
+    from notehop.config import Settings
 
 
 def open_place(
@@ -40,7 +40,7 @@ def open_place(
         ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),
     )
     try:
-        from app.container.handle import VaultHandle
+        from notehop.app.container.handle import VaultHandle
 
         check_vault(reader.catalog.meta(), place.vault, place.layout.root)
         return VaultHandle(place, reader, llm)

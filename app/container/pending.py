@@ -10,11 +10,11 @@ import threading
 import time
 from collections.abc import Callable
 
-from app.container.place import Place
-from config.errors import NotehopError
-from indexing.changes import Changes, changes_since, scan
-from indexing.stores.catalog import Catalog
-from indexing.stores.reader import Reader
+from notehop.app.container.place import Place
+from notehop.config.errors import NotehopError
+from notehop.indexing.changes import Changes, changes_since, scan
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.reader import Reader
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ BRIEFLY = 0.02
 
 
 def pending_changes(place: Place, catalog: Catalog) -> Changes:
-    """What the next index run would do: see :class:`indexing.changes.Changes`.
+    """What the next index run would do: see :class:`notehop.indexing.changes.Changes`.
 
     :raises VaultError: if the vault cannot be listed.
     """

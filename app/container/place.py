@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from config import Settings, load_settings
-from config.errors import UsageError
-from indexing.stores.layout import IndexLayout, index_dir_for
-from indexing.vault.walk import vault_folder
+from notehop.config import Settings, load_settings
+from notehop.config.errors import UsageError
+from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+from notehop.indexing.vault.walk import vault_folder
 
 APP_FOLDER = ".obsidian"
 """What makes a folder a vault of the application."""

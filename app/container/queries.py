@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from app.container.place import Place
-from app.models import Asked, BaseQuery, Filters
-from app.retrieval.filters.plan import EMPTY, of_fields, plan
-from config.errors import QueryError
+from notehop.app.container.place import Place
+from notehop.app.models import Asked, BaseQuery, Filters
+from notehop.app.retrieval.filters.plan import EMPTY, of_fields, plan
+from notehop.config.errors import QueryError
 
 QueryT = TypeVar("QueryT", bound=BaseQuery)
 AskedT = TypeVar("AskedT", bound=Asked)

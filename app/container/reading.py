@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.answer.relevance import Reading, Term, Vectors
-from indexing.tokens import Tokenizer, detect_language
-from indexing.tokens.function_words import FUNCTION_WORDS
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.relevance import Reading, Term, Vectors
+from notehop.indexing.tokens import Tokenizer, detect_language
+from notehop.indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.vault.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from indexing.embed.query import QueryEmbedder
-    from indexing.stores.lexical import LexicalIndex
+    from notehop.indexing.embed.query import QueryEmbedder
+    from notehop.indexing.stores.lexical import LexicalIndex
 
 
 PASSAGES = 4_096

@@ -11,24 +11,24 @@ from urllib.parse import quote
 
 from llama_index.core.schema import NodeWithScore
 
-from app.answer.uri import open_uri
-from app.container.assembly import Wanted
-from app.container.machinery import Machinery
-from app.container.place import Place
-from app.container.standing import Standing
-from app.container.summary import in_a_line
-from app.models import ConnectedOptions, Connection
-from app.retrieval.trace import TracedQuery
-from indexing.capture.capture import Kept
-from indexing.embed.query import QueryEmbedder
-from indexing.enrich.summaries import Summaries
-from indexing.graph.files import VaultFiles
-from indexing.graph.model import Status
-from indexing.graph.names import NOTE_SUFFIX, link_name
-from indexing.graph.resolve import resolve_path
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.model import NoteStatus
-from indexing.vault.plain import plain_text
+from notehop.app.answer.uri import open_uri
+from notehop.app.container.assembly import Wanted
+from notehop.app.container.machinery import Machinery
+from notehop.app.container.place import Place
+from notehop.app.container.standing import Standing
+from notehop.app.container.summary import in_a_line
+from notehop.app.models import ConnectedOptions, Connection
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.indexing.capture.capture import Kept
+from notehop.indexing.embed.query import QueryEmbedder
+from notehop.indexing.enrich.summaries import Summaries
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.names import NOTE_SUFFIX, link_name
+from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.vault.plain import plain_text
 
 _FORBIDDEN = frozenset("[]#^|")
 """What a wikilink cannot hold."""

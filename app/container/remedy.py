@@ -5,8 +5,8 @@ Touches: index (reads ``watcher.json``).
 
 from __future__ import annotations
 
-from indexing.stores.layout import IndexLayout
-from indexing.watch.state import read_watch_state
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.watch.state import read_watch_state
 
 INDEX_THEM = "run: notehop index"
 """Nobody follows the vault."""

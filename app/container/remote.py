@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, TypeAdapter
 
-from app.container.place import Place
-from app.container.running import Running, digest, proof, read_running, ticket, version
-from app.models import (
+from notehop.app.container.place import Place
+from notehop.app.container.running import Running, digest, proof, read_running, ticket, version
+from notehop.app.models import (
     Answer,
     BrowseQuery,
     BrowseResult,
@@ -34,8 +34,8 @@ from app.models import (
     ThemesQuery,
     ThemesResult,
 )
-from app.problems import error_of
-from config.errors import CaptureFailed, NotehopError
+from notehop.app.problems import error_of
+from notehop.config.errors import CaptureFailed, NotehopError
 
 _log = logging.getLogger(__name__)
 

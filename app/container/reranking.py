@@ -10,11 +10,11 @@ from itertools import islice
 
 from llama_index.core.schema import NodeWithScore
 
-from app.retrieval.cross_encoder import CrossEncoderScorer, Scorer
-from app.retrieval.index_view import IndexView
-from app.retrieval.rerank import RerankPostprocessor
-from app.retrieval.trace import TracedQuery
-from config import Settings
+from notehop.app.retrieval.cross_encoder import CrossEncoderScorer, Scorer
+from notehop.app.retrieval.index_view import IndexView
+from notehop.app.retrieval.rerank import RerankPostprocessor
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.config import Settings
 
 
 def scorer_of(settings: Settings) -> Scorer | None:

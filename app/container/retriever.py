@@ -11,8 +11,8 @@ from collections.abc import Callable
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.container.assembly import Wanted
-from app.retrieval.trace import TracedQuery, traced
+from notehop.app.container.assembly import Wanted
+from notehop.app.retrieval.trace import TracedQuery, traced
 
 Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
 

@@ -23,8 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from app.container.place import Place
-from indexing.stores.layout import IndexLayout
+from notehop.app.container.place import Place
+from notehop.indexing.stores.layout import IndexLayout
 
 _log = logging.getLogger(__name__)
 

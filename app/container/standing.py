@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.container.place import Place
-from app.container.remedy import remedy
-from app.retrieval.current import CurrentFiles
-from app.retrieval.current_view import CurrentView
-from app.retrieval.index_view import IndexView
-from indexing.stores.model import LinkRow
+from notehop.app.container.place import Place
+from notehop.app.container.remedy import remedy
+from notehop.app.retrieval.current import CurrentFiles
+from notehop.app.retrieval.current_view import CurrentView
+from notehop.app.retrieval.index_view import IndexView
+from notehop.indexing.stores.model import LinkRow
 
 
 class Standing(CurrentView):

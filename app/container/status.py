@@ -1,6 +1,6 @@
 """What an index holds, how old it is, and who works on it; no model is loaded.
 
-Touches: vault-read (names, sizes, times), index (reads; see :mod:`indexing.stores.lock_holder`).
+Touches: vault-read (names, sizes, times), index (reads; see :mod:`notehop.indexing.stores.lock_holder`).
 """
 
 from __future__ import annotations
@@ -13,25 +13,33 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from app.container.egress import egress_hosts, language_model_now
-from app.container.enriched import enrichment_now
-from app.container.pending import pending_changes
-from app.container.place import Place
-from app.container.running import read_running
-from app.models import IndexStatus, Kept, LastRun, PendingChanges, ServerNow, WatcherNow, WriterNow
-from config import user_config_file
-from config.errors import IndexMismatch, IndexMissing, ModelError, NotehopError
-from indexing.identity import wanted
-from indexing.shown import shown_time
-from indexing.stores.catalog import Catalog, CatalogSnapshot
-from indexing.stores.lag import read_lag
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lock_holder import read_holder
-from indexing.stores.model import NoteRow, NoteStatus
-from indexing.stores.reader_fingerprint import check_fingerprint, check_vault
-from indexing.stores.replacement import settle
-from indexing.stores.run_record import read_run_record
-from indexing.watch.state import read_watch_state
+from notehop.app.container.egress import egress_hosts, language_model_now
+from notehop.app.container.enriched import enrichment_now
+from notehop.app.container.pending import pending_changes
+from notehop.app.container.place import Place
+from notehop.app.container.running import read_running
+from notehop.app.models import (
+    IndexStatus,
+    Kept,
+    LastRun,
+    PendingChanges,
+    ServerNow,
+    WatcherNow,
+    WriterNow,
+)
+from notehop.config import user_config_file
+from notehop.config.errors import IndexMismatch, IndexMissing, ModelError, NotehopError
+from notehop.indexing.identity import wanted
+from notehop.indexing.shown import shown_time
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.lag import read_lag
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lock_holder import read_holder
+from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.stores.reader_fingerprint import check_fingerprint, check_vault
+from notehop.indexing.stores.replacement import settle
+from notehop.indexing.stores.run_record import read_run_record
+from notehop.indexing.watch.state import read_watch_state
 
 PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
 """The parts of an index folder by which its size is told."""

@@ -10,10 +10,10 @@ from collections.abc import Callable, Generator, Iterator
 
 from llama_index.core.base.response.schema import Response
 
-from app.answer.material import material_of
-from app.answer.query_engine import NotehopQueryEngine, with_trace
-from app.answer.synthesizer import VaultSynthesizer
-from app.models import (
+from notehop.app.answer.material import material_of
+from notehop.app.answer.query_engine import NotehopQueryEngine, with_trace
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.models import (
     Answer,
     ConnectedEvent,
     DoneEvent,
@@ -23,9 +23,9 @@ from app.models import (
     StreamEvent,
     TokenEvent,
 )
-from app.problems import problem
-from app.retrieval.trace import TracedQuery
-from config.errors import NotehopError
+from notehop.app.problems import problem
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.config.errors import NotehopError
 
 _log = logging.getLogger(__name__)
 

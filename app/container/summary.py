@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from indexing.enrich.own import OWN_SUMMARY
-from indexing.enrich.summaries import Summary
-from indexing.vault.sentences import sentence_spans
+from notehop.indexing.enrich.own import OWN_SUMMARY
+from notehop.indexing.enrich.summaries import Summary
+from notehop.indexing.vault.sentences import sentence_spans
 
 STORED_LENGTH = 300
 """Characters of a summary that was written for the purpose: it says more than a beginning."""

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from llama_index.core.schema import NodeWithScore
 
-from app.retrieval.boilerplate import (
+from notehop.app.retrieval.boilerplate import (
     SKELETON,
     TEMPLATE,
     asks_for_templates,
     held_back,
     is_skeleton,
 )
-from app.retrieval.index_view import IndexView
-from indexing.stores.model import ChunkId
-from indexing.templates import Templates, read_templates
+from notehop.app.retrieval.index_view import IndexView
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.templates import Templates, read_templates
 
 _AT_ONCE = 8
 """Hits whose texts are read together: as many as a reply has places."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from llama_index.core.schema import NodeWithScore
 
-from indexing.themes.model import Theme, Themes
-from indexing.vault.dates import day_in_name
+from notehop.indexing.themes.model import Theme, Themes
+from notehop.indexing.vault.dates import day_in_name
 
 DEPTH = 60
 """Notes that are looked for: a theme that has none among so many is not about the query."""

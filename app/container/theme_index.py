@@ -9,16 +9,16 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from app.container.place import Place
-from config.errors import QueryError
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.lexical import LexicalIndex
-from indexing.templates import read_templates
-from indexing.themes.build import Lexicon, make_themes
-from indexing.themes.file import read_themes
-from indexing.themes.model import Themes
-from indexing.themes.upkeep import options_of
-from indexing.tokens import Tokenizer
+from notehop.app.container.place import Place
+from notehop.config.errors import QueryError
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.templates import read_templates
+from notehop.indexing.themes.build import Lexicon, make_themes
+from notehop.indexing.themes.file import read_themes
+from notehop.indexing.themes.model import Themes
+from notehop.indexing.themes.upkeep import options_of
+from notehop.indexing.tokens import Tokenizer
 
 OFF = (
     "themes are switched off; set themes.enabled to true (docs/themes.md), then run: notehop index"

@@ -11,19 +11,19 @@ from posixpath import dirname
 
 from llama_index.core.schema import NodeWithScore
 
-from app.answer.uri import open_uri
-from app.container.assembly import Wanted
-from app.container.explaining import THEMES
-from app.container.machinery import Machinery
-from app.container.narrowing import Narrowed, narrow
-from app.container.place import Place
-from app.container.queries import checked
-from app.container.retriever import Run
-from app.container.standing import Standing
-from app.container.summary import in_a_line
-from app.container.theme_choice import DEPTH, Chosen, by_hits, by_size
-from app.container.theme_index import ThemeIndex
-from app.models import (
+from notehop.app.answer.uri import open_uri
+from notehop.app.container.assembly import Wanted
+from notehop.app.container.explaining import THEMES
+from notehop.app.container.machinery import Machinery
+from notehop.app.container.narrowing import Narrowed, narrow
+from notehop.app.container.place import Place
+from notehop.app.container.queries import checked
+from notehop.app.container.retriever import Run
+from notehop.app.container.standing import Standing
+from notehop.app.container.summary import in_a_line
+from notehop.app.container.theme_choice import DEPTH, Chosen, by_hits, by_size
+from notehop.app.container.theme_index import ThemeIndex
+from notehop.app.models import (
     ConnectedOptions,
     Filters,
     ThemeNote,
@@ -31,16 +31,16 @@ from app.models import (
     ThemesResult,
     ThemeView,
 )
-from app.retrieval.filters.plan import of_fields
-from app.retrieval.filters.syntax import Written, read
-from app.retrieval.nodes import noted, to_node
-from app.retrieval.theme_rules import asks_for_themes
-from app.retrieval.trace import TracedQuery
-from indexing.enrich.summaries import Summaries
-from indexing.stores.labels import property_label
-from indexing.stores.model import NoteRow
-from indexing.stores.reader import Snapshot
-from indexing.themes.model import Themes
+from notehop.app.retrieval.filters.plan import of_fields
+from notehop.app.retrieval.filters.syntax import Written, read
+from notehop.app.retrieval.nodes import noted, to_node
+from notehop.app.retrieval.theme_rules import asks_for_themes
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.indexing.enrich.summaries import Summaries
+from notehop.indexing.stores.labels import property_label
+from notehop.indexing.stores.model import NoteRow
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.themes.model import Themes
 
 NOTES = 3
 """Notes of a theme that are named in a list."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.container.place import Place
+from notehop.app.container.place import Place
 
 if TYPE_CHECKING:
-    from indexing.enrich.enricher import Agree
-    from indexing.report import Progress, Report
+    from notehop.indexing.enrich.enricher import Agree
+    from notehop.indexing.report import Progress, Report
 
 
 def update_index(
@@ -28,11 +28,11 @@ def update_index(
 
     :param agree: told what a language model is to write and what that costs; says why not to go on,
         or None to go on. Without it, it goes on if the budget of a run covers all of it.
-    :raises NotehopError: as :meth:`indexing.pipeline.Indexer.run`.
+    :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
-    from indexing.enrich.consent import within_budget
-    from indexing.enrich.step import enrich, with_enrichment
-    from indexing.pipeline import Indexer
+    from notehop.indexing.enrich.consent import within_budget
+    from notehop.indexing.enrich.step import enrich, with_enrichment
+    from notehop.indexing.pipeline import Indexer
 
     indexer = Indexer(place.vault, place.settings, place.layout, progress)
     report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)

@@ -5,14 +5,14 @@ Touches: index; model (reads its files, once).
 
 from __future__ import annotations
 
-from app.models import Intent
-from app.retrieval.index_view import IndexView
-from app.retrieval.intents import Reading, about, read
-from app.retrieval.languages import ALL, Share, semantic_share
-from app.retrieval.weights import Weights
-from config import Settings
-from indexing.embed.languages import languages_read
-from indexing.tokens import clear_language
+from notehop.app.models import Intent
+from notehop.app.retrieval.index_view import IndexView
+from notehop.app.retrieval.intents import Reading, about, read
+from notehop.app.retrieval.languages import ALL, Share, semantic_share
+from notehop.app.retrieval.weights import Weights
+from notehop.config import Settings
+from notehop.indexing.embed.languages import languages_read
+from notehop.indexing.tokens import clear_language
 
 
 def reading(text: str, view: IndexView, intent: Intent) -> Reading:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 def demo_vault() -> Path:
     """The folder of the demo vault, as installed with the package: copy it before writing to it."""
-    return Path(str(files("app.demo") / "vault"))
+    return Path(str(files("notehop.app.demo") / "vault"))
 
 
 def demo_questions() -> Path:
     """The YAML file of questions about the demo vault; its first lines say what the keys mean."""
-    return Path(str(files("app.demo") / "questions.yaml"))
+    return Path(str(files("notehop.app.demo") / "questions.yaml"))

@@ -8,8 +8,8 @@ from math import nan
 
 import numpy as np
 
-from app.evaluation.gold_strings import first_words, held_in, kind_of, normalised
-from app.evaluation.question import Question
+from notehop.app.evaluation.gold_strings import first_words, held_in, kind_of, normalised
+from notehop.app.evaluation.question import Question
 
 CONTAINS = "answer.contains"
 """Whether the answer holds the known one."""

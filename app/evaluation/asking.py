@@ -14,14 +14,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from app.evaluation.answers import ANSWERS, Answered, answer_values, refusal
-from app.evaluation.measures import (
+from notehop.app.evaluation.answers import ANSWERS, Answered, answer_values, refusal
+from notehop.app.evaluation.measures import (
     context_values,
     ranked_notes,
     ranked_targets,
     ranking_values,
 )
-from app.evaluation.question import Lines, Question
+from notehop.app.evaluation.question import Lines, Question
 
 
 @dataclass(frozen=True, slots=True)

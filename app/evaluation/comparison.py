@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from app.evaluation.asking import Outcome
-from app.evaluation.intervals import Estimate, mean, means
-from app.evaluation.measures import MEASURES
-from app.evaluation.question import Question, QuestionSet
-from app.evaluation.variants import Variant
-from config.errors import UsageError
+from notehop.app.evaluation.asking import Outcome
+from notehop.app.evaluation.intervals import Estimate, mean, means
+from notehop.app.evaluation.measures import MEASURES
+from notehop.app.evaluation.question import Question, QuestionSet
+from notehop.app.evaluation.variants import Variant
+from notehop.config.errors import UsageError
 
 SAME = 1e-9
 """Values nearer than this are the same: a gain of nothing is none."""

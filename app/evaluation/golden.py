@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.evaluation.measures import CHUNKS, CONTEXT, NOTES, usual
-from app.evaluation.question import Question, Target
-from config.errors import UsageError
-from indexing.graph.fragments import Outline, find_fragment
-from indexing.graph.names import NOTE_SUFFIX
-from indexing.stores.model import NoteRow
+from notehop.app.evaluation.measures import CHUNKS, CONTEXT, NOTES, usual
+from notehop.app.evaluation.question import Question, Target
+from notehop.config.errors import UsageError
+from notehop.indexing.graph.fragments import Outline, find_fragment
+from notehop.indexing.graph.names import NOTE_SUFFIX
+from notehop.indexing.stores.model import NoteRow
 
 QUESTIONS = "queries.jsonl"
 ARCHIVE = "vault.tar.gz"

@@ -9,18 +9,18 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from app.evaluation.question import LinkPair
-from indexing.graph.graph import build_graph
-from indexing.graph.pagerank import pagerank
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.model import LinkRow
-from indexing.stores.reader import Ranking, Reader, Snapshot
-from indexing.stores.reader_holdings import Holdings
+from notehop.app.evaluation.question import LinkPair
+from notehop.indexing.graph.graph import build_graph
+from notehop.indexing.graph.pagerank import pagerank
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.stores.reader import Ranking, Reader, Snapshot
+from notehop.indexing.stores.reader_holdings import Holdings
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from indexing.stores.layout import IndexLayout
+    from notehop.indexing.stores.layout import IndexLayout
 
 
 def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:

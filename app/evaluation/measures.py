@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from app.evaluation.answers import ANSWERS
-from app.evaluation.question import Lines, Question, Target
-from config.errors import UsageError
+from notehop.app.evaluation.answers import ANSWERS
+from notehop.app.evaluation.question import Lines, Question, Target
+from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

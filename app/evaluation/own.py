@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TypeVar
 
-from app.evaluation.measures import CHUNKS, CONTEXT, NOTES, usual
-from app.evaluation.question import LinkPair, Question, QuestionSet, Target
-from indexing.graph.fragments import Outline, find_fragment
-from indexing.graph.model import Status
-from indexing.graph.names import fold, link_name
-from indexing.stores.model import LinkRow, NoteRow
-from indexing.vault.link_text import LinkText, words
-from indexing.vault.model import LinkKind
+from notehop.app.evaluation.measures import CHUNKS, CONTEXT, NOTES, usual
+from notehop.app.evaluation.question import LinkPair, Question, QuestionSet, Target
+from notehop.indexing.graph.fragments import Outline, find_fragment
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.names import fold, link_name
+from notehop.indexing.stores.model import LinkRow, NoteRow
+from notehop.indexing.vault.link_text import LinkText, words
+from notehop.indexing.vault.model import LinkKind
 
 One = TypeVar("One")
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from app.evaluation.answers import ANSWERS, CONTAINS
-from app.evaluation.comparison import Change, Evaluated, Row
-from app.evaluation.intervals import Estimate, percent
-from app.evaluation.measures import MEASURES
-from app.evaluation.plots import bars, curves, differences
-from app.evaluation.variants import CURRENT, STOCK
-from indexing.shown import counted, on_one_line, printable
+from notehop.app.evaluation.answers import ANSWERS, CONTAINS
+from notehop.app.evaluation.comparison import Change, Evaluated, Row
+from notehop.app.evaluation.intervals import Estimate, percent
+from notehop.app.evaluation.measures import MEASURES
+from notehop.app.evaluation.plots import bars, curves, differences
+from notehop.app.evaluation.variants import CURRENT, STOCK
+from notehop.indexing.shown import counted, on_one_line, printable
 
 CURVES = (STOCK, "bare semantic", "bare lexical", "fused", CURRENT)
 """Settings whose recall is drawn, where there are more than :data:`FEW`."""

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.evaluation.golden import GoldenSet
-from config.errors import UsageError
-from indexing.graph.names import NOTE_SUFFIX
-from indexing.vault.sentences import sentence_spans
+from notehop.app.evaluation.golden import GoldenSet
+from notehop.config.errors import UsageError
+from notehop.indexing.graph.names import NOTE_SUFFIX
+from notehop.indexing.vault.sentences import sentence_spans
 
 _LINKED = re.compile(r"\[\[([^\]|#]+)")
 _UNWRITABLE = re.compile(r"[\[\]|#^\\]")

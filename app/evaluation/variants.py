@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from config import Settings
-from config.errors import UsageError
+from notehop.config import Settings
+from notehop.config.errors import UsageError
 
 BASE = ("semantic", "lexical")
 """The signals that each find hits of their own."""

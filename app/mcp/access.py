@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from app.models import (
+from notehop.app.models import (
     BrowseQuery,
     BrowseResult,
     Captured,

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
-from app.mcp.schemas import filter_schema, takes_text
-from app.models import Asked, CaptureQuery, Filters, Intent
-from app.models.base import at_most
-from app.models.browse import MOST_SEEDS, Seed
-from config.errors import QueryError
+from notehop.app.mcp.schemas import filter_schema, takes_text
+from notehop.app.models import Asked, CaptureQuery, Filters, Intent
+from notehop.app.models.base import at_most
+from notehop.app.models.browse import MOST_SEEDS, Seed
+from notehop.config.errors import QueryError
 
 LEAST, MOST = 200, 50_000
 """Tokens that a budget may be: fewer hold no passage, more no model wants."""

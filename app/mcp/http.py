@@ -18,12 +18,12 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from app.problems import http_problem
+from notehop.app.problems import http_problem
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from app.mcp.access import Access
+    from notehop.app.mcp.access import Access
 
 PATH = "/mcp"
 
@@ -88,7 +88,7 @@ class HttpTransport:
     def _made(self) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from app.mcp.server import make_server
+        from notehop.app.mcp.server import make_server
 
         server = make_server(self._access, self._name)
         return StreamableHTTPSessionManager(

@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.models.base import Strict
-from app.models.claims import Flag, Support
+from notehop.app.models.base import Strict
+from notehop.app.models.claims import Flag, Support
 
 CONTEXT = "context, not evidence"
 

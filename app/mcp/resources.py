@@ -7,9 +7,9 @@ from urllib.parse import quote, unquote
 
 from mcp import MCPError, types
 
-from app.mcp.access import Vault
-from app.models import GraphNode
-from config.errors import NoteMissing, UsageError
+from notehop.app.mcp.access import Vault
+from notehop.app.models import GraphNode
+from notehop.config.errors import NoteMissing, UsageError
 
 SCHEME = "note://"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.models import Filters
+from notehop.app.models import Filters
 
 _DROPPED = frozenset(
     [

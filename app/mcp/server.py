@@ -19,14 +19,14 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from pydantic import BaseModel
 
-from app.mcp import resources
-from app.mcp.access import Access, Call, Vault
-from app.mcp.arguments import read_arguments
-from app.mcp.schemas import input_schema, output_schema
-from app.mcp.tools import INSTRUCTIONS, TOOLS, Tool, capture
-from app.problems import UNEXPECTED, agent_text
-from config.errors import IndexFailure, NotehopError
-from indexing.shown import on_one_line
+from notehop.app.mcp import resources
+from notehop.app.mcp.access import Access, Call, Vault
+from notehop.app.mcp.arguments import read_arguments
+from notehop.app.mcp.schemas import input_schema, output_schema
+from notehop.app.mcp.tools import INSTRUCTIONS, TOOLS, Tool, capture
+from notehop.app.problems import UNEXPECTED, agent_text
+from notehop.config.errors import IndexFailure, NotehopError
+from notehop.indexing.shown import on_one_line
 
 _log = logging.getLogger(__name__)
 

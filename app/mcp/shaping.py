@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from app.mcp.budget import Purse
-from app.mcp.replies import (
+from notehop.app.mcp.budget import Purse
+from notehop.app.mcp.replies import (
     AskReply,
     BrowseReply,
     CapturedLink,
@@ -23,7 +23,7 @@ from app.mcp.replies import (
     SearchReply,
     Seen,
 )
-from app.models import (
+from notehop.app.models import (
     Answer,
     BrowsedNote,
     BrowseResult,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.mcp.replies import (
+from notehop.app.mcp.replies import (
     CONTEXT,
     AskReply,
     BrowseReply,
@@ -20,7 +20,7 @@ from app.mcp.replies import (
     SearchReply,
     Told,
 )
-from indexing.shown import counted, on_one_line, printable
+from notehop.indexing.shown import counted, on_one_line, printable
 
 
 def search_text(reply: SearchReply) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.mcp import arguments as asked
-from app.mcp import replies, shaping, text
-from app.mcp.access import Access, Call, Vault
-from app.models import (
+from notehop.app.mcp import arguments as asked
+from notehop.app.mcp import replies, shaping, text
+from notehop.app.mcp.access import Access, Call, Vault
+from notehop.app.models import (
     Asked,
     BrowseQuery,
     CaptureQuery,
@@ -25,8 +25,8 @@ from app.models import (
     SearchQuery,
     SourcesEvent,
 )
-from app.problems import error_of
-from config.errors import NotehopError
+from notehop.app.problems import error_of
+from notehop.config.errors import NotehopError
 
 
 @dataclass(frozen=True, slots=True)

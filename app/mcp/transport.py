@@ -22,7 +22,7 @@ from mcp import types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from app.mcp.descriptors import Wire
+from notehop.app.mcp.descriptors import Wire
 
 MAX_LINE = 4_000_000
 """Bytes that a message may have, as over HTTP: the longest text that may be captured."""

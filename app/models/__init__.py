@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from app.models.base import Asked, Strict
-from app.models.browse import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
-from app.models.capture import Captured, CaptureQuery, Connection
-from app.models.claims import Claim, Evidence, Flag, LeftOut, Support
-from app.models.doctor import (
+from notehop.app.models.base import Asked, Strict
+from notehop.app.models.browse import (
+    BrowsedLink,
+    BrowsedNote,
+    BrowsedSeed,
+    BrowseQuery,
+    BrowseResult,
+)
+from notehop.app.models.capture import Captured, CaptureQuery, Connection
+from notehop.app.models.claims import Claim, Evidence, Flag, LeftOut, Support
+from notehop.app.models.doctor import (
     AmbiguousTarget,
     BrokenFragment,
     ConflictCopy,
@@ -19,14 +25,14 @@ from app.models.doctor import (
     PartState,
     UnresolvedTarget,
 )
-from app.models.egress import EgressCall, EgressHost, EgressReport, LanguageModelNow
-from app.models.embed import Embedded, EmbedQuery
-from app.models.filters import FilterFields, Filters
-from app.models.graph import GraphEdge, GraphNode, GraphView
-from app.models.held import HeldModel, ModelList, PulledModel
-from app.models.note import Mention, NoteLink, NoteView, OutlineEntry
-from app.models.query import BaseQuery, ConnectedOptions, Intent, Query, SearchQuery
-from app.models.reply import (
+from notehop.app.models.egress import EgressCall, EgressHost, EgressReport, LanguageModelNow
+from notehop.app.models.embed import Embedded, EmbedQuery
+from notehop.app.models.filters import FilterFields, Filters
+from notehop.app.models.graph import GraphEdge, GraphNode, GraphView
+from notehop.app.models.held import HeldModel, ModelList, PulledModel
+from notehop.app.models.note import Mention, NoteLink, NoteView, OutlineEntry
+from notehop.app.models.query import BaseQuery, ConnectedOptions, Intent, Query, SearchQuery
+from notehop.app.models.reply import (
     Answer,
     Citation,
     ConnectedNote,
@@ -38,8 +44,8 @@ from app.models.reply import (
     SearchResult,
     Source,
 )
-from app.models.server import Health, Problem
-from app.models.status import (
+from notehop.app.models.server import Health, Problem
+from notehop.app.models.status import (
     EnrichmentNow,
     IndexStatus,
     Kept,
@@ -53,7 +59,7 @@ from app.models.status import (
     WatcherNow,
     WriterNow,
 )
-from app.models.stream import (
+from notehop.app.models.stream import (
     ConnectedEvent,
     DoneEvent,
     ErrorEvent,
@@ -61,7 +67,7 @@ from app.models.stream import (
     StreamEvent,
     TokenEvent,
 )
-from app.models.themes import ThemeNote, ThemesQuery, ThemesResult, ThemeView
+from notehop.app.models.themes import ThemeNote, ThemesQuery, ThemesResult, ThemeView
 
 __all__ = [
     "AmbiguousTarget",

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.models.base import Asked, Strict, at_most
-from app.models.filters import Filters
+from notehop.app.models.base import Asked, Strict, at_most
+from notehop.app.models.filters import Filters
 
 Seed = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from app.models.base import Asked, Strict, at_most
+from notehop.app.models.base import Asked, Strict, at_most
 
 MOST_TAGS = 50
 """Tags of one note."""

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
-from app.models.base import Strict
+from notehop.app.models.base import Strict
 
 Support: TypeAlias = Literal["high", "partial", "none"]
 """How far words of a source say what a sentence says (docs/citations.md has what was measured)."""

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.models.base import Strict
-from app.models.status import Kept
+from notehop.app.models.base import Strict
+from notehop.app.models.status import Kept
 
 
 class LinkPlace(Strict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.models.base import Strict
+from notehop.app.models.base import Strict
 
 
 class LanguageModelNow(Strict):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.models.base import Asked, Strict, at_most
+from notehop.app.models.base import Asked, Strict, at_most
 
 MOST_TEXTS = 64
 """Texts of one request."""

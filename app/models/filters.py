@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
-from app.models.base import Asked, at_most
+from notehop.app.models.base import Asked, at_most
 
 MOST = 100
 """Values of one filter."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from app.models.base import Strict
+from notehop.app.models.base import Strict
 
 
 class GraphNode(Strict):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.models.base import Strict
+from notehop.app.models.base import Strict
 
 
 class HeldModel(Strict):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from app.models.base import Strict
-from app.models.status import StatusLink
+from notehop.app.models.base import Strict
+from notehop.app.models.status import StatusLink
 
 
 class OutlineEntry(Strict):

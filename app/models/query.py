@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict, JsonValue
 
-from app.models.base import Asked
-from app.models.filters import Filters
+from notehop.app.models.base import Asked
+from notehop.app.models.filters import Filters
 
 
 class ConnectedOptions(Asked):

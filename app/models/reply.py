@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.models.base import Strict
-from app.models.claims import Claim, LeftOut, Support
+from notehop.app.models.base import Strict
+from notehop.app.models.claims import Claim, LeftOut, Support
 
 
 class Source(Strict):

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from app.models.base import Strict
-from app.models.egress import EgressHost, LanguageModelNow
+from notehop.app.models.base import Strict
+from notehop.app.models.egress import EgressHost, LanguageModelNow
 
 
 class Kept(Strict):

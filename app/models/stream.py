@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from app.models.base import Strict
-from app.models.reply import Answer, ConnectedNote, Source
-from app.models.server import Problem
+from notehop.app.models.base import Strict
+from notehop.app.models.reply import Answer, ConnectedNote, Source
+from notehop.app.models.server import Problem
 
 
 class SourcesEvent(Strict):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from app.models.base import Asked, Strict
-from app.models.filters import Filters
+from notehop.app.models.base import Asked, Strict
+from notehop.app.models.filters import Filters
 
 
 class ThemesQuery(Asked):

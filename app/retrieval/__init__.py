@@ -9,19 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from app.retrieval.connected import ConnectedNotesPostprocessor
-    from app.retrieval.cross_encoder import CrossEncoderScorer
-    from app.retrieval.expansion import PRESETS, Expansion, preset
-    from app.retrieval.fusion import FusionRetriever
-    from app.retrieval.graph_retriever import GraphEnhancedRetriever
-    from app.retrieval.index_view import IndexView
-    from app.retrieval.reciprocal_rank import Fused, fuse
-    from app.retrieval.rerank import RerankPostprocessor
-    from app.retrieval.signals.lexical import LexicalRetriever
-    from app.retrieval.signals.semantic import SemanticRetriever
-    from app.retrieval.signals.title import TitleRetriever
-    from app.retrieval.trace import Trace, TracedQuery
-    from app.retrieval.widening import AliasWidening
+    from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
+    from notehop.app.retrieval.cross_encoder import CrossEncoderScorer
+    from notehop.app.retrieval.expansion import PRESETS, Expansion, preset
+    from notehop.app.retrieval.fusion import FusionRetriever
+    from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever
+    from notehop.app.retrieval.index_view import IndexView
+    from notehop.app.retrieval.reciprocal_rank import Fused, fuse
+    from notehop.app.retrieval.rerank import RerankPostprocessor
+    from notehop.app.retrieval.signals.lexical import LexicalRetriever
+    from notehop.app.retrieval.signals.semantic import SemanticRetriever
+    from notehop.app.retrieval.signals.title import TitleRetriever
+    from notehop.app.retrieval.trace import Trace, TracedQuery
+    from notehop.app.retrieval.widening import AliasWidening
 
 __all__ = [
     "PRESETS",
@@ -44,23 +44,23 @@ __all__ = [
 ]
 
 _HOMES = {
-    "PRESETS": "app.retrieval.expansion",
-    "AliasWidening": "app.retrieval.widening",
-    "ConnectedNotesPostprocessor": "app.retrieval.connected",
-    "CrossEncoderScorer": "app.retrieval.cross_encoder",
-    "Expansion": "app.retrieval.expansion",
-    "Fused": "app.retrieval.reciprocal_rank",
-    "FusionRetriever": "app.retrieval.fusion",
-    "GraphEnhancedRetriever": "app.retrieval.graph_retriever",
-    "IndexView": "app.retrieval.index_view",
-    "LexicalRetriever": "app.retrieval.signals.lexical",
-    "RerankPostprocessor": "app.retrieval.rerank",
-    "SemanticRetriever": "app.retrieval.signals.semantic",
-    "TitleRetriever": "app.retrieval.signals.title",
-    "Trace": "app.retrieval.trace",
-    "TracedQuery": "app.retrieval.trace",
-    "fuse": "app.retrieval.reciprocal_rank",
-    "preset": "app.retrieval.expansion",
+    "PRESETS": "notehop.app.retrieval.expansion",
+    "AliasWidening": "notehop.app.retrieval.widening",
+    "ConnectedNotesPostprocessor": "notehop.app.retrieval.connected",
+    "CrossEncoderScorer": "notehop.app.retrieval.cross_encoder",
+    "Expansion": "notehop.app.retrieval.expansion",
+    "Fused": "notehop.app.retrieval.reciprocal_rank",
+    "FusionRetriever": "notehop.app.retrieval.fusion",
+    "GraphEnhancedRetriever": "notehop.app.retrieval.graph_retriever",
+    "IndexView": "notehop.app.retrieval.index_view",
+    "LexicalRetriever": "notehop.app.retrieval.signals.lexical",
+    "RerankPostprocessor": "notehop.app.retrieval.rerank",
+    "SemanticRetriever": "notehop.app.retrieval.signals.semantic",
+    "TitleRetriever": "notehop.app.retrieval.signals.title",
+    "Trace": "notehop.app.retrieval.trace",
+    "TracedQuery": "notehop.app.retrieval.trace",
+    "fuse": "notehop.app.retrieval.reciprocal_rank",
+    "preset": "notehop.app.retrieval.expansion",
 }
 
 

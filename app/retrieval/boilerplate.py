@@ -9,9 +9,9 @@ from heapq import heappop, heappush
 
 from llama_index.core.schema import NodeWithScore
 
-from app.retrieval.fusion import DISPATCH
-from app.retrieval.nodes import noted
-from indexing.templates import line_keys
+from notehop.app.retrieval.fusion import DISPATCH
+from notehop.app.retrieval.nodes import noted
+from notehop.indexing.templates import line_keys
 
 TEMPLATE = "it is a template"
 SKELETON = "it says no more than a template"
@@ -39,7 +39,7 @@ def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
     A prompt with a number or a picture behind its colon is filled in (``Weight: 80.5``).
 
     :param title: of its note, which often stands above it once more.
-    :param lines: of the vault's templates, as :func:`indexing.templates.line_keys` gives them.
+    :param lines: of the vault's templates, as :func:`notehop.indexing.templates.line_keys` gives them.
     """
     if any(map(_is_filled, text.splitlines())):
         return False

@@ -14,8 +14,8 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.retrieval.connected_links import Linked, Scope, Source, linked_candidates
-from app.retrieval.connected_order import (
+from notehop.app.retrieval.connected_links import Linked, Scope, Source, linked_candidates
+from notehop.app.retrieval.connected_order import (
     Candidate,
     Hit,
     Order,
@@ -25,14 +25,14 @@ from app.retrieval.connected_order import (
     by_rank,
     share_places,
 )
-from app.retrieval.connected_reason import connection
-from app.retrieval.expansion import Direction
-from app.retrieval.index_view import IndexView, Vector
-from app.retrieval.nodes import below, fill, is_light, light_hits, noted
-from app.retrieval.query_vector import known_vector, query_vector
-from app.retrieval.trace import Trace, trace_of, view_for
-from config.errors import UsageError
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.connected_reason import connection
+from notehop.app.retrieval.expansion import Direction
+from notehop.app.retrieval.index_view import IndexView, Vector
+from notehop.app.retrieval.nodes import below, fill, is_light, light_hits, noted
+from notehop.app.retrieval.query_vector import known_vector, query_vector
+from notehop.app.retrieval.trace import Trace, trace_of, view_for
+from notehop.config.errors import UsageError
+from notehop.indexing.stores.model import ChunkId
 
 STAGE = "connected"
 """The name of this stage in a query's trace."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from app.retrieval.connected_order import Candidate
-from app.retrieval.expansion import Direction
-from app.retrieval.index_view import IndexView, Vector, VectorRows
-from indexing.stores.model import ChunkId, LinkRow
+from notehop.app.retrieval.connected_order import Candidate
+from notehop.app.retrieval.expansion import Direction
+from notehop.app.retrieval.index_view import IndexView, Vector, VectorRows
+from notehop.indexing.stores.model import ChunkId, LinkRow
 
 Scope = Literal["chunk", "note"]
 """``chunk``: the links in the source's own chunk and the properties of its note; ``note``: after

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from indexing.stores.model import ChunkId, LinkRow
+from notehop.indexing.stores.model import ChunkId, LinkRow
 
 Order = Literal["context", "rank"]
 """``context``: by hit, linking sentence and target together; ``rank``: by hit, then text."""

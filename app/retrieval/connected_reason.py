@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.retrieval.connected_order import Candidate, Order, Taken
-from indexing.shown import on_one_line
-from indexing.vault.model import LinkKind
+from notehop.app.retrieval.connected_order import Candidate, Order, Taken
+from notehop.indexing.shown import on_one_line
+from notehop.indexing.vault.model import LinkKind
 
 
 def connection(

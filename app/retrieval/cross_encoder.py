@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from config.errors import ModelError
-from indexing.embed.locate import HUB_NAME, cached_folder, is_complete
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.locate import HUB_NAME, cached_folder, is_complete
 
 if TYPE_CHECKING:
-    from config.settings import RerankSettings
+    from notehop.config.settings import RerankSettings
 
 MAX_TOKENS = 512
 """Tokens of a pair that are read, where the model has no smaller window."""

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.stores.model import ChunkRow, LinkRow, NoteRow
-from indexing.vault.opening import open_below
+from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
+from notehop.indexing.vault.opening import open_below
 
 if TYPE_CHECKING:
-    from indexing.vault.model import Note
+    from notehop.indexing.vault.model import Note
 
 MOST_READ = 24
 """Changed notes that one query parses: three times the places of a context."""
@@ -31,9 +31,9 @@ class ChangedNote:
     """A note whose file is not the one that was indexed, as the file is now."""
 
     def __init__(self, note: Note) -> None:
-        from indexing.nodes.headings import Headings
-        from indexing.nodes.plain_map import PlainMap
-        from indexing.vault.lines import Lines
+        from notehop.indexing.nodes.headings import Headings
+        from notehop.indexing.nodes.plain_map import PlainMap
+        from notehop.indexing.vault.lines import Lines
 
         starts = [edit.start for edit in note.edits]
         self._note = note
@@ -88,7 +88,7 @@ class ChangedNote:
             at = whole.find(text, at + 1)
 
     def _placed(self, row: ChunkRow, start: int, end: int) -> ChunkRow:
-        from indexing.nodes.headings import said
+        from notehop.indexing.nodes.headings import said
 
         first, last = said(self._note.text, start, end)
         return replace(
@@ -186,7 +186,7 @@ class CurrentFiles:
         self._bytes += len(data)
         if self._read > MOST_READ or self._bytes > MOST_BYTES:
             return _GONE
-        from indexing.vault.parse import parse_note
+        from notehop.indexing.vault.parse import parse_note
 
         try:
             note = parse_note(row.path, data, comment_links=self._comment_links)

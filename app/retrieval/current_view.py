@@ -10,11 +10,11 @@ from itertools import islice
 
 from llama_index.core.schema import NodeWithScore
 
-from app.retrieval.current import CurrentFiles, Look
-from app.retrieval.index_view import IndexView, VectorRows
-from indexing.shown import counted, on_one_line
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
+from notehop.app.retrieval.current import CurrentFiles, Look
+from notehop.app.retrieval.index_view import IndexView, VectorRows
+from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 
 NAMED = 3
 """Notes that a warning names."""

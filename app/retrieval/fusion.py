@@ -16,16 +16,16 @@ from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES, QUERY_GEN_PROMPT
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.retrieval.index_view import Hits
-from app.retrieval.reciprocal_rank import Fused, fuse, fusing
-from app.retrieval.signals.candidates import CandidateSignal, PreparedSignal
-from app.retrieval.signals.signal import SignalRetriever
-from app.retrieval.trace import Trace, trace_of
-from app.retrieval.votes import Candidates, Found, Nodes, Votes, hit_of
-from app.retrieval.widening import AliasWidening
-from config.errors import UsageError
-from indexing.beside import Beside
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.index_view import Hits
+from notehop.app.retrieval.reciprocal_rank import Fused, fuse, fusing
+from notehop.app.retrieval.signals.candidates import CandidateSignal, PreparedSignal
+from notehop.app.retrieval.signals.signal import SignalRetriever
+from notehop.app.retrieval.trace import Trace, trace_of
+from notehop.app.retrieval.votes import Candidates, Found, Nodes, Votes, hit_of
+from notehop.app.retrieval.widening import AliasWidening
+from notehop.config.errors import UsageError
+from notehop.indexing.beside import Beside
+from notehop.indexing.stores.model import ChunkId
 
 __all__ = ["DISPATCH", "Fused", "FusionRetriever", "fuse"]
 

@@ -14,16 +14,16 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.retrieval.connected_links import Source
-from app.retrieval.expansion import PRESETS, VOTE, Expansion
-from app.retrieval.filters.allowed import Allowed, among
-from app.retrieval.fusion import EXPANSION, FusionRetriever
-from app.retrieval.index_view import Hits, IndexView, ViewSource
-from app.retrieval.neighbours import Neighbour, neighbours_of
-from app.retrieval.nodes import below, fill, light_node, noted
-from app.retrieval.query_vector import known_vector
-from app.retrieval.trace import trace_of, view_for
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.connected_links import Source
+from notehop.app.retrieval.expansion import PRESETS, VOTE, Expansion
+from notehop.app.retrieval.filters.allowed import Allowed, among
+from notehop.app.retrieval.fusion import EXPANSION, FusionRetriever
+from notehop.app.retrieval.index_view import Hits, IndexView, ViewSource
+from notehop.app.retrieval.neighbours import Neighbour, neighbours_of
+from notehop.app.retrieval.nodes import below, fill, light_node, noted
+from notehop.app.retrieval.query_vector import known_vector
+from notehop.app.retrieval.trace import trace_of, view_for
+from notehop.indexing.stores.model import ChunkId
 
 SIGNAL = EXPANSION
 """The name of this stage in a query's trace, and of its vote in a hit's record."""
@@ -97,7 +97,7 @@ class GraphEnhancedRetriever(BaseRetriever):
 
     def expanded(self, query_bundle: QueryBundle) -> Iterator[NodeWithScore]:
         """Rank as ``retrieve``, for a stage around this one, which takes what it needs; see
-        :meth:`app.retrieval.fusion.FusionRetriever.fused`."""
+        :meth:`notehop.app.retrieval.fusion.FusionRetriever.fused`."""
         inner = self._retriever
         if isinstance(inner, FusionRetriever):
             return self._around(inner, query_bundle)

@@ -1,6 +1,6 @@
 """Owns what retrieval asks of an index: one generation of it, read only.
 
-:class:`indexing.stores.reader.Snapshot` is the index on disk; anything of this shape will do.
+:class:`notehop.indexing.stores.reader.Snapshot` is the index on disk; anything of this shape will do.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from indexing.beside import Beside
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
+from notehop.indexing.beside import Beside
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 
 Vector = NDArray[np.float32]
 """Shape (dimensions,), length 1 unless it is all zeros."""

@@ -1,7 +1,7 @@
 # ruff: noqa: E501 (a rule and its example read best side by side)
 """The rules by which ``auto`` tells what a query is after, as data.
 
-:mod:`app.retrieval.intents` reads them, docs/intents.md lists them. A rule is a phrase with a hole
+:mod:`notehop.app.retrieval.intents` reads them, docs/intents.md lists them. A rule is a phrase with a hole
 ``{x}`` for what the query is about. ``(a|b)`` is one of them, ``[a|b]`` one of them or none. Case,
 accents, hyphens, the shape of apostrophes and punctuation around the query do not matter. A rule
 must take the whole query.

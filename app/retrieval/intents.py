@@ -1,4 +1,4 @@
-"""Owns what a query is after, as the rules of :mod:`app.retrieval.intent_rules` tell. Pure."""
+"""Owns what a query is after, as the rules of :mod:`notehop.app.retrieval.intent_rules` tell. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from app.retrieval.intent_rules import ABOUT, AFTER, AROUND, RULES, Intent, Rule
+from notehop.app.retrieval.intent_rules import ABOUT, AFTER, AROUND, RULES, Intent, Rule
 
 MOST_WORDS = 24
 """Words of a query that can be a question about one thing; longer ones are text."""

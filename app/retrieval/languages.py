@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from indexing.tokens import NAMES
+from notehop.indexing.tokens import NAMES
 
 
 @dataclass(frozen=True, slots=True)

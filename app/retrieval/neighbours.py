@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.retrieval.connected_links import Source, known_similarities, linked_candidates
-from app.retrieval.connected_order import Candidate
-from app.retrieval.expansion import Expansion, Standing, votes, weight
-from app.retrieval.index_view import IndexView, Vector
-from indexing.stores.model import ChunkId, LinkRow
+from notehop.app.retrieval.connected_links import Source, known_similarities, linked_candidates
+from notehop.app.retrieval.connected_order import Candidate
+from notehop.app.retrieval.expansion import Expansion, Standing, votes, weight
+from notehop.app.retrieval.index_view import IndexView, Vector
+from notehop.indexing.stores.model import ChunkId, LinkRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Neighbour:
     """A note near the best ones, and the chunk it joins by.
 
     ``link`` is the one that led to it, ``edges`` how many did; ``hit_rank`` counts the best notes
-    from 1. ``score`` is that of :func:`app.retrieval.expansion.votes`.
+    from 1. ``score`` is that of :func:`notehop.app.retrieval.expansion.votes`.
     """
 
     path: str

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 
-from app.retrieval.index_view import Hits, IndexView
-from indexing.stores.model import ChunkId, ChunkRow, NoteRow
+from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
 
 Node = TypeVar("Node", bound=BaseNode)
 

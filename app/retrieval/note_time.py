@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 
-from indexing.stores.model import NoteRow
-from indexing.vault.dates import day_in_name
+from notehop.indexing.stores.model import NoteRow
+from notehop.indexing.vault.dates import day_in_name
 
 DAY = 86_400.0
 """Seconds."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from app.retrieval.intents import bare
-from app.retrieval.subject import LONGEST, SMALL, Proper
-from indexing.tokens.fold import fold
+from notehop.app.retrieval.intents import bare
+from notehop.app.retrieval.subject import LONGEST, SMALL, Proper
+from notehop.indexing.tokens.fold import fold
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
 _APOSTROPHE = re.compile(r"['’]")
@@ -21,7 +21,7 @@ def proper_names(text: str, language: str) -> Proper:
     words that say something without: where all have one ("Harbour Office Plan") it tells nothing.
     In German, where every noun has one, two words have to.
 
-    :param language: a code of :data:`indexing.tokens.LANGUAGES`, of the notes.
+    :param language: a code of :data:`notehop.indexing.tokens.LANGUAGES`, of the notes.
     """
     words = list(re.finditer(r"\S+", text))
     least = 2 if language in _NOUNS_HAVE_CAPITALS else 1

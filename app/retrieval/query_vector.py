@@ -11,10 +11,10 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.index_view import Vector
-from app.retrieval.trace import TracedQuery
-from config.errors import QueryError
-from indexing.embed.query import QueryEmbedder
+from notehop.app.retrieval.index_view import Vector
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.config.errors import QueryError
+from notehop.indexing.embed.query import QueryEmbedder
 
 
 def query_vector(query: QueryBundle, embed_model: BaseEmbedding) -> Vector:

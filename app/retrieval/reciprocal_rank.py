@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from indexing.stores.model import ChunkId
+from notehop.indexing.stores.model import ChunkId
 
 
 @dataclass(frozen=True, slots=True)

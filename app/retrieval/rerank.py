@@ -13,12 +13,12 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.retrieval.fusion import DISPATCH
-from app.retrieval.index_view import IndexView
-from app.retrieval.nodes import below, is_light, noted
-from app.retrieval.trace import Trace, trace_of, view_for
-from config.errors import ModelError
-from indexing.nodes.chunks import embedded_prefix
+from notehop.app.retrieval.fusion import DISPATCH
+from notehop.app.retrieval.index_view import IndexView
+from notehop.app.retrieval.nodes import below, is_light, noted
+from notehop.app.retrieval.trace import Trace, trace_of, view_for
+from notehop.config.errors import ModelError
+from notehop.indexing.nodes.chunks import embedded_prefix
 
 STAGE = "rerank"
 """The name of this stage in a query's trace, and of its record in a hit's metadata."""

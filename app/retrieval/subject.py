@@ -9,12 +9,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from app.retrieval.index_view import IndexView
-from app.retrieval.intent_rules import AROUND
-from app.retrieval.intents import bare
-from indexing.stores.model import ChunkId
-from indexing.tokens.fold import fold
-from indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.app.retrieval.index_view import IndexView
+from notehop.app.retrieval.intent_rules import AROUND
+from notehop.app.retrieval.intents import bare
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.tokens.fold import fold
+from notehop.indexing.tokens.function_words import FUNCTION_WORDS
 
 MOST = 3
 """Notes that one query can be about: "Atlas and Budget" is about two."""

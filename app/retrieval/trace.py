@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.index_view import IndexView, Vector, ViewSource
-from app.retrieval.intents import Reading
-from app.retrieval.weights import Weights
+from notehop.app.retrieval.index_view import IndexView, Vector, ViewSource
+from notehop.app.retrieval.intents import Reading
+from notehop.app.retrieval.weights import Weights
 
 _log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from typing import TypeAlias, overload
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from app.retrieval.index_view import Hits
-from app.retrieval.nodes import light_node, noted
-from app.retrieval.reciprocal_rank import Fused
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.index_view import Hits
+from notehop.app.retrieval.nodes import light_node, noted
+from notehop.app.retrieval.reciprocal_rank import Fused
+from notehop.indexing.stores.model import ChunkId
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.index_view import ViewSource
-from app.retrieval.trace import view_for
-from indexing.graph.names import fold
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.index_view import ViewSource
+from notehop.app.retrieval.trace import view_for
+from notehop.indexing.graph.names import fold
+from notehop.indexing.stores.model import ChunkId
 
 
 @dataclass(frozen=True, slots=True)

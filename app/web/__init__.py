@@ -1,5 +1,5 @@
 """The page at ``/``: its files, and Markdown as HTML that is safe to show."""
 
-from app.web.routes import routes
+from notehop.app.web.routes import routes
 
 __all__ = ["routes"]

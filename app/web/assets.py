@@ -32,7 +32,7 @@ class Asset:
 def assets() -> Mapping[str, Asset]:
     """The files by name. A name that is not among them leads nowhere, whatever it holds."""
     found = {}
-    for file in files("app.web").joinpath("static").iterdir():
+    for file in files("notehop.app.web").joinpath("static").iterdir():
         kind = _TYPES.get(file.name.rpartition(".")[2])
         if kind:
             content = file.read_bytes()

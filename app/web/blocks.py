@@ -13,7 +13,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from app.web.surroundings import surroundings_of
+from notehop.app.web.surroundings import surroundings_of
 
 _TOP, _LOWEST = 3, 6
 """Levels of headings that the outermost and innermost ones of a note get: above are the page's."""

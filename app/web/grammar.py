@@ -20,10 +20,10 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-from app.web.blocks import add_blocks
-from app.web.surroundings import Surroundings, surroundings_of
-from indexing.vault.link_text import read_destination, read_wikilink, words
-from indexing.vault.properties import TAG_CHARACTERS, is_tag
+from notehop.app.web.blocks import add_blocks
+from notehop.app.web.surroundings import Surroundings, surroundings_of
+from notehop.indexing.vault.link_text import read_destination, read_wikilink, words
+from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 MAX_NESTING = 40
 """Blocks in blocks; deeper ones are left out, as each costs stack."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from indexing.tokens import Tokenizer, detect_language
+from notehop.indexing.tokens import Tokenizer, detect_language
 
 _TAG = re.compile(r"(<[^>]*>)")
 _ENTITY = re.compile(r"(&[#\w]+;)")

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from app.answer.uri import open_uri
-from app.models import NoteLink, NoteView
-from app.web.grammar import render
-from app.web.marking import marker
-from app.web.sanitise import sanitise
-from app.web.surroundings import Surroundings
-from indexing.vault.link_text import LinkText, read_destination, read_wikilink
+from notehop.app.answer.uri import open_uri
+from notehop.app.models import NoteLink, NoteView
+from notehop.app.web.grammar import render
+from notehop.app.web.marking import marker
+from notehop.app.web.sanitise import sanitise
+from notehop.app.web.surroundings import Surroundings
+from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink
 
 MOST = 200_000
 """Characters of a note that are rendered: a book; it takes a second or two."""

@@ -13,16 +13,16 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi import Query as Parameter
 from starlette.exceptions import HTTPException
 
-from app.models import NoteView
-from app.web.assets import assets
-from app.web.models import NotePage, Rendered, RenderQuery
-from app.web.render import answer_html, note_html, snippets_html
+from notehop.app.models import NoteView
+from notehop.app.web.assets import assets
+from notehop.app.web.models import NotePage, Rendered, RenderQuery
+from notehop.app.web.render import answer_html, note_html, snippets_html
 
 JSON = "application/json"
 
 
 class Notes(Protocol):
-    """What the page asks of a vault; :class:`app.container.VaultHandle` is one."""
+    """What the page asks of a vault; :class:`notehop.app.container.VaultHandle` is one."""
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markdown_it.utils import EnvType
 
-from indexing.vault.link_text import LinkText
+from notehop.indexing.vault.link_text import LinkText
 
 _KEY = "notehop"
 

@@ -11,12 +11,12 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from config.errors import QueryError
-from indexing.capture.name import file_name, safe, title_of
-from indexing.capture.text import note_text, says_something, tag_names
-from indexing.capture.write import write_new
-from indexing.vault.model import Note
-from indexing.vault.parse import parse_note
+from notehop.config.errors import QueryError
+from notehop.indexing.capture.name import file_name, safe, title_of
+from notehop.indexing.capture.text import note_text, says_something, tag_names
+from notehop.indexing.capture.write import write_new
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.parse import parse_note
 
 
 @dataclass(frozen=True, slots=True)

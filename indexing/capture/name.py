@@ -6,8 +6,8 @@ import re
 from datetime import datetime
 from unicodedata import category, normalize
 
-from indexing.vault.model import Note
-from indexing.vault.plain import plain_text
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.plain import plain_text
 
 MAX_BYTES = 180
 """Bytes of a file name. Most disks take 255; sync tools add "(conflicted copy …)" to it."""

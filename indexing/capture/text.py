@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from config.errors import QueryError
-from indexing.shown import on_one_line
-from indexing.vault.front_matter import read_front_matter
-from indexing.vault.properties import TAG_CHARACTERS, is_tag
+from notehop.config.errors import QueryError
+from notehop.indexing.shown import on_one_line
+from notehop.indexing.vault.front_matter import read_front_matter
+from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 _NOT_IN_A_TAG = re.compile(rf"(?:(?!{TAG_CHARACTERS}).)+", re.DOTALL)
 _NOT_IN_YAML = re.compile("[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

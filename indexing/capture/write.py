@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.errors import CaptureFailed, CaptureFolder, VaultError
-from indexing.graph.names import fold
-from indexing.shown import printable
-from indexing.vault.opening import CAN_HOLD_FOLDERS, hold_below
+from notehop.config.errors import CaptureFailed, CaptureFolder, VaultError
+from notehop.indexing.graph.names import fold
+from notehop.indexing.shown import printable
+from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, hold_below
 
 TEMPORARY = ".notehop-"
 """How a file begins that is being written: no part of a vault, since it begins with a dot."""

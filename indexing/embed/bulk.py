@@ -9,18 +9,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from config.errors import ModelError, SettingsError
-from indexing.embed.bundled import BUNDLED_NAME, verify_weights
-from indexing.embed.card import ModelCard, check_dimensions, read_card
-from indexing.embed.embedder import OnBatch, Vectors
-from indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_SHA256
-from indexing.embed.packed import PackedModel
-from indexing.embed.precision import Precision, settle_precision
-from indexing.embed.tokens import TokenOffsets
+from notehop.config.errors import ModelError, SettingsError
+from notehop.indexing.embed.bundled import BUNDLED_NAME, verify_weights
+from notehop.indexing.embed.card import ModelCard, check_dimensions, read_card
+from notehop.indexing.embed.embedder import OnBatch, Vectors
+from notehop.indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_SHA256
+from notehop.indexing.embed.packed import PackedModel
+from notehop.indexing.embed.precision import Precision, settle_precision
+from notehop.indexing.embed.tokens import TokenOffsets
 
 if TYPE_CHECKING:
-    from config.settings import EmbeddingSettings
-    from indexing.embed.huggingface import TorchEmbedding
+    from notehop.config.settings import EmbeddingSettings
+    from notehop.indexing.embed.huggingface import TorchEmbedding
 
 ENDLESS_WINDOW = 512
 """Window for models without one (static word vectors): a longer passage is hard to cite from."""
@@ -127,7 +127,7 @@ def load_torch(
     :raises ModelError: if it does not load.
     """
     if card.is_packed:
-        from indexing.embed.packed_torch import PackedEmbedding
+        from notehop.indexing.embed.packed_torch import PackedEmbedding
 
         return PackedEmbedding(
             PackedModel(card.weights_file),
@@ -139,7 +139,7 @@ def load_torch(
     with _quiet_loading():
         import torch
 
-        from indexing.embed.huggingface import TorchEmbedding
+        from notehop.indexing.embed.huggingface import TorchEmbedding
 
         try:
             llama = TorchEmbedding(

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from config.errors import ModelError
+from notehop.config.errors import ModelError
 
 BUNDLED_NAME = "all-MiniLM-L6-v2"
 BUNDLED_NAMES = frozenset({BUNDLED_NAME, f"sentence-transformers/{BUNDLED_NAME}"})

@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from config.errors import ModelError, SettingsError
-from indexing.embed.bundled import BUNDLED_NAMES, BUNDLED_SHA256
-from indexing.embed.locate import canonical_name, model_folder, weights_files
-from indexing.embed.multilingual import (
+from notehop.config.errors import ModelError, SettingsError
+from notehop.indexing.embed.bundled import BUNDLED_NAMES, BUNDLED_SHA256
+from notehop.indexing.embed.locate import canonical_name, model_folder, weights_files
+from notehop.indexing.embed.multilingual import (
     MULTILINGUAL_DIMENSIONS,
     MULTILINGUAL_NAME,
     MULTILINGUAL_SHA256,
     check_prompts,
     multilingual_file,
 )
-from indexing.embed.prompts import Prompts, choose_prompts
+from notehop.indexing.embed.prompts import Prompts, choose_prompts
 
 if TYPE_CHECKING:
-    from config.settings import EmbeddingSettings
+    from notehop.config.settings import EmbeddingSettings
 
 _SAMPLES = 16
 _SAMPLE_BYTES = 65_536

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from config.errors import ModelError
-from indexing.embed.embedder import Vectors
-from indexing.embed.prompts import Prompts
-from indexing.embed.tokens import read_tokenizer
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.embedder import Vectors
+from notehop.indexing.embed.prompts import Prompts
+from notehop.indexing.embed.tokens import read_tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Encoding

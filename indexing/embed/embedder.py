@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from indexing.embed.tokens import TokenOffsets
+from notehop.indexing.embed.tokens import TokenOffsets
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding

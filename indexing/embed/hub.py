@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from config.errors import ModelError, UsageError
-from indexing.embed.locate import HUB_NAME, cached_folder
+from notehop.config.errors import ModelError, UsageError
+from notehop.indexing.embed.locate import HUB_NAME, cached_folder
 
 REFERENCE = "main"
 """The branch of a hub that is fetched, and by which the cache finds the files again."""

@@ -15,9 +15,9 @@ import torch
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
-from config.errors import ModelError
-from indexing.embed.passes import even_width, passes
-from indexing.embed.tokens import TokenOffsets
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.passes import even_width, passes
+from notehop.indexing.embed.tokens import TokenOffsets
 
 PASS_TOKENS = {"cpu": 2_048}
 OTHER_PASS_TOKENS = 262_144

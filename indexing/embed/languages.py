@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from config.errors import ModelError
-from indexing.embed.bundled import BUNDLED_NAMES
-from indexing.embed.locate import model_folder
-from indexing.embed.multilingual import MULTILINGUAL_NAME
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.bundled import BUNDLED_NAMES
+from notehop.indexing.embed.locate import model_folder
+from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME
 
 if TYPE_CHECKING:
-    from config.settings import EmbeddingSettings
+    from notehop.config.settings import EmbeddingSettings
 
 _CARD = "README.md"
 _CARD_BYTES = 200_000
@@ -40,7 +40,7 @@ def reads(model: Collection[str] | None, language: str) -> bool:
     """Whether a model reads a language.
 
     :param model: what :func:`languages_read` returned.
-    :param language: a code of :data:`indexing.tokens.LANGUAGES`.
+    :param language: a code of :data:`notehop.indexing.tokens.LANGUAGES`.
     """
     return model is None or language in model
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from config.errors import ModelError
-from indexing.embed.bundled import BUNDLED_NAME, BUNDLED_NAMES, bundled_folder
-from indexing.embed.multilingual import MULTILINGUAL_NAME
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.bundled import BUNDLED_NAME, BUNDLED_NAMES, bundled_folder
+from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
 _WEIGHTS = (".safetensors", ".bin")

@@ -11,8 +11,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from config.errors import ModelError, SettingsError
-from indexing.embed.prompts import Prompts
+from notehop.config.errors import ModelError, SettingsError
+from notehop.indexing.embed.prompts import Prompts
 
 MULTILINGUAL_NAME = "multilingual-e5-small"
 MULTILINGUAL_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"

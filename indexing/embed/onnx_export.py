@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from config.errors import IndexUnwritable, ModelError
-from indexing import faults
-from indexing.embed.bulk import BulkEmbedder, load_torch, own_tokenizer
-from indexing.embed.card import ModelCard
-from indexing.embed.door import DOOR_FILE, Door, read_door
-from indexing.embed.multilingual import MULTILINGUAL_WINDOW
-from indexing.embed.precision import MIN_COSINE, PROBES
+from notehop.config.errors import IndexUnwritable, ModelError
+from notehop.indexing import faults
+from notehop.indexing.embed.bulk import BulkEmbedder, load_torch, own_tokenizer
+from notehop.indexing.embed.card import ModelCard
+from notehop.indexing.embed.door import DOOR_FILE, Door, read_door
+from notehop.indexing.embed.multilingual import MULTILINGUAL_WINDOW
+from notehop.indexing.embed.precision import MIN_COSINE, PROBES
 
 _FEATURES = ("input_ids", "attention_mask", "token_type_ids")
 _OPSET = 17
@@ -191,7 +191,7 @@ def _tracer_silenced() -> Iterator[None]:
 
 def _agreement(bulk: BulkEmbedder, exact: Any, folder: Path, door: Door) -> float:
     """Return the least cosine between the export and torch."""
-    from indexing.embed.query import open_door
+    from notehop.indexing.embed.query import open_door
 
     texts = list(PROBES)
     opened = open_door(folder, door)

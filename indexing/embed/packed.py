@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from config.errors import ModelError
+from notehop.config.errors import ModelError
 
 _MAGIC = b"E5S1"
 _BLOCK = 32

@@ -12,13 +12,13 @@ from typing import Literal
 
 import numpy as np
 
-from config.errors import ModelError
-from indexing.embed.card import ModelCard
-from indexing.embed.embedder import Vectors
-from indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
-from indexing.embed.packed import PackedModel
-from indexing.embed.tokens import TokenOffsets
-from indexing.embed.unigram import UnigramTokenizer, well_formed
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.card import ModelCard
+from notehop.indexing.embed.embedder import Vectors
+from notehop.indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
+from notehop.indexing.embed.packed import PackedModel
+from notehop.indexing.embed.tokens import TokenOffsets
+from notehop.indexing.embed.unigram import UnigramTokenizer, well_formed
 
 
 class PackedEngine:

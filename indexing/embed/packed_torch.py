@@ -15,11 +15,11 @@ from sentence_transformers.base.modules import InputModule
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import BertConfig, BertModel
 
-from indexing.embed.huggingface import TorchEmbedding
-from indexing.embed.multilingual import MULTILINGUAL_NAME
-from indexing.embed.packed import PackedModel
-from indexing.embed.prompts import Prompts
-from indexing.embed.unigram import UnigramTokenizer
+from notehop.indexing.embed.huggingface import TorchEmbedding
+from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME
+from notehop.indexing.embed.packed import PackedModel
+from notehop.indexing.embed.prompts import Prompts
+from notehop.indexing.embed.unigram import UnigramTokenizer
 
 _LAYER = {
     "q": "attention.self.query",

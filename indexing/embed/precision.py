@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from config.errors import ModelError
+from notehop.config.errors import ModelError
 
 Precision = Literal["float32", "bfloat16"]
 

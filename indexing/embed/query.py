@@ -14,18 +14,18 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 
-from config.errors import IndexMismatch, ModelError
-from indexing.embed.card import model_identity, read_card
-from indexing.embed.door import Door, OnnxModel, read_door
-from indexing.embed.embedder import OnBatch, Vectors
-from indexing.embed.locate import canonical_name
-from indexing.embed.multilingual import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
-from indexing.embed.prompts import Prompts
-from indexing.embed.tokens import TokenOffsets, read_tokenizer
+from notehop.config.errors import IndexMismatch, ModelError
+from notehop.indexing.embed.card import model_identity, read_card
+from notehop.indexing.embed.door import Door, OnnxModel, read_door
+from notehop.indexing.embed.embedder import OnBatch, Vectors
+from notehop.indexing.embed.locate import canonical_name
+from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
+from notehop.indexing.embed.prompts import Prompts
+from notehop.indexing.embed.tokens import TokenOffsets, read_tokenizer
 
 if TYPE_CHECKING:
-    from config.settings import EmbeddingSettings
-    from indexing.embed.bulk import BulkEmbedder
+    from notehop.config.settings import EmbeddingSettings
+    from notehop.indexing.embed.bulk import BulkEmbedder
 
 
 class _Engine(Protocol):
@@ -160,7 +160,7 @@ def open_door(folder: Path, door: Door) -> QueryEmbedder:
 
 
 def _packed_door(settings: EmbeddingSettings) -> QueryEmbedder:
-    from indexing.embed.packed_query import PackedEngine
+    from notehop.indexing.embed.packed_query import PackedEngine
 
     card = read_card(settings)
     found = QueryEmbedder(
@@ -175,7 +175,7 @@ def _packed_door(settings: EmbeddingSettings) -> QueryEmbedder:
 
 
 def _torch_door(settings: EmbeddingSettings, reason: str) -> QueryEmbedder:
-    from indexing.embed.bulk import load_bulk
+    from notehop.indexing.embed.bulk import load_bulk
 
     # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
     bulk = load_bulk(settings.model_copy(update={"precision": "float32"}))

@@ -9,12 +9,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.errors import ModelError
+from notehop.config.errors import ModelError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from indexing.embed.unigram import UnigramTokenizer
+    from notehop.indexing.embed.unigram import UnigramTokenizer
 
 MIN_ROOM = 16
 """Fewer tokens than this cannot hold a passage that means anything."""

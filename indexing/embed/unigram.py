@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from indexing.embed.packed import PackedModel
+from notehop.indexing.embed.packed import PackedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.sentences import sentence_spans
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.S | re.I)
 _CODE = re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.M)

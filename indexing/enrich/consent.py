@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from indexing.shown import counted, printable
+from notehop.indexing.shown import counted, printable
 
 if TYPE_CHECKING:
-    from indexing.enrich.cost import Cost
-    from indexing.enrich.enricher import Agree
+    from notehop.indexing.enrich.cost import Cost
+    from notehop.indexing.enrich.enricher import Agree
 
 
 def agreement(*, yes: bool, read: TextIO | None = None, write: TextIO | None = None) -> Agree:

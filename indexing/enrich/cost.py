@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexing.enrich.plan import Item
-from indexing.enrich.prompts import OUTPUT_TOKENS
-from indexing.enrich.report import numbered
-from indexing.enrich.scribe import Scribe
-from indexing.shown import counted
+from notehop.indexing.enrich.plan import Item
+from notehop.indexing.enrich.prompts import OUTPUT_TOKENS
+from notehop.indexing.enrich.report import numbered
+from notehop.indexing.enrich.scribe import Scribe
+from notehop.indexing.shown import counted
 
 _COUNTED = 100
 """Requests whose tokens are counted; those of the others follow from their length."""

@@ -4,7 +4,7 @@ The index answers by then, and nothing here can make it worse: a summary only ad
 that got headers is indexed with them in the order of every other write. What was written is kept at
 once, under the hash of what was sent: a run that is killed loses the one text it was waiting for.
 
-Touches: vault-read, index, model, network (through :mod:`indexing.llm`).
+Touches: vault-read, index, model, network (through :mod:`notehop.indexing.llm`).
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from config import Settings
-from config.errors import NotehopError, ProviderError
-from indexing import faults
-from indexing.enrich.cost import Cost, cost_of, sizes_of
-from indexing.enrich.headers import headers_of, model_identity
-from indexing.enrich.leaving import LOST, let_go
-from indexing.enrich.plan import Item, Plan, Planner
-from indexing.enrich.prompts import OUTPUT_TOKENS
-from indexing.enrich.report import EnrichReport
-from indexing.enrich.rows import Text
-from indexing.enrich.scribe import Scribe, load_scribe
-from indexing.enrich.still import still_there
-from indexing.enrich.store import EnrichmentStore
-from indexing.report import Progress, Update
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
+from notehop.config import Settings
+from notehop.config.errors import NotehopError, ProviderError
+from notehop.indexing import faults
+from notehop.indexing.enrich.cost import Cost, cost_of, sizes_of
+from notehop.indexing.enrich.headers import headers_of, model_identity
+from notehop.indexing.enrich.leaving import LOST, let_go
+from notehop.indexing.enrich.plan import Item, Plan, Planner
+from notehop.indexing.enrich.prompts import OUTPUT_TOKENS
+from notehop.indexing.enrich.report import EnrichReport
+from notehop.indexing.enrich.rows import Text
+from notehop.indexing.enrich.scribe import Scribe, load_scribe
+from notehop.indexing.enrich.still import still_there
+from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.report import Progress, Update
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
 
 Agree = Callable[[Cost], str | None]
 """Told the cost before anything is sent; says why not to go on, or None to go on."""

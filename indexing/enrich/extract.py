@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from indexing.enrich.clean import cut
-from indexing.enrich.sentences import Paragraph, paragraphs, sentences
-from indexing.tokens import Tokenizer
+from notehop.indexing.enrich.clean import cut
+from notehop.indexing.enrich.sentences import Paragraph, paragraphs, sentences
+from notehop.indexing.tokens import Tokenizer
 
 RULES = "extract-1"
 """Raised with any change of what comes out."""

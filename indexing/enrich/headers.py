@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from config import Settings
-from config.errors import IndexFailure
-from indexing.enrich.prompts import VERSION, Passage, header_requests
-from indexing.enrich.store import EnrichmentStore
-from indexing.nodes.frame import CountTokens
+from notehop.config import Settings
+from notehop.config.errors import IndexFailure
+from notehop.indexing.enrich.prompts import VERSION, Passage, header_requests
+from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.nodes.frame import CountTokens
 
 # Every run asks whether there are headers, and most do not go on to dress nodes with them.
 if TYPE_CHECKING:

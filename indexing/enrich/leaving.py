@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from config.errors import IndexFailure
-from indexing.enrich.store import EnrichmentStore
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.model import NoteRow, NoteStatus
-from indexing.vault.walk import outermost
+from notehop.config.errors import IndexFailure
+from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.vault.walk import outermost
 
 LOST = "could not be read and is made anew; what was written about the notes is lost"
 

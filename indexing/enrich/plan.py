@@ -12,16 +12,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from config.settings import EnrichSettings
-from indexing.enrich import extract
-from indexing.enrich.own import has_own_summary
-from indexing.enrich.prompts import VERSION, Passage, Request, header_requests, summary_request
-from indexing.enrich.rows import Text, Use
-from indexing.enrich.store import EnrichmentStore
-from indexing.stores.catalog_fetch import slices
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.model import ChunkRow, NoteRow, NoteStatus
-from indexing.tokens import Tokenizer
+from notehop.config.settings import EnrichSettings
+from notehop.indexing.enrich import extract
+from notehop.indexing.enrich.own import has_own_summary
+from notehop.indexing.enrich.prompts import (
+    VERSION,
+    Passage,
+    Request,
+    header_requests,
+    summary_request,
+)
+from notehop.indexing.enrich.rows import Text, Use
+from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.stores.catalog_fetch import slices
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
+from notehop.indexing.tokens import Tokenizer
 
 TRIES = 3
 """Runs in which a text that a model did not write is asked for; then once a day, until the note

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from indexing.enrich.rows import Kind
+from notehop.indexing.enrich.rows import Kind
 
 VERSION = "1"
 """Raised with any change of what is sent: what was written before is written anew then."""

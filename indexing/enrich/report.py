@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from indexing.shown import counted
+from notehop.indexing.shown import counted
 
 _NOUNS = {
     "extract": ("summary by extraction", "summaries by extraction"),

@@ -1,6 +1,6 @@
 """The model that writes about notes: one request, one line of plain text.
 
-Touches: model, network (through :mod:`indexing.llm`).
+Touches: model, network (through :mod:`notehop.indexing.llm`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from pathlib import Path
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
-from config import Settings
-from config.errors import NotehopError, ProviderError
-from indexing.enrich.clean import cleaned
-from indexing.enrich.headers import model_identity
-from indexing.enrich.prompts import HEADER_CHARS, SUMMARY_CHARS, Request
-from indexing.llm.consent import is_loopback
-from indexing.llm.egress import Purpose, sending
-from indexing.llm.load import asked_of, load_llm
-from indexing.llm.tokens import TokenCounter, counter
-from indexing.llm.told import ToldLLM
+from notehop.config import Settings
+from notehop.config.errors import NotehopError, ProviderError
+from notehop.indexing.enrich.clean import cleaned
+from notehop.indexing.enrich.headers import model_identity
+from notehop.indexing.enrich.prompts import HEADER_CHARS, SUMMARY_CHARS, Request
+from notehop.indexing.llm.consent import is_loopback
+from notehop.indexing.llm.egress import Purpose, sending
+from notehop.indexing.llm.load import asked_of, load_llm
+from notehop.indexing.llm.tokens import TokenCounter, counter
+from notehop.indexing.llm.told import ToldLLM
 
 _FRAME_TOKENS = 12
 """Tokens that a chat takes around two messages."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.sentences import sentence_spans
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}(?:[ \t]|$)")

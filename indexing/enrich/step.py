@@ -1,6 +1,6 @@
 """Wires the step after an index run: an indexer, its settings, and who agrees to the cost.
 
-Touches: vault-read, index, model, network (through :mod:`indexing.llm`).
+Touches: vault-read, index, model, network (through :mod:`notehop.indexing.llm`).
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from config.errors import NotehopError
-from indexing.enrich.report import EnrichReport
+from notehop.config.errors import NotehopError
+from notehop.indexing.enrich.report import EnrichReport
 
 if TYPE_CHECKING:
-    from indexing.enrich.enricher import Agree, LoadScribe, Redo
-    from indexing.pipeline import Indexer
-    from indexing.report import Report
+    from notehop.indexing.enrich.enricher import Agree, LoadScribe, Redo
+    from notehop.indexing.pipeline import Indexer
+    from notehop.indexing.report import Report
 
 
 def enrich(
@@ -41,8 +41,8 @@ def enrich(
     if not wanted and not indexer.layout.enrichment.is_file():
         return None
     # Imported here: most runs write nothing, and language models take a second to import.
-    from indexing.enrich.enricher import Enricher
-    from indexing.enrich.scribe import load_scribe
+    from notehop.indexing.enrich.enricher import Enricher
+    from notehop.indexing.enrich.scribe import load_scribe
 
     step = Enricher(
         indexer.vault,

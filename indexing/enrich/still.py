@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from config.errors import NotehopError
-from config.settings import VaultSettings
-from indexing.changes import scan
-from indexing.reading import read_note
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.model import NoteStatus
+from notehop.config.errors import NotehopError
+from notehop.config.settings import VaultSettings
+from notehop.indexing.changes import scan
+from notehop.indexing.reading import read_note
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import NoteStatus
 
 
 def still_there(

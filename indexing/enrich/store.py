@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sqlalchemy import and_, delete, or_, select, update
 from sqlalchemy.engine import Connection
 
-from indexing import faults
-from indexing.enrich.rows import Failure, Kind, Text, Use, checksum, text_row, use_row
-from indexing.enrich.schema import FAILURES, OWED, SEEN, TEXTS, USES
-from indexing.enrich.store_file import StoreFile, put_rows
-from indexing.stores.catalog_fetch import IN_LIST, slices
+from notehop.indexing import faults
+from notehop.indexing.enrich.rows import Failure, Kind, Text, Use, checksum, text_row, use_row
+from notehop.indexing.enrich.schema import FAILURES, OWED, SEEN, TEXTS, USES
+from notehop.indexing.enrich.store_file import StoreFile, put_rows
+from notehop.indexing.stores.catalog_fetch import IN_LIST, slices
 
 _RETRIED = 3
 """Tries of one text that count as of the last hour: after as many it is left for a day."""

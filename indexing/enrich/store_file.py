@@ -15,13 +15,13 @@ from typing import Any, Self
 from sqlalchemy import Engine, Table, delete, insert, inspect, select
 from sqlalchemy.engine import Connection
 
-from config.errors import IndexDamaged, IndexFailure, IndexMissing
-from indexing.enrich.schema import ABOUT, METADATA, VERSION
-from indexing.stores.catalog_engine import BUSY_SECONDS, WRITE, open_engine, translated
+from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
+from notehop.indexing.enrich.schema import ABOUT, METADATA, VERSION
+from notehop.indexing.stores.catalog_engine import BUSY_SECONDS, WRITE, open_engine, translated
 
 
 class StoreFile:
-    """One SQLite file with the tables of :mod:`indexing.enrich.schema`."""
+    """One SQLite file with the tables of :mod:`notehop.indexing.enrich.schema`."""
 
     def __init__(self, path: Path, engine: Engine) -> None:
         self._path = path

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from config.errors import IndexFailure
-from indexing.enrich.store import EnrichmentStore
-from indexing.stores.layout import IndexLayout
-from indexing.stores.model import NoteRow, NoteStatus
+from notehop.config.errors import IndexFailure
+from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 
 @dataclass(frozen=True, slots=True)

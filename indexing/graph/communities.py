@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from indexing.graph.votes import Bonds
+from notehop.indexing.graph.votes import Bonds
 
 if TYPE_CHECKING:
     import networkx as nx

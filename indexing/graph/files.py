@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TypeVar
 
-from indexing.graph.names import fold, is_note
+from notehop.indexing.graph.names import fold, is_note
 
 V = TypeVar("V")
 

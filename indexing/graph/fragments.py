@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import category
 
-from indexing.graph.model import FragmentSpan
-from indexing.graph.names import fold
-from indexing.vault.model import Note
+from notehop.indexing.graph.model import FragmentSpan
+from notehop.indexing.graph.names import fold
+from notehop.indexing.vault.model import Note
 
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 """What the app takes for punctuation and Unicode calls a symbol."""

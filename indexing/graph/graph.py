@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from indexing.graph.model import Status
-from indexing.graph.neighbours import Direction, Neighbour, neighbours
-from indexing.graph.pagerank import pagerank
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.neighbours import Direction, Neighbour, neighbours
+from notehop.indexing.graph.pagerank import pagerank
 
 if TYPE_CHECKING:
     import networkx as nx

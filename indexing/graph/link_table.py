@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from indexing.graph.pagerank import rank_links
+from notehop.indexing.graph.pagerank import rank_links
 
 
 class LinkTable:
@@ -42,7 +42,7 @@ class LinkTable:
             self._number(path)
 
     def ranks(self) -> dict[str, float]:
-        """PageRank by path (:func:`indexing.graph.pagerank.pagerank`), to the last bit that of a
+        """PageRank by path (:func:`notehop.indexing.graph.pagerank.pagerank`), to the last bit that of a
         graph of the same notes and links."""
         paths = sorted(self._notes)
         place = np.full(len(self._numbers), -1, dtype=np.int64)

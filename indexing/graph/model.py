@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from indexing.vault.model import Link
+from notehop.indexing.vault.model import Link
 
 
 class Status(StrEnum):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import attrgetter
 
-from config.errors import UsageError
-from indexing.graph.files import VaultFiles
-from indexing.graph.fragments import Outline, outline_of_note
-from indexing.graph.model import ResolvedLink
-from indexing.graph.resolve import resolve_link
-from indexing.vault.model import Note
+from notehop.config.errors import UsageError
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.fragments import Outline, outline_of_note
+from notehop.indexing.graph.model import ResolvedLink
+from notehop.indexing.graph.resolve import resolve_link
+from notehop.indexing.vault.model import Note
 
 
 def link_report(

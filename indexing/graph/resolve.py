@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from unicodedata import normalize
 
-from indexing.graph.files import VaultFile, VaultFiles, competing
-from indexing.graph.fragments import Outline, find_fragment
-from indexing.graph.model import Resolution, ResolvedLink, Status, Via
-from indexing.graph.names import NOTE_SUFFIX, fold, is_note
-from indexing.vault.model import Link
+from notehop.indexing.graph.files import VaultFile, VaultFiles, competing
+from notehop.indexing.graph.fragments import Outline, find_fragment
+from notehop.indexing.graph.model import Resolution, ResolvedLink, Status, Via
+from notehop.indexing.graph.names import NOTE_SUFFIX, fold, is_note
+from notehop.indexing.vault.model import Link
 
 MAX_CANDIDATES = 20
 """Candidates named for one ambiguous link; a person reads a handful, the rest is counted."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from indexing.graph.model import Status
-from indexing.graph.names import NOTE_SUFFIX, fold
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.names import NOTE_SUFFIX, fold
 
 
 class TargetInfo(Protocol):

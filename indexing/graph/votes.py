@@ -33,7 +33,7 @@ def bonds_of(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) -> Bon
     """The bonds of the notes: of each pair, the share of either's vote that goes to the other.
 
     Of a note's vote, ``log(1 + n)`` parts go to a note that it links to ``n`` times, as in
-    :func:`indexing.graph.pagerank.pagerank`. A bond is above 0 and at most 2.
+    :func:`notehop.indexing.graph.pagerank.pagerank`. A bond is above 0 and at most 2.
 
     :param counts: (source, target) -> links, of :func:`count_links`.
     """

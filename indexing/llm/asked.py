@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from config.keys import key_variable
+from notehop.config.keys import key_variable
 
 HIDDEN = "(not shown)"
 

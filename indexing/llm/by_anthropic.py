@@ -9,13 +9,13 @@ import anthropic
 import httpx
 from llama_index.core.llms import LLM
 
-from config.errors import ProviderError
-from config.settings import LlmSettings
-from indexing.llm.asked import Asked
-from indexing.llm.claude import ClaudeLLM
-from indexing.llm.door import AsyncDoor, Door
-from indexing.llm.gate import Gate
-from indexing.llm.told import ToldLLM
+from notehop.config.errors import ProviderError
+from notehop.config.settings import LlmSettings
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.claude import ClaudeLLM
+from notehop.indexing.llm.door import AsyncDoor, Door
+from notehop.indexing.llm.gate import Gate
+from notehop.indexing.llm.told import ToldLLM
 
 NO_KEY = "none"
 """What the SDK is given for a key: the door puts in the true one."""

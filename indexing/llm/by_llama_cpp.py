@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from llama_index.core.llms import LLM
 
-from config.settings import LlmSettings
-from indexing.llm.asked import Asked
-from indexing.llm.gguf import GgufLLM
-from indexing.llm.gguf_file import gguf_file
-from indexing.llm.load import STEADY
-from indexing.llm.told import ToldLLM
+from notehop.config.settings import LlmSettings
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.gguf import GgufLLM
+from notehop.indexing.llm.gguf_file import gguf_file
+from notehop.indexing.llm.load import STEADY
+from notehop.indexing.llm.told import ToldLLM
 
 
 def build(llm: LlmSettings, asked: Asked) -> LLM:

@@ -10,12 +10,12 @@ from llama_index.core.llms import LLM
 from llama_index.llms.ollama import Ollama
 from ollama import AsyncClient, Client
 
-from config.settings import LlmSettings
-from indexing.llm.asked import Asked
-from indexing.llm.door import AsyncDoor, Door
-from indexing.llm.gate import Gate
-from indexing.llm.load import STEADY, UNKNOWN_WINDOW
-from indexing.llm.told import ToldLLM
+from notehop.config.settings import LlmSettings
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.door import AsyncDoor, Door
+from notehop.indexing.llm.gate import Gate
+from notehop.indexing.llm.load import STEADY, UNKNOWN_WINDOW
+from notehop.indexing.llm.told import ToldLLM
 
 
 def build(llm: LlmSettings, asked: Asked, gate: Gate) -> LLM:

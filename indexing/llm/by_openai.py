@@ -14,12 +14,12 @@ from llama_index.llms.openai import OpenAI
 from llama_index.llms.openai.utils import O1_MODELS, openai_modelname_to_contextsize
 from pydantic import PrivateAttr
 
-from config.settings import LlmSettings
-from indexing.llm.asked import Asked
-from indexing.llm.door import AsyncDoor, Door
-from indexing.llm.gate import Gate
-from indexing.llm.load import STEADY, UNKNOWN_WINDOW
-from indexing.llm.told import ToldLLM
+from notehop.config.settings import LlmSettings
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.door import AsyncDoor, Door
+from notehop.indexing.llm.gate import Gate
+from notehop.indexing.llm.load import STEADY, UNKNOWN_WINDOW
+from notehop.indexing.llm.told import ToldLLM
 
 NO_KEY = "none"
 """What the SDK is given for a key, since it insists on one; the door puts in the true one."""

@@ -12,8 +12,8 @@ import socket
 from collections.abc import Callable, Iterable
 from ipaddress import IPv6Address, ip_address
 
-from config import user_config_file
-from config.errors import ProviderError
+from notehop.config import user_config_file
+from notehop.config.errors import ProviderError
 
 Resolve = Callable[[str, int], list[str]]
 """Addresses of a host, the best first.

@@ -12,10 +12,10 @@ from typing import Any
 
 import httpx
 
-from config.errors import ProviderError
-from indexing.llm.asked import Asked
-from indexing.llm.egress_log import Attempt
-from indexing.llm.errors import of_cut
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.egress_log import Attempt
+from notehop.indexing.llm.errors import of_cut
 
 _ENDS = (b"[DONE]", b"message_stop")
 """What a stream says last: its client does not read on to the end of the connection."""

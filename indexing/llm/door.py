@@ -17,11 +17,11 @@ import httpcore
 import httpx
 from tenacity import AsyncRetrying, Retrying
 
-from config.errors import ProviderError
-from indexing.llm.consent import Hosts
-from indexing.llm.counted import AsyncCounted, Counted
-from indexing.llm.gate import Failed, Gate, Passing
-from indexing.llm.sockets import CheckedAsyncBackend, CheckedBackend
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.consent import Hosts
+from notehop.indexing.llm.counted import AsyncCounted, Counted
+from notehop.indexing.llm.gate import Failed, Gate, Passing
+from notehop.indexing.llm.sockets import CheckedAsyncBackend, CheckedBackend
 
 _ERROR_BYTES = 65_536
 """Bytes of an error that are read: it is looked at, not passed on whole."""

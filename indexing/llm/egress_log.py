@@ -22,7 +22,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from config.errors import ProviderError
+from notehop.config.errors import ProviderError
 
 _log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from config.errors import ProviderError
-from indexing.llm.asked import Asked
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.asked import Asked
 
 _QUOTED = 300
 """Characters of a provider's own words that are passed on."""

@@ -15,13 +15,13 @@ from typing import Any
 import httpx
 from tenacity import RetryCallState, retry_if_exception, stop_after_attempt
 
-from config.errors import ProviderError
-from indexing.llm.asked import Asked
-from indexing.llm.consent import Hosts, refusal
-from indexing.llm.egress import SENDING, WHAT_GOES, Sending
-from indexing.llm.egress_log import Attempt, EgressLog
-from indexing.llm.errors import of_status, of_transport
-from indexing.llm.sockets import PATIENCE
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.consent import Hosts, refusal
+from notehop.indexing.llm.egress import SENDING, WHAT_GOES, Sending
+from notehop.indexing.llm.egress_log import Attempt, EgressLog
+from notehop.indexing.llm.errors import of_status, of_transport
+from notehop.indexing.llm.sockets import PATIENCE
 
 _log = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import CustomLLM
 from pydantic import PrivateAttr
 
-from config.errors import ProviderError
-from indexing.llm.egress import SENDING
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.egress import SENDING
 
 _log = logging.getLogger(__name__)
 

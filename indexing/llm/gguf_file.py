@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from config.errors import ProviderError
+from notehop.config.errors import ProviderError
 
 _MAGIC = b"GGUF"
 

@@ -13,19 +13,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from config.errors import ProviderError
-from config.keys import provider_key
-from indexing.llm.asked import Asked
-from indexing.llm.gguf_file import gguf_file
+from notehop.config.errors import ProviderError
+from notehop.config.keys import provider_key
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.gguf_file import gguf_file
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-    from config import Settings
-    from config.settings import LlmSettings
-    from indexing.llm.consent import Resolve
-    from indexing.llm.gate import Gate
-    from indexing.llm.told import ToldLLM
+    from notehop.config import Settings
+    from notehop.config.settings import LlmSettings
+    from notehop.indexing.llm.consent import Resolve
+    from notehop.indexing.llm.gate import Gate
+    from notehop.indexing.llm.told import ToldLLM
 
 ADDRESSES = {
     "ollama": "http://127.0.0.1:11434",
@@ -41,11 +41,11 @@ STEADY = 0.1
 """The temperature of models that are run by their user."""
 
 _MODULES = {
-    "ollama": "indexing.llm.by_ollama",
-    "openai": "indexing.llm.by_openai",
-    "openai-compatible": "indexing.llm.by_openai",
-    "anthropic": "indexing.llm.by_anthropic",
-    "llama-cpp": "indexing.llm.by_llama_cpp",
+    "ollama": "notehop.indexing.llm.by_ollama",
+    "openai": "notehop.indexing.llm.by_openai",
+    "openai-compatible": "notehop.indexing.llm.by_openai",
+    "anthropic": "notehop.indexing.llm.by_anthropic",
+    "llama-cpp": "notehop.indexing.llm.by_llama_cpp",
 }
 
 _NEEDS = {
@@ -146,9 +146,9 @@ def _is_installed(library: str) -> bool:
 
 
 def _gate(settings: Settings, asked: Asked, log_dir: Path | None, resolve: Resolve | None) -> Gate:
-    from indexing.llm.consent import Hosts
-    from indexing.llm.egress_log import EgressLog
-    from indexing.llm.gate import Gate
+    from notehop.indexing.llm.consent import Hosts
+    from notehop.indexing.llm.egress_log import EgressLog
+    from notehop.indexing.llm.gate import Gate
 
     if log_dir is None:
         from platformdirs import user_data_path

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import anyio.to_thread
 import httpcore
 
-from config.errors import ProviderError
-from indexing.llm.consent import Hosts
-from indexing.llm.egress import SENDING
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.consent import Hosts
+from notehop.indexing.llm.egress import SENDING
 
 Connection = TypeVar("Connection")
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any, Protocol
 
-from config.errors import ProviderError
-from config.tokenizer_files import tokenizer_files
+from notehop.config.errors import ProviderError
+from notehop.config.tokenizer_files import tokenizer_files
 
 if TYPE_CHECKING:
-    from config import Settings
+    from notehop.config import Settings
 
 LETTERS_PER_TOKEN = 3.5
 SPACES_PER_TOKEN = 8
@@ -94,7 +94,7 @@ class ByModel:
         """Tokens of a text."""
         try:
             if self._model is None:
-                from indexing.llm.load import load_llm
+                from notehop.indexing.llm.load import load_llm
 
                 told: Any = load_llm(self._settings)
                 self._model = told.inner

@@ -22,11 +22,11 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import LLM
 from pydantic import PrivateAttr
 
-from config.errors import ProviderError
-from indexing.llm.asked import Asked
-from indexing.llm.counted import AsyncCounted, Counted, opening
-from indexing.llm.egress import SENDING
-from indexing.llm.errors import of_words
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.counted import AsyncCounted, Counted, opening
+from notehop.indexing.llm.egress import SENDING
+from notehop.indexing.llm.errors import of_words
 
 Reply = TypeVar("Reply", ChatResponse, CompletionResponse)
 
@@ -38,7 +38,7 @@ class ToldLLM(LLM):
     """Asks another model; what goes wrong is a :class:`ProviderError`.
 
     An answer that was cut off, or held back, is told as a notice of the
-    :func:`indexing.llm.egress.sending` that is in force.
+    :func:`notehop.indexing.llm.egress.sending` that is in force.
     """
 
     _inner: LLM = PrivateAttr()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from indexing.nodes.chunks import CHUNKER, ChunkDraft, chunk_id, embedded_text
-from indexing.nodes.split import split_note
+from notehop.indexing.nodes.chunks import CHUNKER, ChunkDraft, chunk_id, embedded_text
+from notehop.indexing.nodes.split import split_note
 
 if TYPE_CHECKING:
-    from indexing.nodes.parser import NoteDocument, SectionNodeParser
+    from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
 
 __all__ = [
     "CHUNKER",
@@ -24,7 +24,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load the LlamaIndex components on first use: importing LlamaIndex takes a second."""
     if name in ("NoteDocument", "SectionNodeParser"):
-        from indexing.nodes import parser
+        from notehop.indexing.nodes import parser
 
         return getattr(parser, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexing.stores.model import ChunkId
+from notehop.indexing.stores.model import ChunkId
 
 CHUNKER = "sections-1"
 """Names the rules by which notes are cut; an index made by others has to be rebuilt."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from indexing.nodes.places import Place
+from notehop.indexing.nodes.places import Place
 
 CHUNK_PRICE = 0.15
 """Price of a chunk: two paragraphs are rather cut apart than one sentence from the next, but a cut

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from indexing.nodes.chunks import embedded_prefix
-from indexing.nodes.places import LONGEST_TOKEN, token_starts
+from notehop.indexing.nodes.chunks import embedded_prefix
+from notehop.indexing.nodes.places import LONGEST_TOKEN, token_starts
 
 
 @runtime_checkable
 class CountTokens(Protocol):
     """Tells the tokens of a text, special tokens and prompt left out.
 
-    :class:`indexing.embed.tokens.TokenOffsets` is one.
+    :class:`notehop.indexing.embed.tokens.TokenOffsets` is one.
     """
 
     def __call__(self, text: str) -> list[tuple[int, int]]:

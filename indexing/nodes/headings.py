@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from indexing.vault.model import Note
+from notehop.indexing.vault.model import Note
 
 Stack = tuple[tuple[int, str], ...]
 """(rank, text) of the headings above a position, outermost first."""

@@ -17,16 +17,16 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from config.errors import UsageError
-from indexing.nodes.chunks import ChunkDraft
-from indexing.nodes.frame import CountTokens
-from indexing.nodes.split import split_note
-from indexing.vault.model import Note
-from indexing.vault.parse import parse_note
+from notehop.config.errors import UsageError
+from notehop.indexing.nodes.chunks import ChunkDraft
+from notehop.indexing.nodes.frame import CountTokens
+from notehop.indexing.nodes.split import split_note
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.parse import parse_note
 
 if TYPE_CHECKING:
-    from config.settings import ChunkingSettings
-    from indexing.embed.embedder import Embedder
+    from notehop.config.settings import ChunkingSettings
+    from notehop.indexing.embed.embedder import Embedder
 
 
 class NoteDocument(Document):

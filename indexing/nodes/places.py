@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.sentences import sentence_spans
 
 HEADING, PARAGRAPH, LINE, SENTENCE, FENCED, WRAP, WORD, ORPHAN, ANYWHERE = (
     0.0,  # before a heading
@@ -21,7 +21,7 @@ HEADING, PARAGRAPH, LINE, SENTENCE, FENCED, WRAP, WORD, ORPHAN, ANYWHERE = (
     0.9,  # between a heading and what it heads
     1.0,  # inside a word
 )
-"""Prices of a cut; :mod:`indexing.nodes.cuts` has those of a chunk, on the same scale."""
+"""Prices of a cut; :mod:`notehop.indexing.nodes.cuts` has those of a chunk, on the same scale."""
 
 STEP_SHARE = 16
 """Cuts inside a sentence or a word are tried at a sixteenth of a chunk: closer ones cost time."""

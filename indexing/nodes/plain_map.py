@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from indexing.vault.model import Note
+from notehop.indexing.vault.model import Note
 
 
 class PlainMap:
     """``note.text[start:end]`` with the note's edits applied.
 
-    ``text`` is what :func:`indexing.vault.plain.plain_text` returns; the two directions below turn
+    ``text`` is what :func:`notehop.indexing.vault.plain.plain_text` returns; the two directions below turn
     offsets into it into offsets into the note, and back.
     """
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from indexing.nodes.chunks import ChunkDraft, chunk_id, embedded_text
-from indexing.nodes.cuts import best_cuts
-from indexing.nodes.frame import CountTokens, Frame
-from indexing.nodes.headings import Headings, said
-from indexing.nodes.places import places
-from indexing.nodes.plain_map import PlainMap
-from indexing.vault.lines import Lines
-from indexing.vault.model import Note
+from notehop.indexing.nodes.chunks import ChunkDraft, chunk_id, embedded_text
+from notehop.indexing.nodes.cuts import best_cuts
+from notehop.indexing.nodes.frame import CountTokens, Frame
+from notehop.indexing.nodes.headings import Headings, said
+from notehop.indexing.nodes.places import places
+from notehop.indexing.nodes.plain_map import PlainMap
+from notehop.indexing.vault.lines import Lines
+from notehop.indexing.vault.model import Note
 
 SEAM = 2
 """Tokens by which a whole may differ from its parts, tokenized one by one."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.pipeline.doors import SMALL_CHANGE
-from indexing.pipeline.meter import Meter
+from notehop.indexing.pipeline.doors import SMALL_CHANGE
+from notehop.indexing.pipeline.meter import Meter
 
 if TYPE_CHECKING:
-    from indexing.pipeline.vectorise import Matrix
+    from notehop.indexing.pipeline.vectorise import Matrix
 
 
 class EmbedAhead:

@@ -12,20 +12,20 @@ import numpy as np
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import BaseNode
 
-from indexing.graph.files import VaultFiles
-from indexing.graph.fragments import outline_of_note
-from indexing.graph.model import ResolvedLink
-from indexing.graph.names import affected_names
-from indexing.graph.resolve import resolve_link
-from indexing.pipeline.ahead import EmbedAhead
-from indexing.pipeline.cut import Cut, CutNote
-from indexing.pipeline.lookup import Held, Lookup
-from indexing.pipeline.records import ChunkLines, chunk_at, embedded_sentence, link_row
-from indexing.pipeline.relink import relink
-from indexing.pipeline.targets import Targets
-from indexing.pipeline.vectorise import EmbedMissing, KeepKnownVectors, Matrix
-from indexing.stores.catalog import Catalog
-from indexing.stores.model import Batch, LinkRow, NoteRecord, NoteRow, NoteStatus
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.fragments import outline_of_note
+from notehop.indexing.graph.model import ResolvedLink
+from notehop.indexing.graph.names import affected_names
+from notehop.indexing.graph.resolve import resolve_link
+from notehop.indexing.pipeline.ahead import EmbedAhead
+from notehop.indexing.pipeline.cut import Cut, CutNote
+from notehop.indexing.pipeline.lookup import Held, Lookup
+from notehop.indexing.pipeline.records import ChunkLines, chunk_at, embedded_sentence, link_row
+from notehop.indexing.pipeline.relink import relink
+from notehop.indexing.pipeline.targets import Targets
+from notehop.indexing.pipeline.vectorise import EmbedMissing, KeepKnownVectors, Matrix
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.model import Batch, LinkRow, NoteRecord, NoteRow, NoteStatus
 
 
 @dataclass(frozen=True, slots=True)

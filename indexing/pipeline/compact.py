@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from indexing import faults
-from indexing.pipeline.sweep import Sweep
-from indexing.stores import heal
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.stores.upkeep_due import NAMES
-from indexing.stores.vectors import Vectors, elements
+from notehop.indexing import faults
+from notehop.indexing.pipeline.sweep import Sweep
+from notehop.indexing.stores import heal
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.upkeep_due import NAMES
+from notehop.indexing.stores.vectors import Vectors, elements
 
 _SPARE = 10_000
 """Vectors that may be left over whatever the living are: 16 MB, and to write so many takes 10 s."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import BaseNode, MetadataMode
 
-from indexing.enrich.headers import Headers
-from indexing.nodes import NoteDocument, SectionNodeParser
-from indexing.pipeline.records import chunk_row, note_row, said_of, sentence_id, unread_row
-from indexing.reading import Read
-from indexing.stores.model import ChunkRow, NoteRow, NoteStatus
-from indexing.tokens import Tokenizer
-from indexing.vault.model import Note
+from notehop.indexing.enrich.headers import Headers
+from notehop.indexing.nodes import NoteDocument, SectionNodeParser
+from notehop.indexing.pipeline.records import chunk_row, note_row, said_of, sentence_id, unread_row
+from notehop.indexing.reading import Read
+from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.vault.model import Note
 
 
 @dataclass(slots=True)

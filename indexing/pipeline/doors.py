@@ -9,17 +9,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from config.settings import EmbeddingSettings
-from indexing.embed.card import read_card
-from indexing.embed.door import read_door
-from indexing.embed.embedder import Embedder, OnBatch, Vectors
-from indexing.embed.multilingual import MULTILINGUAL_NAME
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed.card import read_card
+from notehop.indexing.embed.door import read_door
+from notehop.indexing.embed.embedder import Embedder, OnBatch, Vectors
+from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from indexing.embed.bulk import BulkEmbedder
-    from indexing.embed.tokens import TokenOffsets
+    from notehop.indexing.embed.bulk import BulkEmbedder
+    from notehop.indexing.embed.tokens import TokenOffsets
 
 LoadEmbedder = Callable[[EmbeddingSettings, Path], Embedder]
 """(settings, model folder of the index) -> a model, loaded as far as cutting notes takes it."""
@@ -102,10 +102,10 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     :raises ModelError: if the model is missing or does not load.
     """
     # Not above: it stands on LlamaIndex, which a run that finds nothing to do can do without.
-    from indexing.embed.query import load_query
+    from notehop.indexing.embed.query import load_query
 
     if settings.model == MULTILINGUAL_NAME:
-        from indexing.embed.onnx_export import keep_packed_door
+        from notehop.indexing.embed.onnx_export import keep_packed_door
 
         keep_packed_door(read_card(settings), folder)
         opened = load_query(folder, settings)
@@ -115,13 +115,13 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
         return TwoDoors(load_query(folder, settings), lambda: _bulk(settings))
     bulk = _bulk(settings)
     if door is None or door.reason is None:
-        from indexing.embed.onnx_export import export_query_door
+        from notehop.indexing.embed.onnx_export import export_query_door
 
         export_query_door(bulk, folder)
     return bulk
 
 
 def _bulk(settings: EmbeddingSettings) -> BulkEmbedder:
-    from indexing.embed.bulk import load_bulk
+    from notehop.indexing.embed.bulk import load_bulk
 
     return load_bulk(settings)

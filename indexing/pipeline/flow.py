@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from indexing.vault.walk import FileEntry
+from notehop.indexing.vault.walk import FileEntry
 
 Begun = TypeVar("Begun")
 Item = TypeVar("Item")

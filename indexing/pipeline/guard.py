@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from config.errors import MassDeletion
-from config.settings import VaultSettings
-from indexing.changes import Changes
-from indexing.stores.catalog_read import FileStamp
-from indexing.stores.model import NoteStatus
+from notehop.config.errors import MassDeletion
+from notehop.config.settings import VaultSettings
+from notehop.indexing.changes import Changes
+from notehop.indexing.stores.catalog_read import FileStamp
+from notehop.indexing.stores.model import NoteStatus
 
 FEW = 10
 """Notes that may go at once whatever their share: to index those again takes a moment."""

@@ -13,34 +13,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from config import Settings
-from config.errors import IndexFailure
-from indexing.changes import scan
-from indexing.enrich.headers import headers_of
-from indexing.graph.model import Status
-from indexing.identity import wanted
-from indexing.pipeline.compact import compact
-from indexing.pipeline.doors import LoadEmbedder, load_embedder
-from indexing.pipeline.guard import refuse_deletions
-from indexing.pipeline.known import Known
-from indexing.pipeline.language import advice, languages_of
-from indexing.pipeline.mend import check_catalog
-from indexing.pipeline.recorded import recorded
-from indexing.pipeline.run import IndexRun, Seen
-from indexing.pipeline.upkeep import tidy
-from indexing.report import LinkCounts, Progress, Report, Silent, Update
-from indexing.stores.catalog import Catalog, stamp_of
-from indexing.stores.layout import IndexLayout, unwritable
-from indexing.stores.lock import WriterLock
-from indexing.stores.model import NoteStatus
-from indexing.stores.probe import Probe, probe_apart
-from indexing.stores.reader_fingerprint import check_vault
-from indexing.stores.replacement import finish_replacement, replace_index
-from indexing.stores.run_record import failed_before, lost_lately, read_run_record
-from indexing.stores.seal import doubts, put_seal, read_seal
-from indexing.stores.vectors import Vectors
-from indexing.themes.upkeep import keep_themes, themes_summed_up
-from indexing.tokens import NAMES
+from notehop.config import Settings
+from notehop.config.errors import IndexFailure
+from notehop.indexing.changes import scan
+from notehop.indexing.enrich.headers import headers_of
+from notehop.indexing.graph.model import Status
+from notehop.indexing.identity import wanted
+from notehop.indexing.pipeline.compact import compact
+from notehop.indexing.pipeline.doors import LoadEmbedder, load_embedder
+from notehop.indexing.pipeline.guard import refuse_deletions
+from notehop.indexing.pipeline.known import Known
+from notehop.indexing.pipeline.language import advice, languages_of
+from notehop.indexing.pipeline.mend import check_catalog
+from notehop.indexing.pipeline.recorded import recorded
+from notehop.indexing.pipeline.run import IndexRun, Seen
+from notehop.indexing.pipeline.upkeep import tidy
+from notehop.indexing.report import LinkCounts, Progress, Report, Silent, Update
+from notehop.indexing.stores.catalog import Catalog, stamp_of
+from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.stores.probe import Probe, probe_apart
+from notehop.indexing.stores.reader_fingerprint import check_vault
+from notehop.indexing.stores.replacement import finish_replacement, replace_index
+from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record
+from notehop.indexing.stores.seal import doubts, put_seal, read_seal
+from notehop.indexing.stores.vectors import Vectors
+from notehop.indexing.themes.upkeep import keep_themes, themes_summed_up
+from notehop.indexing.tokens import NAMES
 
 Result = TypeVar("Result")
 Done = TypeVar("Done", Report, Update)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from indexing.changes import Changes
-from indexing.graph.files import VaultFiles
-from indexing.stores.catalog import Catalog, FileStamp, stamp_of
-from indexing.stores.model import Batch, NoteStatus
-from indexing.vault.walk import Walk, outermost
+from notehop.indexing.changes import Changes
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.stores.catalog import Catalog, FileStamp, stamp_of
+from notehop.indexing.stores.model import Batch, NoteStatus
+from notehop.indexing.vault.walk import Walk, outermost
 
 Value = TypeVar("Value")
 

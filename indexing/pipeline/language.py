@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from config.settings import EmbeddingSettings
-from indexing.changes import Changes
-from indexing.embed.languages import languages_read, reads
-from indexing.embed.locate import canonical_name
-from indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, is_installed
-from indexing.pipeline.known import Known
-from indexing.stores.model import ChunkRow, NoteStatus
-from indexing.tokens import NAMES, clear_language, detect_language
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.changes import Changes
+from notehop.indexing.embed.languages import languages_read, reads
+from notehop.indexing.embed.locate import canonical_name
+from notehop.indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, is_installed
+from notehop.indexing.pipeline.known import Known
+from notehop.indexing.stores.model import ChunkRow, NoteStatus
+from notehop.indexing.tokens import NAMES, clear_language, detect_language
 
 Item = TypeVar("Item")
 
@@ -49,7 +49,7 @@ def language_of(root: Path, paths: Sequence[str]) -> str:
     """Detect the language that most of the sampled text is in.
 
     :param paths: of the notes, relative to ``root``.
-    :returns: a code of :data:`indexing.tokens.LANGUAGES`; English for no text.
+    :returns: a code of :data:`notehop.indexing.tokens.LANGUAGES`; English for no text.
     """
     return detect_language([_beginning(root / path) for path in _spread(sorted(paths))])
 

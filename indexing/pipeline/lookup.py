@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 from llama_index.core.schema import BaseNode
 
-from indexing.pipeline.vectorise import Matrix
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.stores.table_lookup import find_rows
-from indexing.stores.vectors import Vectors
+from notehop.indexing.pipeline.vectorise import Matrix
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.table_lookup import find_rows
+from notehop.indexing.stores.vectors import Vectors
 
 Held = Callable[[Collection[str]], Mapping[str, Matrix]]
 """Ids of chunks -> the vectors of those that the index holds, by id."""

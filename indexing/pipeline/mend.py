@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from config.errors import IndexDamaged
-from indexing import faults
-from indexing.pipeline.sweep import Sweep
-from indexing.stores import heal, lag
-from indexing.stores.catalog import Catalog
-from indexing.stores.catalog_engine import REBUILD
-from indexing.stores.layout import IndexLayout
-from indexing.stores.probe import Probe
-from indexing.stores.seal import Part, Seal
-from indexing.stores.vectors import Vectors
+from notehop.config.errors import IndexDamaged
+from notehop.indexing import faults
+from notehop.indexing.pipeline.sweep import Sweep
+from notehop.indexing.stores import heal, lag
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.catalog_engine import REBUILD
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.probe import Probe
+from notehop.indexing.stores.seal import Part, Seal
+from notehop.indexing.stores.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def mend(
 ) -> Mended:
     """Remove what is broken and put back what another part still has.
 
-    :param doubted: what is other than sealed (:func:`indexing.stores.seal.doubts`).
+    :param doubted: what is other than sealed (:func:`notehop.indexing.stores.seal.doubts`).
     :param vectors: opens the vector store, which is not open yet.
     :param probe: tries the vector store.
     :raises IndexUnwritable: if the disk refuses.

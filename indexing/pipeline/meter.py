@@ -6,11 +6,11 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from indexing.embed.embedder import Embedder
-from indexing.report import Progress
+from notehop.indexing.embed.embedder import Embedder
+from notehop.indexing.report import Progress
 
 if TYPE_CHECKING:
-    from indexing.pipeline.vectorise import Matrix
+    from notehop.indexing.pipeline.vectorise import Matrix
 
 
 class _Stopped(Exception):

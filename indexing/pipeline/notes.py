@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from indexing.pipeline.known import Known
-from indexing.reading import Read, read_note
-from indexing.stores.catalog import Catalog
-from indexing.stores.model import NoteStatus
-from indexing.vault.walk import FileEntry
+from notehop.indexing.pipeline.known import Known
+from notehop.indexing.reading import Read, read_note
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.vault.walk import FileEntry
 
 
 class NoteReader:

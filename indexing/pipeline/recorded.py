@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from config.errors import MassDeletion, NotehopError
-from indexing.report import Update
-from indexing.stores.layout import IndexLayout
-from indexing.stores.run_record import (
+from notehop.config.errors import MassDeletion, NotehopError
+from notehop.indexing.report import Update
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.run_record import (
     RunRecord,
     losses_at,
     lost_lately,

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing.graph.fragments import outline_of_note
-from indexing.graph.model import FragmentSpan, ResolvedLink
-from indexing.stores.catalog_rows import PackedTokens, pack_tokens
-from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatus
-from indexing.tokens import Tokenizer, field_tokens
-from indexing.vault.model import Link, LinkKind, LinkSyntax, Note
-from indexing.vault.walk import FileEntry
+from notehop.indexing.graph.fragments import outline_of_note
+from notehop.indexing.graph.model import FragmentSpan, ResolvedLink
+from notehop.indexing.stores.catalog_rows import PackedTokens, pack_tokens
+from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatus
+from notehop.indexing.tokens import Tokenizer, field_tokens
+from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax, Note
+from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode

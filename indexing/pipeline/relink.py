@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from indexing.graph.files import VaultFiles
-from indexing.graph.model import ResolvedLink
-from indexing.graph.resolve import resolve_link
-from indexing.pipeline.records import as_written, redirected
-from indexing.pipeline.targets import Targets
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.model import LinkRow
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.model import ResolvedLink
+from notehop.indexing.graph.resolve import resolve_link
+from notehop.indexing.pipeline.records import as_written, redirected
+from notehop.indexing.pipeline.targets import Targets
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import LinkRow
 
 
 def relink(
@@ -28,7 +28,7 @@ def relink(
 ) -> tuple[LinkRow, ...]:
     """Resolve again the links that a change can move, and return those that it did move.
 
-    :param names: link names (:func:`indexing.graph.names.affected_names`) of files that came, went,
+    :param names: link names (:func:`notehop.indexing.graph.names.affected_names`) of files that came, went,
         or got other aliases.
     :param changed: notes whose outline or chunks may be other than before.
     :param except_from: notes whose links are written or deleted anyway.

@@ -13,46 +13,46 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from config import Settings
-from config.errors import IndexDamaged
-from indexing.changes import Changes, compare
-from indexing.enrich.leaving import let_go
-from indexing.graph.names import affected_names
-from indexing.pipeline.ahead import EmbedAhead
-from indexing.pipeline.doors import LoadEmbedder
-from indexing.pipeline.flow import groups, one_ahead
-from indexing.pipeline.guard import check_deletions
-from indexing.pipeline.heap import few_collections
-from indexing.pipeline.known import Known, apart, within
-from indexing.pipeline.language import judge
-from indexing.pipeline.mend import mend
-from indexing.pipeline.meter import Meter
-from indexing.pipeline.notes import NoteReader, moved
-from indexing.pipeline.records import unread_row
-from indexing.pipeline.sweep import Sweep
-from indexing.pipeline.tally import Tally
-from indexing.pipeline.upkeep import derive
-from indexing.reading import Read
-from indexing.report import Progress, Update
-from indexing.stores.catalog import Catalog, stamp_of
-from indexing.stores.layout import IndexLayout
-from indexing.stores.model import NoteStatus
-from indexing.stores.probe import Probe, probe_apart
-from indexing.stores.reader_fingerprint import check_fingerprint
-from indexing.stores.seal import Part
-from indexing.stores.vectors import Vectors
-from indexing.themes.upkeep import keep_themes
-from indexing.tokens import Tokenizer
-from indexing.vault.walk import FileEntry, Walk
+from notehop.config import Settings
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.changes import Changes, compare
+from notehop.indexing.enrich.leaving import let_go
+from notehop.indexing.graph.names import affected_names
+from notehop.indexing.pipeline.ahead import EmbedAhead
+from notehop.indexing.pipeline.doors import LoadEmbedder
+from notehop.indexing.pipeline.flow import groups, one_ahead
+from notehop.indexing.pipeline.guard import check_deletions
+from notehop.indexing.pipeline.heap import few_collections
+from notehop.indexing.pipeline.known import Known, apart, within
+from notehop.indexing.pipeline.language import judge
+from notehop.indexing.pipeline.mend import mend
+from notehop.indexing.pipeline.meter import Meter
+from notehop.indexing.pipeline.notes import NoteReader, moved
+from notehop.indexing.pipeline.records import unread_row
+from notehop.indexing.pipeline.sweep import Sweep
+from notehop.indexing.pipeline.tally import Tally
+from notehop.indexing.pipeline.upkeep import derive
+from notehop.indexing.reading import Read
+from notehop.indexing.report import Progress, Update
+from notehop.indexing.stores.catalog import Catalog, stamp_of
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.stores.probe import Probe, probe_apart
+from notehop.indexing.stores.reader_fingerprint import check_fingerprint
+from notehop.indexing.stores.seal import Part
+from notehop.indexing.stores.vectors import Vectors
+from notehop.indexing.themes.upkeep import keep_themes
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.vault.walk import FileEntry, Walk
 
 # What makes chunks and vectors of notes is imported where it is first used: it needs LlamaIndex,
 # and a run that finds nothing to do is done before that would be loaded.
 if TYPE_CHECKING:
-    from indexing.enrich.headers import Headers
-    from indexing.nodes import SectionNodeParser
-    from indexing.pipeline.batch import BatchBuilder, Prepared
-    from indexing.pipeline.cut import Cut
-    from indexing.pipeline.writer import Writer
+    from notehop.indexing.enrich.headers import Headers
+    from notehop.indexing.nodes import SectionNodeParser
+    from notehop.indexing.pipeline.batch import BatchBuilder, Prepared
+    from notehop.indexing.pipeline.cut import Cut
+    from notehop.indexing.pipeline.writer import Writer
 
 BATCH_NOTES = 1_000
 """Notes a transaction: enough to sort by length and to write well, few enough for memory, in which
@@ -272,8 +272,8 @@ class IndexRun:
         cut_off = known.cut_off
         if not changes and told and not cut_off:
             return
-        from indexing.pipeline.cut import Cutter
-        from indexing.pipeline.writer import Writer
+        from notehop.indexing.pipeline.cut import Cutter
+        from notehop.indexing.pipeline.writer import Writer
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
@@ -335,8 +335,8 @@ class IndexRun:
         self._warnings += self._meter.warnings()
 
     def _builder(self, changes: Changes, ahead: EmbedAhead, stamp: str) -> BatchBuilder:
-        from indexing.pipeline.batch import BatchBuilder
-        from indexing.pipeline.lookup import HeldVectors
+        from notehop.indexing.pipeline.batch import BatchBuilder
+        from notehop.indexing.pipeline.lookup import HeldVectors
 
         return BatchBuilder(
             catalog=self._catalog,
@@ -382,8 +382,8 @@ class IndexRun:
     @cached_property
     def _parser(self) -> SectionNodeParser:
         """What cuts notes to the measure of the model, which is loaded for it."""
-        from indexing.enrich.headers import HEADER_TOKENS
-        from indexing.nodes import SectionNodeParser
+        from notehop.indexing.enrich.headers import HEADER_TOKENS
+        from notehop.indexing.nodes import SectionNodeParser
 
         with self._timed("load model"):
             embedder = self._load(self._settings.embedding, self._layout.model)

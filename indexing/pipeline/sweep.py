@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from indexing import faults
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout, unwritable
-from indexing.stores.vectors import Vectors
+from notehop.indexing import faults
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.vectors import Vectors
 
 _WITHDRAWN = "a note was withdrawn: its words have to leave every file"
 

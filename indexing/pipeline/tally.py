@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from indexing.stores.catalog_read import FileStamp
-from indexing.stores.model import Batch, NoteStatus
+from notehop.indexing.stores.catalog_read import FileStamp
+from notehop.indexing.stores.model import Batch, NoteStatus
 
 
 class Tally:

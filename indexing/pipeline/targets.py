@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from indexing.graph.fragments import Outline
-from indexing.graph.model import FragmentSpan, ResolvedLink
-from indexing.pipeline.records import ChunkLines, chunk_of_span
-from indexing.stores.catalog_read import CatalogReads
-from indexing.stores.model import ChunkId, NoteStatus
+from notehop.indexing.graph.fragments import Outline
+from notehop.indexing.graph.model import FragmentSpan, ResolvedLink
+from notehop.indexing.pipeline.records import ChunkLines, chunk_of_span
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import ChunkId, NoteStatus
 
 
 class Targets:

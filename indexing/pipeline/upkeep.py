@@ -9,14 +9,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
 
-from config.errors import IndexDamaged
-from indexing.pipeline.sweep import Sweep, fold_journal
-from indexing.stores import lag
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due
-from indexing.stores.upkeep_due import lag_due
-from indexing.stores.vectors import Vectors
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.pipeline.sweep import Sweep, fold_journal
+from notehop.indexing.stores import lag
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due
+from notehop.indexing.stores.upkeep_due import lag_due
+from notehop.indexing.stores.vectors import Vectors
 
 
 def derive(

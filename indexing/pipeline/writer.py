@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from indexing.pipeline.batch import Prepared
-from indexing.pipeline.sweep import Sweep
-from indexing.stores.catalog import Catalog
-from indexing.stores.lag import note_lag
-from indexing.stores.layout import IndexLayout
-from indexing.stores.model import Batch
-from indexing.stores.reader_upkeep import write_ahead
-from indexing.stores.vectors import Vectors
+from notehop.indexing.pipeline.batch import Prepared
+from notehop.indexing.pipeline.sweep import Sweep
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.lag import note_lag
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.model import Batch
+from notehop.indexing.stores.reader_upkeep import write_ahead
+from notehop.indexing.stores.vectors import Vectors
 
 _SMALL = 1_000
 """Vectors up to which a change may leave the store behind: to write as many takes it a second."""

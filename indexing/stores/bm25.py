@@ -13,15 +13,15 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
-from indexing.stores.model import ChunkId
-from indexing.tokens import Tokenizer
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.tokens import Tokenizer
 
 NodeOf = Callable[[ChunkId], BaseNode | None]
 """Id of a chunk -> its node; None if it is gone, and the hit is dropped."""
 
 
 class Ranking(Protocol):
-    """What ranks chunks: :class:`indexing.stores.lexical.LexicalIndex`, or a view of one."""
+    """What ranks chunks: :class:`notehop.indexing.stores.lexical.LexicalIndex`, or a view of one."""
 
     def top(
         self, tokens: Sequence[str], k: int, allowed: Collection[ChunkId] | None = None

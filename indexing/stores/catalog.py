@@ -20,10 +20,10 @@ from sqlalchemy import Engine, inspect, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError
 
-from config.errors import IndexMismatch, IndexMissing
-from indexing import faults
-from indexing.stores import catalog_write
-from indexing.stores.catalog_engine import (
+from notehop.config.errors import IndexMismatch, IndexMissing
+from notehop.indexing import faults
+from notehop.indexing.stores import catalog_write
+from notehop.indexing.stores.catalog_engine import (
     BUSY_SECONDS,
     WRITE,
     damaged,
@@ -32,11 +32,11 @@ from indexing.stores.catalog_engine import (
     sqlite_path,
     translated,
 )
-from indexing.stores.catalog_fetch import Fetched, Query
-from indexing.stores.catalog_read import CatalogReads, Counts, FileStamp
-from indexing.stores.catalog_rows import BadRow, chunk_row
-from indexing.stores.model import Batch
-from indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
+from notehop.indexing.stores.catalog_fetch import Fetched, Query
+from notehop.indexing.stores.catalog_read import CatalogReads, Counts, FileStamp
+from notehop.indexing.stores.catalog_rows import BadRow, chunk_row
+from notehop.indexing.stores.model import Batch
+from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
 
 __all__ = ["Catalog", "CatalogSnapshot", "Counts", "FileStamp", "stamp_of"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 
-from indexing.graph.model import Status
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.finding import EXAMPLES, REBUILD, Finding
-from indexing.stores.model import NoteStatus
-from indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LINKS, NAMES, NOTES
+from notehop.indexing.graph.model import Status
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.finding import EXAMPLES, REBUILD, Finding
+from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LINKS, NAMES, NOTES
 
 Paths = Select[*tuple[Any, ...]]
 """A query for the paths of the notes concerned, one row for each row that is wrong."""
@@ -25,7 +25,7 @@ def check_catalog(view: CatalogSnapshot) -> list[Finding]:
     """What the rows of a catalog contradict each other in; a rebuild repairs any of it.
 
     :param view: of a catalog whose pages and rows are as they were written
-        (:meth:`indexing.stores.catalog.Catalog.verify`).
+        (:meth:`notehop.indexing.stores.catalog.Catalog.verify`).
     """
     return [
         Finding("catalog", problem, REBUILD, count, paths)

@@ -17,7 +17,7 @@ from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from config.errors import (
+from notehop.config.errors import (
     IndexDamaged,
     IndexFailure,
     IndexLocked,

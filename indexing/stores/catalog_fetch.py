@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Select, bindparam, tuple_
 from sqlalchemy.engine import Connection, Row
 
-from indexing.stores.catalog_engine import damaged, translated
+from notehop.indexing.stores.catalog_engine import damaged, translated
 
 Made = TypeVar("Made")
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from indexing.graph.names import NOTE_SUFFIX, fold
-from indexing.stores.catalog_fetch import IN_LIST, CatalogRows, Fetched, Query, slices
-from indexing.stores.labels import DATE, property_key
-from indexing.stores.model import ChunkId
-from indexing.stores.reader_cache import Bounded
-from indexing.stores.schema import CHUNKS, LABELS, NOTES
-from indexing.vault.exclusion import glob_pattern
+from notehop.indexing.graph.names import NOTE_SUFFIX, fold
+from notehop.indexing.stores.catalog_fetch import IN_LIST, CatalogRows, Fetched, Query, slices
+from notehop.indexing.stores.labels import DATE, property_key
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader_cache import Bounded
+from notehop.indexing.stores.schema import CHUNKS, LABELS, NOTES
+from notehop.indexing.vault.exclusion import glob_pattern
 
 _PAGE = 1_000
 """Dates read at first, where the newest notes are wanted."""
@@ -29,7 +29,7 @@ Paths = frozenset[str]
 
 
 class LabelReads(CatalogRows):
-    """What the catalog tells of labels (:mod:`indexing.stores.labels`)."""
+    """What the catalog tells of labels (:mod:`notehop.indexing.stores.labels`)."""
 
     def labelled(self, name: str, value: str) -> list[str]:
         """The notes that carry a label, in no meaningful order."""

@@ -13,9 +13,9 @@ from typing import Any
 
 from sqlalchemy import Column, bindparam, func, select
 
-from indexing.stores.catalog_fetch import IN_LIST, Lookup, slices
-from indexing.stores.catalog_filter import LabelReads
-from indexing.stores.catalog_rows import (
+from notehop.indexing.stores.catalog_fetch import IN_LIST, Lookup, slices
+from notehop.indexing.stores.catalog_filter import LabelReads
+from notehop.indexing.stores.catalog_rows import (
     PackedTokens,
     chunk_key,
     chunk_row,
@@ -23,7 +23,7 @@ from indexing.stores.catalog_rows import (
     name_key,
     note_row,
 )
-from indexing.stores.model import (
+from notehop.indexing.stores.model import (
     ChunkId,
     ChunkKey,
     ChunkRow,
@@ -32,7 +32,7 @@ from indexing.stores.model import (
     NoteRow,
     NoteStatus,
 )
-from indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LINKS, META, NAMES, NOTES
+from notehop.indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LINKS, META, NAMES, NOTES
 
 _PLACE = attrgetter("path", "ordinal")
 

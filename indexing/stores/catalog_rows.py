@@ -9,9 +9,16 @@ from datetime import date, time
 from math import isfinite
 from typing import Any
 
-from config.errors import IndexDamaged
-from indexing.graph.names import fold
-from indexing.stores.model import ChunkKey, ChunkRow, FieldTokens, LinkRow, NoteRow, NoteStatus
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.graph.names import fold
+from notehop.indexing.stores.model import (
+    ChunkKey,
+    ChunkRow,
+    FieldTokens,
+    LinkRow,
+    NoteRow,
+    NoteStatus,
+)
 
 _PLAIN, _DEFLATED = b"\0", b"\1"
 

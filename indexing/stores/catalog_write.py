@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from indexing.graph.names import link_name
-from indexing.stores.catalog_fetch import IN_LIST, slices
-from indexing.stores.catalog_rows import (
+from notehop.indexing.graph.names import link_name
+from notehop.indexing.stores.catalog_fetch import IN_LIST, slices
+from notehop.indexing.stores.catalog_rows import (
     chunk_values,
     link_values,
     name_values,
@@ -24,10 +24,19 @@ from indexing.stores.catalog_rows import (
     note_values,
     pack_tokens,
 )
-from indexing.stores.labels import label_rows
-from indexing.stores.model import Batch, ChunkId, LinkRow, NoteRow, NoteStatus
-from indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LABELS, LINKS, META, NAMES, NOTES
-from indexing.vault.properties import modified_in
+from notehop.indexing.stores.labels import label_rows
+from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, NoteRow, NoteStatus
+from notehop.indexing.stores.schema import (
+    ATTACHMENTS,
+    CHANGES,
+    CHUNKS,
+    LABELS,
+    LINKS,
+    META,
+    NAMES,
+    NOTES,
+)
+from notehop.indexing.vault.properties import modified_in
 
 OWN_KEYS = frozenset({"schema", "identity", "generation"})
 """Keys of the table ``meta`` that no batch may set."""

@@ -16,17 +16,17 @@ from typing import get_args
 
 import numpy as np
 
-from config.errors import IndexDamaged, IndexMissing
-from indexing import faults
-from indexing.embed.door import DOOR_FILE, read_door
-from indexing.stores import table_files
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.layout import IndexLayout, unwritable
-from indexing.stores.lexical_file import NAME as LEXICAL_FILE
-from indexing.stores.lexical_file import read_postings
-from indexing.stores.table import VectorTable
-from indexing.stores.vectors import Collection as Name
-from indexing.stores.vectors import Vectors
+from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.indexing import faults
+from notehop.indexing.embed.door import DOOR_FILE, read_door
+from notehop.indexing.stores import table_files
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.lexical_file import NAME as LEXICAL_FILE
+from notehop.indexing.stores.lexical_file import read_postings
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.vectors import Collection as Name
+from notehop.indexing.stores.vectors import Vectors
 
 _NAMES: tuple[Name, ...] = get_args(Name)
 

@@ -1,7 +1,7 @@
 """Whether what is derived from the catalog agrees with it: vector tables, lexical index, store.
 
 A part that cannot be read, or is of another index, the next run makes anew, once its seal is
-broken (:func:`indexing.stores.seal.break_seal`). One that is whole and lacks something is what no
+broken (:func:`notehop.indexing.stores.seal.break_seal`). One that is whole and lacks something is what no
 run would notice: a rebuild repairs it.
 
 Touches: index (reads; the vector store only under the writer lock, which the caller holds).
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import func, select
 
-from config.errors import IndexDamaged, IndexMissing
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.finding import (
+from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.finding import (
     INDEX,
     REBUILD,
     Finding,
@@ -27,15 +27,15 @@ from indexing.stores.finding import (
     said_of,
     some,
 )
-from indexing.stores.lag import read_lag
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.reader_holdings import dimensions_of
-from indexing.stores.schema import LINKS
-from indexing.stores.seal import read_seal
-from indexing.stores.table import VectorTable
-from indexing.stores.vectors import Collection as Name
-from indexing.stores.vectors import Vectors
+from notehop.indexing.stores.lag import read_lag
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.reader_holdings import dimensions_of
+from notehop.indexing.stores.schema import LINKS
+from notehop.indexing.stores.seal import read_seal
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.vectors import Collection as Name
+from notehop.indexing.stores.vectors import Vectors
 
 NAMES: tuple[Name, ...] = ("chunks", "links")
 
@@ -125,7 +125,7 @@ def check_store(layout: IndexLayout, view: CatalogSnapshot, wanted: Mapping[Name
     """Compare the ids in the vector store with the catalog.
 
     What the store is known to lag behind by is counted, and is no finding: the tables have it. A
-    broken one can end this process: let :mod:`indexing.stores.probe` try it before. It is opened
+    broken one can end this process: let :mod:`notehop.indexing.stores.probe` try it before. It is opened
     only where it is, for to open is to make.
 
     :raises IndexDamaged: if it cannot be read.

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from indexing.graph.names import fold
-from indexing.stores.model import NoteRow, NoteStatus
-from indexing.vault.dates import day_in_name
+from notehop.indexing.graph.names import fold
+from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.vault.dates import day_in_name
 
 TAG, TYPE, DATE = "tag", "type", "date"
 """Names of labels; those of properties are made by :func:`property_label`."""

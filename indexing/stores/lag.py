@@ -17,13 +17,13 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from indexing import faults
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.catalog_fetch import slices
-from indexing.stores.layout import IndexLayout, unwritable
-from indexing.stores.table_lookup import find_rows
-from indexing.stores.vectors import Collection as Name
-from indexing.stores.vectors import Vectors
+from notehop.indexing import faults
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.catalog_fetch import slices
+from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.table_lookup import find_rows
+from notehop.indexing.stores.vectors import Collection as Name
+from notehop.indexing.stores.vectors import Vectors
 
 _NAMES: tuple[Name, ...] = ("chunks", "links")
 

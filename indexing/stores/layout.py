@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.errors import IndexUnwritable, UsageError
-from indexing import faults
+from notehop.config.errors import IndexUnwritable, UsageError
+from notehop.indexing import faults
 
 MARKER = "notehop-index.txt"
 """The file that says a folder is an index: nothing is ever removed from a folder without it."""

@@ -16,12 +16,12 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from indexing.stores.lexical_file import read_postings, write_postings
-from indexing.stores.lexical_live import Frozen, LivePostings
-from indexing.stores.model import ChunkId, FieldTokens
-from indexing.stores.postings import Counted, no_postings
-from indexing.tokens import FIELDS
-from indexing.tokens.compounds import Vocabulary
+from notehop.indexing.stores.lexical_file import read_postings, write_postings
+from notehop.indexing.stores.lexical_live import Frozen, LivePostings
+from notehop.indexing.stores.model import ChunkId, FieldTokens
+from notehop.indexing.stores.postings import Counted, no_postings
+from notehop.indexing.tokens import FIELDS
+from notehop.indexing.tokens.compounds import Vocabulary
 
 K1 = 1.5
 B = 0.75
@@ -195,7 +195,7 @@ class LexicalIndex:
         chunks that hold t in any field: within a single field, titles say, `the` is rare and would
         weigh like a name (Robertson, Zaragoza and Taylor, CIKM 2004, take n likewise).
 
-        :param tokens: of :meth:`indexing.tokens.Tokenizer.query`; each counts as often as it
+        :param tokens: of :meth:`notehop.indexing.tokens.Tokenizer.query`; each counts as often as it
             stands there, or by the weight (0 or more) that a mapping gives it.
         :param allowed: the only chunks that may be returned; the statistics stay those of all.
         :returns: at most ``k`` of (id, score), best first, ties by id; scores are above 0.

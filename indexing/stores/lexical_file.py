@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from config.errors import IndexDamaged, IndexUnwritable
-from indexing import faults
-from indexing.stores.postings import Postings
+from notehop.config.errors import IndexDamaged, IndexUnwritable
+from notehop.indexing import faults
+from notehop.indexing.stores.postings import Postings
 
 NAME = "postings.bin"
 _MAGIC = b"nhlexic1"

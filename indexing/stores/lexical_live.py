@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexing.stores.model import ChunkId, FieldTokens
-from indexing.stores.postings import Counted, Postings, Rows, count_tokens
-from indexing.stores.postings_assembly import assemble
-from indexing.tokens import FIELDS
+from notehop.indexing.stores.model import ChunkId, FieldTokens
+from notehop.indexing.stores.postings import Counted, Postings, Rows, count_tokens
+from notehop.indexing.stores.postings_assembly import assemble
+from notehop.indexing.tokens import FIELDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from config.errors import IndexLocked, IndexUnwritable
-from indexing import faults
-from indexing.stores.layout import IndexLayout, unwritable
+from notehop.config.errors import IndexLocked, IndexUnwritable
+from notehop.indexing import faults
+from notehop.indexing.stores.layout import IndexLayout, unwritable
 
 if sys.platform != "win32":
     import fcntl

@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from config.errors import IndexLocked, IndexUnwritable
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lock import WriterLock
+from notehop.config.errors import IndexLocked, IndexUnwritable
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lock import WriterLock
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ ChunkId = str
 """32 hexadecimal digits; equal id means equal embedded text, so an equal vector."""
 
 FieldTokens = Mapping[str, tuple[str, ...]]
-"""Field name (see :data:`indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
+"""Field name (see :data:`notehop.indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
 
 
 class NoteStatus(StrEnum):
@@ -48,7 +48,7 @@ class LinkRow:
     ``chunk_id`` is the chunk that holds the link (None for a property). ``raw_target`` is the path
     part as written. ``sentence`` is shown; ``sentence_id`` names the vector of ``Title: sentence``
     in the collection ``links`` (None where there is no sentence). ``status`` and ``via`` hold the
-    values of :class:`indexing.graph.model.Status` and :class:`~indexing.graph.model.Via`.
+    values of :class:`notehop.indexing.graph.model.Status` and :class:`~indexing.graph.model.Via`.
     ``target_chunk_id`` is the chunk that the fragment names, or the target's first; None unless the
     target is an indexed note. ``ordinal`` counts the links of a note in text order.
     """

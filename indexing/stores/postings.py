@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.stores.model import ChunkId, FieldTokens
-from indexing.tokens import FIELDS
+from notehop.indexing.stores.model import ChunkId, FieldTokens
+from notehop.indexing.tokens import FIELDS
 
 MAX_COUNT = 65_535
 """Occurrences of a token in a field that are told apart; BM25 levels off long before."""
@@ -99,7 +99,7 @@ def count_tokens(
     """Count the tokens of ``documents``, which are numbered from ``first`` on.
 
     :param numbers: term -> its number; it numbers new terms when asked for them.
-    :raises ValueError: for a field that is not in :data:`indexing.tokens.FIELDS`.
+    :raises ValueError: for a field that is not in :data:`notehop.indexing.tokens.FIELDS`.
     """
     terms: list[int] = []
     places: list[int] = []

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.stores.model import ChunkId
-from indexing.stores.postings import Counted, Postings, Rows
-from indexing.tokens import FIELDS
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.postings import Counted, Postings, Rows
+from notehop.indexing.tokens import FIELDS
 
 _BLOCK = 2_000_000
 """Postings that are sorted at once, or those of one term: some 100 MB."""

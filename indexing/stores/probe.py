@@ -4,7 +4,7 @@ Files that were cut short or overwritten do not always make the store fail: it m
 vectors, end its process or read for ever. So another process opens it, reads every vector, compares
 it with the tables, and searches and writes a little; what becomes of that process is the answer.
 
-Run as ``python -m indexing.stores.probe CHROMA TABLES DIMENSIONS``.
+Run as ``python -m notehop.indexing.stores.probe CHROMA TABLES DIMENSIONS``.
 
 Touches: index (reads; writes to the store what it holds already), processes.
 """
@@ -21,10 +21,10 @@ from typing import get_args
 
 import numpy as np
 
-from config.errors import IndexFailure, IndexUnwritable
-from indexing.stores.layout import IndexLayout
-from indexing.stores.table import Matrix, VectorTable
-from indexing.stores.vectors import Collection, Vectors
+from notehop.config.errors import IndexFailure, IndexUnwritable
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.table import Matrix, VectorTable
+from notehop.indexing.stores.vectors import Collection, Vectors
 
 Probe = Callable[[IndexLayout, int, int], str | None]
 """(index, dimensions, vectors it should hold) -> what is wrong with its vector store, or None."""
@@ -56,7 +56,7 @@ approximate, and a broken graph finds few."""
 def probe_apart(layout: IndexLayout, dimensions: int, vectors: int) -> str | None:
     """What is wrong with the vector store of an index; None if nothing is, or nobody can tell."""
     # -P: the folder that this process runs in, a vault perhaps, is not where modules come from.
-    command = [sys.executable, "-P", "-m", "indexing.stores.probe"]
+    command = [sys.executable, "-P", "-m", "notehop.indexing.stores.probe"]
     command += [str(layout.chroma), str(layout.vectors), str(dimensions)]
     try:
         ended = subprocess.run(

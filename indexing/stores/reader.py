@@ -1,6 +1,6 @@
 """Reading an index for searching: the newest generation, opened once and kept up with.
 
-Touches: index (reads; the writer lock for moments, see :mod:`indexing.stores.reader_vectors`).
+Touches: index (reads; the writer lock for moments, see :mod:`notehop.indexing.stores.reader_vectors`).
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from config.errors import IndexMissing
-from indexing.stores.catalog import Catalog, CatalogSnapshot
-from indexing.stores.catalog_engine import went_back
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.reader_fingerprint import check_fingerprint
-from indexing.stores.reader_holdings import Holdings, Ranking, advance, load
-from indexing.stores.reader_renewal import Renewal
-from indexing.stores.reader_snapshot import Snapshot
-from indexing.stores.reader_vectors import VectorsOf
-from indexing.stores.replacement import settle
-from indexing.stores.seal import read_seal
-from indexing.stores.table import VectorTable
+from notehop.config.errors import IndexMissing
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog_engine import went_back
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.reader_fingerprint import check_fingerprint
+from notehop.indexing.stores.reader_holdings import Holdings, Ranking, advance, load
+from notehop.indexing.stores.reader_renewal import Renewal
+from notehop.indexing.stores.reader_snapshot import Snapshot
+from notehop.indexing.stores.reader_vectors import VectorsOf
+from notehop.indexing.stores.replacement import settle
+from notehop.indexing.stores.seal import read_seal
+from notehop.indexing.stores.table import VectorTable
 
 if TYPE_CHECKING:
     import networkx as nx

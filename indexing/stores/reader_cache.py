@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
-from indexing.stores.model import ChunkRow, LinkRow, NoteRow
+from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from config.errors import IndexMismatch
-from indexing.stores.catalog_engine import REBUILD
+from notehop.config.errors import IndexMismatch
+from notehop.indexing.stores.catalog_engine import REBUILD
 
 _MODEL = ("model", "dimensions")
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from config.errors import NotehopError
-from indexing.graph.link_table import LinkTable
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.model import NoteRow, NoteStatus
+from notehop.config.errors import NotehopError
+from notehop.indexing.graph.link_table import LinkTable
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -47,7 +47,7 @@ class Graphs:
 
     def of(self, view: CatalogSnapshot) -> nx.MultiDiGraph:
         """The graph of a generation; whoever has it may not change it."""
-        from indexing.graph.graph import build_graph
+        from notehop.indexing.graph.graph import build_graph
 
         with self._turn:
             last = self._last
@@ -132,7 +132,7 @@ class Derived:
 
 
 def _followed(graph: nx.MultiDiGraph, view: CatalogSnapshot, since: int) -> nx.MultiDiGraph:
-    from indexing.graph.graph import follow_graph
+    from notehop.indexing.graph.graph import follow_graph
 
     changed = view.relinked_paths(since)
     there = _indexed(view, changed)

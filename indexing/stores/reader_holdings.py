@@ -10,17 +10,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from config.errors import IndexDamaged, IndexMismatch
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.catalog_engine import REBUILD
-from indexing.stores.layered import LayeredMap
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.model import ChunkId
-from indexing.stores.reader_cache import Cache
-from indexing.stores.reader_graph import Derived
-from indexing.stores.reader_vectors import VectorsOf, VectorSource
-from indexing.stores.table import VectorTable
+from notehop.config.errors import IndexDamaged, IndexMismatch
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.catalog_engine import REBUILD
+from notehop.indexing.stores.layered import LayeredMap
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader_cache import Cache
+from notehop.indexing.stores.reader_graph import Derived
+from notehop.indexing.stores.reader_vectors import VectorsOf, VectorSource
+from notehop.indexing.stores.table import VectorTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from config.errors import IndexDamaged, IndexMissing, NotehopError
-from indexing.stores import table_files
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader_holdings import Holdings
-from indexing.stores.reader_vectors import is_anew
+from notehop.config.errors import IndexDamaged, IndexMissing, NotehopError
+from notehop.indexing.stores import table_files
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader_holdings import Holdings
+from notehop.indexing.stores.reader_vectors import is_anew
 
 Load = Callable[[CatalogSnapshot], Holdings]
 """Reads the generation of a view from disk."""

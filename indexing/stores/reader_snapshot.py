@@ -9,12 +9,12 @@ import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.stores.catalog_filter import NoteLabels
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatus
-from indexing.stores.reader_holdings import Holdings
-from indexing.stores.table import VectorTable
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.catalog_filter import NoteLabels
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatus
+from notehop.indexing.stores.reader_holdings import Holdings
+from notehop.indexing.stores.table import VectorTable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -173,7 +173,7 @@ class Snapshot:
 
     @property
     def graph(self) -> nx.MultiDiGraph:
-        """The graph of the indexed notes (:mod:`indexing.graph.graph`), made when first asked for.
+        """The graph of the indexed notes (:mod:`notehop.indexing.graph.graph`), made when first asked for.
 
         Queries share it: do not change it.
         """

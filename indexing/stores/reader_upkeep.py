@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from config.errors import IndexDamaged
-from indexing.stores import table_files
-from indexing.stores.catalog import Catalog, CatalogSnapshot
-from indexing.stores.catalog_engine import REBUILD
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.reader_holdings import catch_up, dimensions_of
-from indexing.stores.reader_vectors import VectorsOf
-from indexing.stores.table import Matrix, VectorTable
-from indexing.stores.table_files import Manifest
-from indexing.stores.upkeep_due import (
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.stores import table_files
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog_engine import REBUILD
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.reader_holdings import catch_up, dimensions_of
+from notehop.indexing.stores.reader_vectors import VectorsOf
+from notehop.indexing.stores.table import Matrix, VectorTable
+from notehop.indexing.stores.table_files import Manifest
+from notehop.indexing.stores.upkeep_due import (
     NAMES,
     Due,
     fits,
@@ -31,7 +31,7 @@ from indexing.stores.upkeep_due import (
     table_due,
     upkeep_due,
 )
-from indexing.stores.vectors import Collection
+from notehop.indexing.stores.vectors import Collection
 
 __all__ = ["Due", "bring_up_to_date", "upkeep_due", "write_ahead"]
 

@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from config.errors import IndexDamaged, IndexLocked, IndexMissing, IndexUnwritable
-from indexing.stores import table_files
-from indexing.stores.catalog_engine import REBUILD
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lock import WriterLock
-from indexing.stores.table import Matrix, VectorTable
-from indexing.stores.table_files import Manifest
-from indexing.stores.vectors import Collection as Name
-from indexing.stores.vectors import Vectors
+from notehop.config.errors import IndexDamaged, IndexLocked, IndexMissing, IndexUnwritable
+from notehop.indexing.stores import table_files
+from notehop.indexing.stores.catalog_engine import REBUILD
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.table import Matrix, VectorTable
+from notehop.indexing.stores.table_files import Manifest
+from notehop.indexing.stores.vectors import Collection as Name
+from notehop.indexing.stores.vectors import Vectors
 
 VectorsOf = Callable[[], Vectors]
 """Gives the open vector store of the process that holds the writer lock."""

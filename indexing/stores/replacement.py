@@ -16,10 +16,10 @@ import sys
 import time
 from pathlib import Path
 
-from config.errors import IndexLocked, IndexUnwritable, UsageError
-from indexing import faults
-from indexing.stores.layout import IndexLayout, unwritable
-from indexing.stores.lock import WriterLock
+from notehop.config.errors import IndexLocked, IndexUnwritable, UsageError
+from notehop.indexing import faults
+from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.lock import WriterLock
 
 READY = "ready"
 CLEARED = "cleared"

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 
 from pydantic import TypeAdapter
 
-from indexing import faults
-from indexing.stores.layout import IndexLayout
+from notehop.indexing import faults
+from notehop.indexing.stores.layout import IndexLayout
 
 LATELY = 600.0
 """Seconds that the deletions of several runs count together: a sync tool or a disk that goes takes

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from indexing import faults
-from indexing.stores.layout import IndexLayout
+from notehop.indexing import faults
+from notehop.indexing.stores.layout import IndexLayout
 
 Part = Literal["catalog", "chroma", "vectors", "lexical", "model"]
 """The parts of an index that are looked at on their own; all but the catalog are folders."""

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from config.errors import IndexDamaged, IndexMissing
-from indexing.beside import Beside
-from indexing.stores import table_files
-from indexing.stores.table_files import Manifest
-from indexing.stores.table_rows import Matrix, Rows
+from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.indexing.beside import Beside
+from notehop.indexing.stores import table_files
+from notehop.indexing.stores.table_files import Manifest
+from notehop.indexing.stores.table_rows import Matrix, Rows
 
 __all__ = ["Matrix", "VectorTable"]
 

@@ -20,10 +20,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib.format import write_array_header_1_0
 
-from config.errors import IndexDamaged, IndexMissing
-from indexing import faults
-from indexing.stores.layout import unwritable
-from indexing.stores.table_rows import Matrix
+from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.indexing import faults
+from notehop.indexing.stores.layout import unwritable
+from notehop.indexing.stores.table_rows import Matrix
 
 _FORMAT = 1
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from config.errors import IndexDamaged, IndexMissing
-from indexing.stores import table_files
-from indexing.stores.table_files import Manifest, PartFile
-from indexing.stores.table_rows import Matrix
+from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.indexing.stores import table_files
+from notehop.indexing.stores.table_files import Manifest, PartFile
+from notehop.indexing.stores.table_rows import Matrix
 
 _HEAD = 8
 """Bytes of an id that are compared first, as one number."""

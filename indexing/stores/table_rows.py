@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indexing.beside import Beside
-from indexing.stores.layered import LayeredMap
+from notehop.indexing.beside import Beside
+from notehop.indexing.stores.layered import LayeredMap
 
 Matrix = NDArray[np.float32]
 """Shape (rows, dimensions); each row has length 1, or is all zeros."""

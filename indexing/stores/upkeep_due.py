@@ -8,15 +8,15 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import get_args
 
-from config.errors import IndexDamaged, IndexMissing
-from indexing.stores import table_files
-from indexing.stores.catalog import Catalog, CatalogSnapshot
-from indexing.stores.lag import read_lag
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lexical_file import read_about
-from indexing.stores.reader_holdings import dimensions_of
-from indexing.stores.table_files import Manifest
-from indexing.stores.vectors import Collection
+from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.indexing.stores import table_files
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.lag import read_lag
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lexical_file import read_about
+from notehop.indexing.stores.reader_holdings import dimensions_of
+from notehop.indexing.stores.table_files import Manifest
+from notehop.indexing.stores.vectors import Collection
 
 NAMES: tuple[Collection, ...] = get_args(Collection)
 

@@ -16,15 +16,15 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from config.errors import (
+from notehop.config.errors import (
     IndexDamaged,
     IndexFailure,
     IndexMismatch,
     IndexUnwritable,
     UsageError,
 )
-from indexing import faults
-from indexing.stores import vectors_shared
+from notehop.indexing import faults
+from notehop.indexing.stores import vectors_shared
 
 Collection = Literal["chunks", "links"]
 """``chunks``: a vector a chunk, by chunk id. ``links``: one a link sentence, by sentence id."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indexing.graph.communities import (
+from notehop.indexing.graph.communities import (
     connected_parts,
     grouped,
     louvain,
@@ -21,13 +21,13 @@ from indexing.graph.communities import (
     same_as,
     settle,
 )
-from indexing.graph.pagerank import rank_links
-from indexing.graph.votes import Bonds, bonds_of, count_links
-from indexing.stores.catalog import CatalogSnapshot
-from indexing.themes.model import Theme, Themes
-from indexing.themes.words import as_written, content_tokens, small_words, telling_tokens
-from indexing.tokens import Tokenizer
-from indexing.vault.dates import day_in_name
+from notehop.indexing.graph.pagerank import rank_links
+from notehop.indexing.graph.votes import Bonds, bonds_of, count_links
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.themes.model import Theme, Themes
+from notehop.indexing.themes.words import as_written, content_tokens, small_words, telling_tokens
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.vault.dates import day_in_name
 
 HUBS = 5
 """Notes at the centre of a theme, of which one names it."""

@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from indexing import faults
-from indexing.stores.layout import unwritable
-from indexing.themes.model import Theme, Themes, Written
+from notehop.indexing import faults
+from notehop.indexing.stores.layout import unwritable
+from notehop.indexing.themes.model import Theme, Themes, Written
 
 _FORMAT = 1
 

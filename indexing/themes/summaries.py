@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.errors import NotehopError
-from config.settings import VaultSettings
-from indexing import faults
-from indexing.enrich.still import still_there
-from indexing.enrich.summaries import Summaries
-from indexing.llm.egress import sending
-from indexing.shown import counted, on_one_line
-from indexing.stores.catalog import Catalog, CatalogSnapshot
-from indexing.stores.model import NoteStatus
-from indexing.themes.build import SUMMED_UP, source_digest
-from indexing.themes.model import Theme, Themes, Written
+from notehop.config.errors import NotehopError
+from notehop.config.settings import VaultSettings
+from notehop.indexing import faults
+from notehop.indexing.enrich.still import still_there
+from notehop.indexing.enrich.summaries import Summaries
+from notehop.indexing.llm.egress import sending
+from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.themes.build import SUMMED_UP, source_digest
+from notehop.indexing.themes.model import Theme, Themes, Written
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
@@ -161,7 +161,7 @@ def _notes(view: CatalogSnapshot, paths: Sequence[str], summaries: Summaries) ->
 
 def _fitting(text: str) -> str:
     """A summary that is one: not empty, and not a treatise."""
-    from indexing.vault.sentences import sentence_spans
+    from notehop.indexing.vault.sentences import sentence_spans
 
     if len(text) <= LONGEST:
         return text

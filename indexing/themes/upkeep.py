@@ -11,19 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.errors import IndexDamaged, NotehopError
-from config.settings import Settings, ThemesSettings
-from indexing.enrich.summaries import Summaries
-from indexing.stores.catalog import Catalog, CatalogSnapshot
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.lock import WriterLock
-from indexing.templates import read_templates
-from indexing.themes.build import Lexicon, Options, make_themes, source_digest
-from indexing.themes.file import drop_themes, read_themes, write_themes
-from indexing.themes.model import Written
-from indexing.themes.summaries import Sources, indexed_content, sum_up
-from indexing.tokens import Tokenizer
+from notehop.config.errors import IndexDamaged, NotehopError
+from notehop.config.settings import Settings, ThemesSettings
+from notehop.indexing.enrich.summaries import Summaries
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.templates import read_templates
+from notehop.indexing.themes.build import Lexicon, Options, make_themes, source_digest
+from notehop.indexing.themes.file import drop_themes, read_themes, write_themes
+from notehop.indexing.themes.model import Written
+from notehop.indexing.themes.summaries import Sources, indexed_content, sum_up
+from notehop.indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
@@ -127,7 +127,7 @@ def themes_summed_up(
         return []
 
     def load() -> LLM | None:
-        from indexing.llm.load import load_llm
+        from notehop.indexing.llm.load import load_llm
 
         return load_llm(settings, log_dir=layout.root)
 

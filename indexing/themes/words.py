@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
-from indexing.tokens import Tokenizer
-from indexing.tokens.function_words import FUNCTION_WORDS
-from indexing.tokens.surfaces import surfaces
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.tokens.surfaces import surfaces
 
 MOST = 8
 """Words of a theme: more do not fit a line, and say little."""

@@ -1,7 +1,7 @@
 """Words of notes and queries as tokens: the one tokenizer of the lexical index."""
 
-from indexing.tokens.languages import LANGUAGES, NAMES, clear_language, detect_language
-from indexing.tokens.tokenizer import FIELDS, RULES, Tokenizer, field_tokens
+from notehop.indexing.tokens.languages import LANGUAGES, NAMES, clear_language, detect_language
+from notehop.indexing.tokens.tokenizer import FIELDS, RULES, Tokenizer, field_tokens
 
 __all__ = [
     "FIELDS",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.tokens.function_words import FUNCTION_WORDS
 
 LANGUAGES = frozenset({"de", "nl", "sv"})
 """Languages whose compounds are looked into."""

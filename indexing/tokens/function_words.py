@@ -1,6 +1,6 @@
 """Owns the small words of each language: they say which language it is and little else.
 
-Case-folded, without apostrophes and diacritics, as :func:`indexing.tokens.fold.fold` leaves them.
+Case-folded, without apostrophes and diacritics, as :func:`notehop.indexing.tokens.fold.fold` leaves them.
 Question words are among them: a question's `what` or `wie` says nothing about the note sought, and
 is rare enough in notes to weigh much.
 """

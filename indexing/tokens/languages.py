@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from indexing.tokens.fold import fold
-from indexing.tokens.function_words import FUNCTION_WORDS, NEIGHBOURS
+from notehop.indexing.tokens.fold import fold
+from notehop.indexing.tokens.function_words import FUNCTION_WORDS, NEIGHBOURS
 
 LANGUAGES = (*sorted(FUNCTION_WORDS), "ja", "ko", "und", "zh")
 """Codes that a tokenizer takes: nine stemmed languages, Japanese, Korean, Chinese, and ``und``

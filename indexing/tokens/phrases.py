@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from indexing.tokens.surfaces import MAX_LENGTH, spoken, surfaces
+from notehop.indexing.tokens.surfaces import MAX_LENGTH, spoken, surfaces
 
 _REMEMBERED = 50_000
 """Surfaces remembered with their words: some 15 MB."""

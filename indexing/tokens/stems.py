@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import Stemmer
 
-from indexing.tokens.fold import fold
+from notehop.indexing.tokens.fold import fold
 
 VERSION: str = Stemmer.version()
 

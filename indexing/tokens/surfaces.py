@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from indexing.tokens.fold import fold
+from notehop.indexing.tokens.fold import fold
 
 MAX_LENGTH = 64
 """Characters of one token. The longest dictionary words have about 80; what is longer is a blob

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from config.errors import SettingsError
-from indexing.tokens.compounds import Words, compound_weights
-from indexing.tokens.function_words import FUNCTION_WORDS
-from indexing.tokens.languages import LANGUAGES
-from indexing.tokens.stems import VERSION, Stems, latin_language
-from indexing.tokens.surfaces import MAX_LENGTH, Pieces, pieces, surfaces
+from notehop.config.errors import SettingsError
+from notehop.indexing.tokens.compounds import Words, compound_weights
+from notehop.indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.tokens.languages import LANGUAGES
+from notehop.indexing.tokens.stems import VERSION, Stems, latin_language
+from notehop.indexing.tokens.surfaces import MAX_LENGTH, Pieces, pieces, surfaces
 
 FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content")
 
@@ -27,7 +27,7 @@ class Tokenizer:
     ``und`` and the unspaced languages are not stemmed; words in Latin letters are taken as English
     in Chinese, Japanese, Korean and Russian vaults, those in Cyrillic as Russian everywhere.
 
-    :raises SettingsError: for a language that is not in :data:`indexing.tokens.LANGUAGES`.
+    :raises SettingsError: for a language that is not in :data:`notehop.indexing.tokens.LANGUAGES`.
     """
 
     def __init__(self, language: str = "en") -> None:
@@ -93,7 +93,7 @@ class Tokenizer:
     def of_spoken(self, word: str) -> str:
         """The token that every text has in the index that says a word.
 
-        :param word: one of :func:`indexing.tokens.phrases.words_said`.
+        :param word: one of :func:`notehop.indexing.tokens.phrases.words_said`.
         """
         return word if word[:1] == "." or word[-1:] in "+#" else self._stem(word)
 

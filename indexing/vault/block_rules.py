@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, blockquote, paragraph, reference
 from mdit_py_plugins.footnote.index import footnote_def
 
-from indexing.vault.block_state import IdBlock, Layout, PlacedState, TextBlock
+from notehop.indexing.vault.block_state import IdBlock, Layout, PlacedState, TextBlock
 
 MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
 MAX_QUOTES = 10  # quotes in quotes; each reads all its lines again

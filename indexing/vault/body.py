@@ -7,13 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from indexing.vault.block_rules import lay_out
-from indexing.vault.block_state import Layout, Piece, TextBlock
-from indexing.vault.context import flatten, sentences_at
-from indexing.vault.inline_grammar import scan
-from indexing.vault.inline_state import Found, FoundLink
-from indexing.vault.lines import Lines
-from indexing.vault.model import Block, Edit, Heading, Link, LinkKind, Tag
+from notehop.indexing.vault.block_rules import lay_out
+from notehop.indexing.vault.block_state import Layout, Piece, TextBlock
+from notehop.indexing.vault.context import flatten, sentences_at
+from notehop.indexing.vault.inline_grammar import scan
+from notehop.indexing.vault.inline_state import Found, FoundLink
+from notehop.indexing.vault.lines import Lines
+from notehop.indexing.vault.model import Block, Edit, Heading, Link, LinkKind, Tag
 
 
 @dataclass(slots=True)

@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexing.vault.block_state import Piece, TextBlock
-from indexing.vault.model import Edit
-from indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.block_state import Piece, TextBlock
+from notehop.indexing.vault.model import Edit
+from notehop.indexing.vault.sentences import sentence_spans
 
 MAX_CHARACTERS = 500  # what a person reads at a glance, and a model embeds whole
 ITEM_CHARACTERS = 240  # a list item up to this length is one thought; a longer one is prose

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime
 from typing import Any
 
-from indexing.vault.day_names import day_spelt
+from notehop.indexing.vault.day_names import day_spelt
 
 _DATE = re.compile(
     r"\s*(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})"

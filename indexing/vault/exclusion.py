@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from config.errors import VaultError
+from notehop.config.errors import VaultError
 
 Exclusion = Callable[[str], str | None]
 """Path relative to the vault, with ``/`` -> reason, or None if the path is kept."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from indexing.vault.yaml_values import KeyPath, Place, YamlProblem, read_yaml
+from notehop.indexing.vault.yaml_values import KeyPath, Place, YamlProblem, read_yaml
 
 MAX_CHARACTERS = 1_000_000  # properties are written by hand; more than this is something else
 

@@ -16,11 +16,11 @@ from markdown_it.ruler import Ruler
 from markdown_it.rules_inline import autolink, backtick, escape, html_inline, text
 from mdit_py_plugins.dollarmath.index import math_inline_dollar
 
-from indexing.vault.inline_state import Found, InlineState
-from indexing.vault.link_text import read_wikilink, words
-from indexing.vault.markdown_links import close_bracket, open_bracket
-from indexing.vault.model import LinkSyntax
-from indexing.vault.properties import TAG_CHARACTERS, is_tag
+from notehop.indexing.vault.inline_state import Found, InlineState
+from notehop.indexing.vault.link_text import read_wikilink, words
+from notehop.indexing.vault.markdown_links import close_bracket, open_bracket
+from notehop.indexing.vault.model import LinkSyntax
+from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 _SOMETHING = re.compile(r"\[|#|%%|<!--|<br")
 

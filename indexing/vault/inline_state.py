@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from indexing.vault.link_text import LinkText
-from indexing.vault.model import LinkSyntax
+from notehop.indexing.vault.link_text import LinkText
+from notehop.indexing.vault.model import LinkSyntax
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 
 class LinkText(NamedTuple):
-    """The parts of a link; see :class:`indexing.vault.model.Link` for each."""
+    """The parts of a link; see :class:`notehop.indexing.vault.model.Link` for each."""
 
     target: str
     fragment: str | None

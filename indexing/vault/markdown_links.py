@@ -11,9 +11,9 @@ import re
 from markdown_it.common.utils import normalizeReference
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 
-from indexing.vault.inline_state import InlineState
-from indexing.vault.link_text import read_destination, without_size, words
-from indexing.vault.model import LinkSyntax
+from notehop.indexing.vault.inline_state import InlineState
+from notehop.indexing.vault.link_text import read_destination, without_size, words
+from notehop.indexing.vault.model import LinkSyntax
 
 
 def open_bracket(state: InlineState, _silent: bool) -> bool:

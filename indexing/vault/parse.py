@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 
-from indexing.vault.body import read_body
-from indexing.vault.decode import decode
-from indexing.vault.front_matter import FrontMatter, Property, read_front_matter
-from indexing.vault.inline_grammar import scan
-from indexing.vault.lines import Lines
-from indexing.vault.model import Link, LinkKind, Note
-from indexing.vault.properties import meaning
-from indexing.vault.sections import sections_of
+from notehop.indexing.vault.body import read_body
+from notehop.indexing.vault.decode import decode
+from notehop.indexing.vault.front_matter import FrontMatter, Property, read_front_matter
+from notehop.indexing.vault.inline_grammar import scan
+from notehop.indexing.vault.lines import Lines
+from notehop.indexing.vault.model import Link, LinkKind, Note
+from notehop.indexing.vault.properties import meaning
+from notehop.indexing.vault.sections import sections_of
 
 
 def parse_note(path: str, data: bytes, *, comment_links: bool = False) -> Note:

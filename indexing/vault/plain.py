@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from indexing.vault.model import Edit, Note
+from notehop.indexing.vault.model import Edit, Note
 
 
 def plain_text(note: Note, start: int, end: int) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from indexing.vault.dates import seconds_of
-from indexing.vault.front_matter import FrontMatter
+from notehop.indexing.vault.dates import seconds_of
+from notehop.indexing.vault.front_matter import FrontMatter
 
 TAG_CHARACTERS = r"[^\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
 """What the app takes for a character of a tag."""
@@ -25,7 +25,7 @@ _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a note says of itself; see :class:`indexing.vault.model.Note` for each."""
+    """What a note says of itself; see :class:`notehop.indexing.vault.model.Note` for each."""
 
     title: str | None
     aliases: tuple[str, ...]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexing.vault.lines import Lines
-from indexing.vault.model import Heading, Section
+from notehop.indexing.vault.lines import Lines
+from notehop.indexing.vault.model import Heading, Section
 
 SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from config.errors import VaultError
-from indexing.vault.exclusion import Exclusion, exclusion
+from notehop.config.errors import VaultError
+from notehop.indexing.vault.exclusion import Exclusion, exclusion
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def walk(root: Path, *, exclude: Sequence[str] = (), ignore_filters: Sequence[st
     links to folders, and links that leave the vault, are not followed: what a folder link inside
     the vault shows is listed where it really is, and no loop can arise.
 
-    :param exclude: globs, see :func:`indexing.vault.exclusion.exclusion`.
+    :param exclude: globs, see :func:`notehop.indexing.vault.exclusion.exclusion`.
     :param ignore_filters: see :func:`read_ignore_filters`.
     :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from indexing.vault.body import read_body
-from indexing.vault.front_matter import read_front_matter
-from indexing.vault.lines import Lines
-from indexing.vault.model import LinkSyntax
-from indexing.vault.parse import property_links
+from notehop.indexing.vault.body import read_body
+from notehop.indexing.vault.front_matter import read_front_matter
+from notehop.indexing.vault.lines import Lines
+from notehop.indexing.vault.model import LinkSyntax
+from notehop.indexing.vault.parse import property_links
 
 
 def extract_wiki_links(text: str) -> list[str]:

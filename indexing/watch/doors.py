@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from config.settings import EmbeddingSettings
-from indexing.embed.door import DOOR_FILE, read_door
-from indexing.embed.embedder import Embedder
-from indexing.embed.query import load_query
-from indexing.pipeline.doors import TwoDoors, small_change
-from indexing.watch.follower import Bulky
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed.door import DOOR_FILE, read_door
+from notehop.indexing.embed.embedder import Embedder
+from notehop.indexing.embed.query import load_query
+from notehop.indexing.pipeline.doors import TwoDoors, small_change
+from notehop.indexing.watch.follower import Bulky
 
 
 class LightDoor:

@@ -3,7 +3,7 @@
 The follower never waits for a language model: this is a thread of its own, which begins when
 nothing has changed for a while, and asks a model so many times an hour.
 
-Touches: vault-read, index, model, network (through :mod:`indexing.llm`).
+Touches: vault-read, index, model, network (through :mod:`notehop.indexing.llm`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from config.errors import IndexFailure, NotehopError
-from indexing.enrich.step import enrich
-from indexing.enrich.store import EnrichmentStore
-from indexing.pipeline import Indexer
-from indexing.report import Update
-from indexing.watch.follower import Bulky
+from notehop.config.errors import IndexFailure, NotehopError
+from notehop.indexing.enrich.step import enrich
+from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.report import Update
+from notehop.indexing.watch.follower import Bulky
 
 QUIET = 5.0
 """Seconds without a change before anything is written: who types goes on typing."""
@@ -89,7 +89,7 @@ class Enriching:
         if done is None:
             return False
         # Imported late: whoever has nothing written pays nothing for it.
-        from indexing.enrich.enricher import SPENT_NOW
+        from notehop.indexing.enrich.enricher import SPENT_NOW
 
         ended = self._stop.is_set() or done.stopped in (None, SPENT_NOW)
         if not ended:

@@ -9,8 +9,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexing.watch.folders import APP_SETTINGS, is_hidden
-from indexing.watch.notices import ROUND_MS, Heard, Notices
+from notehop.indexing.watch.folders import APP_SETTINGS, is_hidden
+from notehop.indexing.watch.notices import ROUND_MS, Heard, Notices
 
 EVERYTHING = ""
 """The path that stands for the whole vault."""

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from indexing.vault.walk import is_text
+from notehop.indexing.vault.walk import is_text
 
 APP_FOLDER = ".obsidian"
 """The folder of the app's settings: the one with a dot that matters."""

@@ -11,16 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from config import Settings
-from config.errors import IndexFailure, IndexLocked
-from indexing.pipeline import Indexer
-from indexing.program import PROGRAM
-from indexing.report import Update
-from indexing.stores.layout import IndexLayout
-from indexing.watch.doors import LightDoor
-from indexing.watch.enriching import Enriching
-from indexing.watch.follower import Follower
-from indexing.watch.state import Watching
+from notehop.config import Settings
+from notehop.config.errors import IndexFailure, IndexLocked
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.program import PROGRAM
+from notehop.indexing.report import Update
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.watch.doors import LightDoor
+from notehop.indexing.watch.enriching import Enriching
+from notehop.indexing.watch.follower import Follower
+from notehop.indexing.watch.state import Watching
 
 _STAND_BY = 2.0
 """Seconds between two looks at whether the process that follows has ended."""
@@ -31,7 +31,7 @@ class Following:
     """What is followed, and how.
 
     ``command`` is what people know this process by. ``settings`` reads the settings as they are
-    now. ``arguments`` are those of ``python -m indexing`` that lead to the same index: a change too
+    now. ``arguments`` are those of ``python -m notehop.indexing`` that lead to the same index: a change too
     large for this process is indexed by one of its own.
     """
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from config.errors import (
+from notehop.config.errors import (
     IndexDamaged,
     IndexLocked,
     IndexMismatch,
@@ -17,15 +17,15 @@ from config.errors import (
     NotehopError,
     VaultError,
 )
-from indexing.pipeline import Indexer
-from indexing.report import Update
-from indexing.stores.run_record import read_run_record
-from indexing.watch.events import EVERYTHING, Reported
-from indexing.watch.listening import Listening
-from indexing.watch.looks import HALF_WRITTEN, Marks, half_written, marks
-from indexing.watch.losses import Losses
-from indexing.watch.pace import LAST_WAIT, QUIET, Pace, Retry
-from indexing.watch.state import Phase, Watching
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.report import Update
+from notehop.indexing.stores.run_record import read_run_record
+from notehop.indexing.watch.events import EVERYTHING, Reported
+from notehop.indexing.watch.listening import Listening
+from notehop.indexing.watch.looks import HALF_WRITTEN, Marks, half_written, marks
+from notehop.indexing.watch.losses import Losses
+from notehop.indexing.watch.pace import LAST_WAIT, QUIET, Pace, Retry
+from notehop.indexing.watch.state import Phase, Watching
 
 ROUND = 1.0
 """Seconds between two looks at whether the vault's folder is there and the clock went on."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from config.settings import WatchSettings
-from indexing.watch.events import Reported, VaultEvents
-from indexing.watch.looks import is_there
+from notehop.config.settings import WatchSettings
+from notehop.indexing.watch.events import Reported, VaultEvents
+from notehop.indexing.watch.looks import is_there
 
 
 class Listening:

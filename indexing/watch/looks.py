@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout
 
 HALF_WRITTEN = 1.0
 """Seconds that an empty file is given to be filled: some programs empty a file, then write it."""

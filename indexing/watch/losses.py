@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from indexing.stores.run_record import LATELY
+from notehop.indexing.stores.run_record import LATELY
 
 WINDOW = LATELY
 """Seconds that deletions count together."""

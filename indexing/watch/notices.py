@@ -15,7 +15,7 @@ from pathlib import Path
 from watchfiles import Change
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
-from indexing.watch.folders import (
+from notehop.indexing.watch.folders import (
     APP_FOLDER,
     APP_SETTINGS,
     folders_below,

@@ -18,10 +18,10 @@ from typing import Literal
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
-from config.errors import IndexLocked
-from indexing import faults
-from indexing.stores.layout import IndexLayout, unwritable
-from indexing.stores.lock import NO_LOCKS, no_locks
+from notehop.config.errors import IndexLocked
+from notehop.indexing import faults
+from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.lock import NO_LOCKS, no_locks
 
 Phase = Literal["indexing", "following", "waiting", "held"]
 """``indexing``: changes are being taken in. ``following``: the index is up to the vault as far as

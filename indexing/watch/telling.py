@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TextIO
 
-from indexing.report import Report, Update
-from indexing.shown import on_one_line, printable
+from notehop.indexing.report import Report, Update
+from notehop.indexing.shown import on_one_line, printable
 
 
 def line_teller(stream: TextIO) -> Callable[[Update | str], None]:

@@ -51,7 +51,7 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The small vault and the folder of its index; tests only read them."""
-    from app.container import locate, update_index
+    from notehop.app.container import locate, update_index
 
     root = tmp_path_factory.mktemp("indexed")
     folder = write_notes(root / "My vault", NOTES)

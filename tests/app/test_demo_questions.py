@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from app import open_vault
-from app.container import VaultHandle
-from app.demo import demo_questions
+from notehop import open_vault
+from notehop.app.container import VaultHandle
+from notehop.app.demo import demo_questions
 
 QUESTIONS: list[dict[str, Any]] = yaml.safe_load(demo_questions().read_text(encoding="utf-8"))
 KINDS = ("linked", "direct", "alias", "filter")

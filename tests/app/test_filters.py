@@ -13,15 +13,15 @@ import pytest
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
-from app import open_vault
-from app.api.app import create_app
-from app.api.examples import FILTERED
-from app.cli.program import app as command_line
-from app.container import VaultHandle
-from app.models import SearchQuery
-from config import load_settings
-from config.errors import QueryError
-from indexing.stores.layout import index_dir_for
+from notehop import open_vault
+from notehop.app.api.app import create_app
+from notehop.app.api.examples import FILTERED
+from notehop.app.cli.program import app as command_line
+from notehop.app.container import VaultHandle
+from notehop.app.models import SearchQuery
+from notehop.config import load_settings
+from notehop.config.errors import QueryError
+from notehop.indexing.stores.layout import index_dir_for
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "filters.md").read_text(encoding="utf-8")
@@ -127,7 +127,7 @@ def test_filters_alone_list_the_newest_notes_without_a_model(
     def load(*_: object) -> None:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr("app.container.machinery.load_query", load)
+    monkeypatch.setattr("notehop.app.container.machinery.load_query", load)
     with open_vault(demo[0], index_dir=demo[1]) as vault:
         found = vault.search("tag:daily before:2026-10-01", top_k=3)
         answer = vault.ask("", filters={"tag": "fish"})

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from config import load_settings
-from indexing.pipeline import Indexer
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader import Reader
-from indexing.tokens import Tokenizer
+from notehop.config import load_settings
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.tokens import Tokenizer
 from tests.indexing.pipeline.readable_model import ReadableModel
 
 VAULTS = Path(__file__).parent.parent / "vaults"

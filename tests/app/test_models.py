@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from app.models import Answer, Hit, Query, SearchQuery, SearchResult
+from notehop.app.models import Answer, Hit, Query, SearchQuery, SearchResult
 from tests.app.answer.samples import connected, source
 
 

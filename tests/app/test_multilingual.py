@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app import open_vault
-from app.container import VaultHandle, locate, update_index
-from config import load_settings
-from config.errors import IndexMismatch
+from notehop import open_vault
+from notehop.app.container import VaultHandle, locate, update_index
+from notehop.config import load_settings
+from notehop.config.errors import IndexMismatch
 from tests.app.conftest import write_notes
 
 NOTES = {

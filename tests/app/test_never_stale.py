@@ -15,14 +15,14 @@ import pytest
 import yaml
 from fastapi.testclient import TestClient
 
-from app import open_vault
-from app.answer.material import material_of
-from app.api.app import create_app
-from app.container import VaultHandle
-from app.demo import demo_questions
-from indexing.vault.parse import parse_note
-from indexing.vault.plain import plain_text
-from indexing.watch.state import Phase, Watching
+from notehop import open_vault
+from notehop.app.answer.material import material_of
+from notehop.app.api.app import create_app
+from notehop.app.container import VaultHandle
+from notehop.app.demo import demo_questions
+from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.plain import plain_text
+from notehop.indexing.watch.state import Phase, Watching
 
 pytestmark = pytest.mark.model
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.container.place import NoVault
-from app.problems import UNEXPECTED, error_of, exit_code, problem
-from config import errors
-from config.errors import NotehopError
+from notehop.app.container.place import NoVault
+from notehop.app.problems import UNEXPECTED, error_of, exit_code, problem
+from notehop.config import errors
+from notehop.config.errors import NotehopError
 
 
 def tree(root: type[NotehopError] = NotehopError) -> Iterator[type[NotehopError]]:

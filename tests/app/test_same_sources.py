@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from app import open_vault
-from app.cli.program import app
+from notehop import open_vault
+from notehop.app.cli.program import app
 from tests.app.mcp.agent import Agent, agent, over_stdio, server
 
 pytestmark = pytest.mark.model

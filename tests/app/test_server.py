@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from app.cli.program import app
-from app.container.place import Place, locate
-from app.container.running import Announcement, ticket
-from app.server import AlreadyServed, Door
-from config.errors import NotehopError, UsageError
-from indexing.stores.layout import IndexLayout
+from notehop.app.cli.program import app
+from notehop.app.container.place import Place, locate
+from notehop.app.container.running import Announcement, ticket
+from notehop.app.server import AlreadyServed, Door
+from notehop.config.errors import NotehopError, UsageError
+from notehop.indexing.stores.layout import IndexLayout
 
 TOKEN = "0123456789abcdef-swordfish"
 
@@ -82,7 +82,7 @@ def test_the_ticket_is_not_the_token(place: Place) -> None:
 def test_a_token_is_no_part_of_what_a_reply_depends_on(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.container.running import digest
+    from notehop.app.container.running import digest
 
     without = digest(place)
     monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)
@@ -95,7 +95,7 @@ def served(
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """``notehop serve`` as a process, and where it is."""
     with subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", *where, *more],
+        [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", *where, *more],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment},
@@ -138,7 +138,7 @@ def test_a_server_with_a_token_answers_the_commands_of_its_user(
     with served(where, "--log-level", "info", NOTEHOP_SERVER__TOKEN=TOKEN) as (url, process):
         assert IndexLayout(indexed[1]).server.is_file()
         with monkeypatch.context() as patched:
-            patched.setattr("app.container.opening.open_place", not_here)
+            patched.setattr("notehop.app.container.opening.open_place", not_here)
             # The command does not know the token; it can read the file of the server.
             told = CliRunner().invoke(
                 app, ["search", "swordfish launch", "--json", *where, "--debug"]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from app import open_vault
-from app.container import VaultHandle, locate, update_index
+from notehop import open_vault
+from notehop.app.container import VaultHandle, locate, update_index
 from tests.app.conftest import write_notes
 
 pytestmark = pytest.mark.model

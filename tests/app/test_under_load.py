@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout
 from tests.soak.load import under_load
 
 

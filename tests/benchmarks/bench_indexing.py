@@ -9,12 +9,12 @@ from time import perf_counter
 
 import pytest
 
-from config import load_settings
-from indexing.embed.bulk import load_bulk
-from indexing.pipeline import Indexer
-from indexing.pipeline.records import embedded_sentence
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
+from notehop.config import load_settings
+from notehop.indexing.embed.bulk import load_bulk
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.pipeline.records import embedded_sentence
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
 from tests.benchmarks.conftest import Large
 from tests.benchmarks.drawn import write_vault
 from tests.benchmarks.pairs import say
@@ -51,7 +51,7 @@ def test_first_index_against_the_bare_model(tmp_path: Path) -> None:
 
 
 def _texts(layout: IndexLayout) -> list[str]:
-    from indexing.nodes import embedded_text
+    from notehop.indexing.nodes import embedded_text
 
     with Catalog.open(layout.catalog) as catalog:
         titles = {note.path: note.title for note in catalog.notes()}
@@ -69,7 +69,14 @@ def _texts(layout: IndexLayout) -> list[str]:
 
 
 def test_a_run_without_changes(large: Large) -> None:
-    command = [sys.executable, "-m", "indexing", large.vault, "--index-dir", large.layout.root]
+    command = [
+        sys.executable,
+        "-m",
+        "notehop.indexing",
+        large.vault,
+        "--index-dir",
+        large.layout.root,
+    ]
     seconds = []
     for _ in range(3):
         started = perf_counter()

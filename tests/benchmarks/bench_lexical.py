@@ -13,9 +13,9 @@ import bm25s
 import numpy as np
 import pytest
 
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.model import FieldTokens
-from indexing.tokens import Tokenizer, detect_language
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.model import FieldTokens
+from notehop.indexing.tokens import Tokenizer, detect_language
 
 CHUNKS = 30_000
 WORDS = 200_000

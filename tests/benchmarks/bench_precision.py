@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.demo import demo_vault
-from config import load_settings
-from config.errors import ModelError
-from indexing.embed.bulk import load_bulk
-from indexing.embed.query import load_query
-from indexing.nodes import embedded_text
-from indexing.pipeline import Indexer
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
+from notehop.app.demo import demo_vault
+from notehop.config import load_settings
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.bulk import load_bulk
+from notehop.indexing.embed.query import load_query
+from notehop.indexing.nodes import embedded_text
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
 from tests.benchmarks.pairs import say
 
 pytestmark = pytest.mark.bench

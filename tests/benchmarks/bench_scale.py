@@ -14,10 +14,10 @@ from time import thread_time
 
 import pytest
 
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader import Reader
-from indexing.stores.reader_upkeep import bring_up_to_date, upkeep_due
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.reader_upkeep import bring_up_to_date, upkeep_due
 from tests.benchmarks.pairs import p50, say
 from tests.benchmarks.synthetic import Synthetic, no_store
 
@@ -28,8 +28,8 @@ EDITS = 40
 SERVING = """
 import sys
 from pathlib import Path
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader import Reader
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader import Reader
 from tests.benchmarks.synthetic import Synthetic, peak_mb
 from time import process_time
 drawn = Synthetic(int(sys.argv[2]))

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from app import open_vault
-from app.container import VaultHandle
-from app.container.narrowing import narrow
-from app.models import Filters
-from app.retrieval import SemanticRetriever
-from indexing.embed.query import QueryEmbedder, load_query
-from indexing.stores.reader import Reader, Snapshot
-from indexing.tokens import Tokenizer
+from notehop import open_vault
+from notehop.app.container import VaultHandle
+from notehop.app.container.narrowing import narrow
+from notehop.app.models import Filters
+from notehop.app.retrieval import SemanticRetriever
+from notehop.indexing.embed.query import QueryEmbedder, load_query
+from notehop.indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.tokens import Tokenizer
 from tests.benchmarks.conftest import Large
 from tests.benchmarks.pairs import in_turns, p50, p95, ratio, say
 from tests.benchmarks.stock import (
@@ -144,7 +144,7 @@ def _near(collection: Any, door: QueryEmbedder, where: Any) -> Callable[[str], o
 
 def test_memory_of_a_process_that_searches(large: Large) -> None:
     code = (
-        "import sys; from pathlib import Path; from app import open_vault\n"
+        "import sys; from pathlib import Path; from notehop.app import open_vault\n"
         "with open_vault(sys.argv[1], index_dir=sys.argv[2]) as vault:\n"
         "    for query in sys.argv[3:]: vault.search(query)\n"
         # Not ru_maxrss, which begins with the size of the process that forked this one.

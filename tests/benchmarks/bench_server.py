@@ -75,7 +75,7 @@ def served(large: Large) -> Iterator[str]:
     """``notehop serve`` with its metrics, warm."""
     where = ["--vault", str(large.vault), "--index-dir", str(large.layout.root)]
     with subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", *where],
+        [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", *where],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "NOTEHOP_SERVER__METRICS": "true"},

@@ -87,7 +87,7 @@ def served(server: LlmServer, vault: Path, index: Path) -> Iterator[str]:
     }
     where = ["--vault", str(vault), "--index-dir", str(index)]
     with subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", *where],
+        [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", *where],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, **settings, "PYTHONPATH": str(ROOT)},
@@ -151,8 +151,8 @@ def line(what: str, values: list[float], bar: float | None = None) -> None:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The demo vault and its index."""
-    from app.container import locate, update_index
-    from app.demo import demo_vault
+    from notehop.app.container import locate, update_index
+    from notehop.app.demo import demo_vault
 
     index = tmp_path_factory.mktemp("streaming")
     update_index(locate(demo_vault(), index_dir=index))

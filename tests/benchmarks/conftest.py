@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from config import Settings, load_settings
-from indexing.pipeline import Indexer
-from indexing.stores.layout import IndexLayout
+from notehop.config import Settings, load_settings
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.layout import IndexLayout
 from tests.benchmarks.drawn import DrawnVectors, make_door, prose, write_vault
 
 NOTES = 10_000

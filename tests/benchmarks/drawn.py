@@ -14,14 +14,14 @@ from time import perf_counter
 
 import numpy as np
 
-from app.demo import demo_vault
-from config import load_settings
-from indexing.embed.bulk import BulkEmbedder, load_bulk
-from indexing.embed.embedder import OnBatch, Vectors
-from indexing.embed.onnx_export import export_query_door
-from indexing.embed.query import QueryEmbedder, load_query
-from indexing.pipeline import Indexer
-from indexing.stores.layout import IndexLayout
+from notehop.app.demo import demo_vault
+from notehop.config import load_settings
+from notehop.indexing.embed.bulk import BulkEmbedder, load_bulk
+from notehop.indexing.embed.embedder import OnBatch, Vectors
+from notehop.indexing.embed.onnx_export import export_query_door
+from notehop.indexing.embed.query import QueryEmbedder, load_query
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.layout import IndexLayout
 from tests.benchmarks.synthetic import peak_mb
 
 FOLDERS = 40

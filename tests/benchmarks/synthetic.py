@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexing.stores.catalog import Catalog, stamp_of
-from indexing.stores.layout import IndexLayout
-from indexing.stores.model import Batch, ChunkRow, LinkRow, NoteRecord, NoteRow, NoteStatus
-from indexing.stores.reader_upkeep import bring_up_to_date, write_ahead
-from indexing.stores.vectors import Vectors
+from notehop.indexing.stores.catalog import Catalog, stamp_of
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.model import Batch, ChunkRow, LinkRow, NoteRecord, NoteRow, NoteStatus
+from notehop.indexing.stores.reader_upkeep import bring_up_to_date, write_ahead
+from notehop.indexing.stores.vectors import Vectors
 
 DIMENSIONS = 384
 SECTIONS = 3

@@ -63,7 +63,7 @@ def site(demo: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> I
     """The URL of ``notehop serve`` over the demo vault, as users start it."""
     vault, index = demo
     home = tmp_path_factory.mktemp("home")
-    command = [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", "--json"]
+    command = [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", "--json"]
     with subprocess.Popen(
         [*command, "--vault", str(vault), "--index-dir", str(index)],
         stdout=subprocess.PIPE,
@@ -133,7 +133,7 @@ class SlowLLM(ScriptedLLM):
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A vault of notes that would do harm if anything of them ran, and its index."""
-    from app.container import locate, update_index
+    from notehop.app.container import locate, update_index
 
     root = tmp_path_factory.mktemp("hostile")
     vault = root / "Hostile <b>vault"
@@ -196,12 +196,12 @@ def slow() -> SlowLLM:
 @pytest.fixture(scope="session")
 def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
     """A server with a token and a language model, over the hostile vault."""
-    from app.api.app import create_app
-    from app.api.desk import Desks
-    from app.api.parts import Part
-    from app.container import open_vault
-    from app.web import routes
-    from config import load_settings
+    from notehop.app.api.app import create_app
+    from notehop.app.api.desk import Desks
+    from notehop.app.api.parts import Part
+    from notehop.app.container import open_vault
+    from notehop.app.web import routes
+    from notehop.config import load_settings
 
     vault, index = hostile
     opened = open_vault(vault, index_dir=index, llm=slow)

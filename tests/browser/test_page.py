@@ -65,7 +65,7 @@ def test_ask(visit: Visit, look: Look) -> None:
 
 
 def test_the_page_shows_what_python_says(visit: Visit, demo: tuple[Path, Path]) -> None:
-    from app import open_vault
+    from notehop import open_vault
 
     page = asked(visit(ASKED).page)
     answered(page)

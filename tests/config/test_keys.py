@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from config import load_settings
-from config.errors import ProviderError, SettingsError
-from config.keys import provider_key
-from config.layers import USER_ONLY
-from config.settings import LlmSettings, PrivacySettings
+from notehop.config import load_settings
+from notehop.config.errors import ProviderError, SettingsError
+from notehop.config.keys import provider_key
+from notehop.config.layers import USER_ONLY
+from notehop.config.settings import LlmSettings, PrivacySettings
 
 
 def llm(provider: str) -> LlmSettings:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from config import load_settings
-from config.errors import SettingsError
-from config.secrets import server_token
+from notehop.config import load_settings
+from notehop.config.errors import SettingsError
+from notehop.config.secrets import server_token
 
 TOKEN = "0123456789abcdef-swordfish"
 

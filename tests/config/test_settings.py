@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from config import load_settings
-from config.errors import SettingsError
+from notehop.config import load_settings
+from notehop.config.errors import SettingsError
 
 
 @pytest.fixture(autouse=True)

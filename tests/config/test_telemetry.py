@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from config.telemetry import SWITCHES
+from notehop.config.telemetry import SWITCHES
 
 
 @pytest.mark.parametrize("said", [None, "0"], ids=["unset", "on"])
-@pytest.mark.parametrize("module", ["config", "app", "indexing.embed.door"])
+@pytest.mark.parametrize("module", ["notehop.config", "notehop.app", "notehop.indexing.embed.door"])
 def test_it_is_off_before_a_library_is_loaded(module: str, said: str | None) -> None:
     given = {name: said for name in SWITCHES if said is not None}
     kept = {name: value for name, value in os.environ.items() if name not in SWITCHES}

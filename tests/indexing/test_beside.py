@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from indexing.beside import Beside
+from notehop.indexing.beside import Beside
 
 PATIENCE = 10.0
 

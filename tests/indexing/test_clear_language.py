@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.tokens import LANGUAGES, NAMES, clear_language
+from notehop.indexing.tokens import LANGUAGES, NAMES, clear_language
 
 
 @pytest.mark.parametrize(

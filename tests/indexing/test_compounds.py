@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.stores.lexical import LexicalIndex
-from indexing.tokens import Tokenizer
-from indexing.tokens.compounds import MOST, PART, WITHIN, Vocabulary
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.compounds import MOST, PART, WITHIN, Vocabulary
 
 
 class Shelf:

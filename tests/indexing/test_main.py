@@ -1,4 +1,4 @@
-"""``python -m indexing``: its options, which a follower hands to the process it starts."""
+"""``python -m notehop.indexing``: its options, which a follower hands to the process it starts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from indexing.__main__ import main
-from indexing.stores.layout import IndexLayout
-from indexing.stores.run_record import read_run_record
+from notehop.indexing.__main__ import main
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.run_record import read_run_record
 
 
 def test_a_device_that_is_none_is_refused(
@@ -39,7 +39,7 @@ def test_a_run_that_finds_nothing_to_do_loads_no_llamaindex(tmp_path: Path) -> N
     command = [str(vault), "--index-dir", str(tmp_path / "index")]
     assert main(command) == 0
     code = (
-        "import sys; from indexing.__main__ import main; main(sys.argv[1:])\n"
+        "import sys; from notehop.indexing.__main__ import main; main(sys.argv[1:])\n"
         "heavy = {'llama_index.core', 'chromadb', 'onnxruntime', 'torch'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

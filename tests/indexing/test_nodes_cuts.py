@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.nodes.cuts import best_cuts
-from indexing.nodes.places import (
+from notehop.indexing.nodes.cuts import best_cuts
+from notehop.indexing.nodes.places import (
     ANYWHERE,
     FENCED,
     HEADING,
@@ -25,9 +25,9 @@ from indexing.nodes.places import (
     places,
     token_starts,
 )
-from indexing.nodes.plain_map import PlainMap
-from indexing.vault.parse import parse_note
-from indexing.vault.plain import plain_text
+from notehop.indexing.nodes.plain_map import PlainMap
+from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.plain import plain_text
 
 
 def starts_of(text: str) -> list[int]:

@@ -13,12 +13,12 @@ import pytest
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import Document, MetadataMode, NodeRelationship, TextNode
 
-from config.errors import ModelError, UsageError
-from config.settings import ChunkingSettings
-from indexing.embed.bundled import bundled_folder
-from indexing.embed.tokens import TokenOffsets
-from indexing.nodes import NoteDocument, SectionNodeParser, split_note
-from indexing.vault.parse import parse_note
+from notehop.config.errors import ModelError, UsageError
+from notehop.config.settings import ChunkingSettings
+from notehop.indexing.embed.bundled import bundled_folder
+from notehop.indexing.embed.tokens import TokenOffsets
+from notehop.indexing.nodes import NoteDocument, SectionNodeParser, split_note
+from notehop.indexing.vault.parse import parse_note
 
 TEXT = (
     "---\naliases: [X]\n---\n# One\nThe [[Target|first]] text.\n\n# Two\nMore.\n\n# Three\nEnd.\n"
@@ -161,7 +161,7 @@ def test_chunks_fit_where_tokens_do_not_end_at_blanks() -> None:
 
 def test_naming_the_chunker_needs_no_llama_index() -> None:
     program = (
-        "import sys; from indexing.nodes import CHUNKER, split_note;"
+        "import sys; from notehop.indexing.nodes import CHUNKER, split_note;"
         "print(CHUNKER, 'llama_index' in sys.modules)"
     )
     ran = subprocess.run(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexing.nodes import ChunkDraft, chunk_id, embedded_text, split_note
-from indexing.vault.model import Note
-from indexing.vault.parse import parse_note
-from indexing.vault.plain import plain_text
+from notehop.indexing.nodes import ChunkDraft, chunk_id, embedded_text, split_note
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.plain import plain_text
 
 
 class Words:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.tokens import LANGUAGES, Tokenizer
-from indexing.tokens.phrases import Phrase, said_by, words_said
+from notehop.indexing.tokens import LANGUAGES, Tokenizer
+from notehop.indexing.tokens.phrases import Phrase, said_by, words_said
 
 
 @pytest.mark.parametrize(

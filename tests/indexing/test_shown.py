@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.shown import counted, on_one_line
+from notehop.indexing.shown import counted, on_one_line
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\v", "\f", "\x85", "\u2028"])

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.errors import SettingsError
-from indexing.tokens import FIELDS, LANGUAGES, Tokenizer, detect_language, field_tokens
-from indexing.tokens.fold import fold
-from indexing.tokens.surfaces import MAX_LENGTH, surfaces
+from notehop.config.errors import SettingsError
+from notehop.indexing.tokens import FIELDS, LANGUAGES, Tokenizer, detect_language, field_tokens
+from notehop.indexing.tokens.fold import fold
+from notehop.indexing.tokens.surfaces import MAX_LENGTH, surfaces
 
 ENGLISH = Tokenizer("en")
 

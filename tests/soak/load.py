@@ -124,7 +124,7 @@ def serving(vault: Path, index_dir: Path) -> Iterator[str]:
     """A real server of the vault, with its follower, on a port of its own."""
     named = ["--vault", str(vault), "--index-dir", str(index_dir), "--port", "0"]
     with subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", *named],
+        [sys.executable, "-m", "notehop.app", "serve", *named],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import torch
 
-from config import load_settings
-from indexing import faults
-from indexing.embed.bulk import load_bulk
-from indexing.embed.door import DOOR_FILE, read_door
-from indexing.embed.onnx_export import export_query_door
-from indexing.embed.query import load_query
+from notehop.config import load_settings
+from notehop.indexing import faults
+from notehop.indexing.embed.bulk import load_bulk
+from notehop.indexing.embed.door import DOOR_FILE, read_door
+from notehop.indexing.embed.onnx_export import export_query_door
+from notehop.indexing.embed.query import load_query
 
 # Its threads would be missing in a process that is forked.
 torch.set_num_threads(1)

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from app.demo import demo_questions, demo_vault
-from indexing.graph.files import VaultFiles
-from indexing.graph.fragments import Outline, outline_of_note
-from indexing.graph.model import ResolvedLink, Status, Via
-from indexing.graph.resolve import resolve_link
-from indexing.vault.model import LinkKind, LinkSyntax, Note
-from indexing.vault.parse import parse_note
+from notehop.app.demo import demo_questions, demo_vault
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.fragments import Outline, outline_of_note
+from notehop.indexing.graph.model import ResolvedLink, Status, Via
+from notehop.indexing.graph.resolve import resolve_link
+from notehop.indexing.vault.model import LinkKind, LinkSyntax, Note
+from notehop.indexing.vault.parse import parse_note
 
 KINDS = ("direct", "linked", "status", "alias", "filter", "unanswerable")
 

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from app.api.metrics import Metrics
-from app.api.middleware.body import BodyLimit
-from app.api.middleware.headers import SecurityHeaders
-from app.api.middleware.hosts import HostGuard, allowed_hosts, is_loopback
-from app.api.middleware.origins import OriginGuard
-from app.api.middleware.rate import RateLimit
-from app.api.middleware.request_log import RequestLog
-from app.api.middleware.tokens import TokenGuard
-from app.api.middleware.unexpected import Unexpected
-from app.api.middleware.whence import Whence
-from config.settings import ServerSettings
+from notehop.app.api.metrics import Metrics
+from notehop.app.api.middleware.body import BodyLimit
+from notehop.app.api.middleware.headers import SecurityHeaders
+from notehop.app.api.middleware.hosts import HostGuard, allowed_hosts, is_loopback
+from notehop.app.api.middleware.origins import OriginGuard
+from notehop.app.api.middleware.rate import RateLimit
+from notehop.app.api.middleware.request_log import RequestLog
+from notehop.app.api.middleware.tokens import TokenGuard
+from notehop.app.api.middleware.unexpected import Unexpected
+from notehop.app.api.middleware.whence import Whence
+from notehop.config.settings import ServerSettings
 
 AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
 """Headers of the protocol for agents."""

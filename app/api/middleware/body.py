@@ -7,8 +7,8 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problem_response import ProblemResponse, respond
-from app.problems import http_problem
+from notehop.app.api.problem_response import ProblemResponse, respond
+from notehop.app.problems import http_problem
 
 MAX_BODY = 4_000_000
 """Bytes a request may have: the longest text that may be captured, of any script."""

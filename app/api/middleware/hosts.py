@@ -13,8 +13,8 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.problem_response import respond
-from app.problems import http_problem
+from notehop.app.api.problem_response import respond
+from notehop.app.problems import http_problem
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names under which this machine reaches itself."""

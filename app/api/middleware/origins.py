@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.problem_response import respond
-from app.problems import http_problem
+from notehop.app.api.problem_response import respond
+from notehop.app.problems import http_problem
 
 OURS = ("same-origin", "none")
 """Values of ``Sec-Fetch-Site``: a page of this server, or the user's own doing."""

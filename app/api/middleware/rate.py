@@ -15,9 +15,9 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.middleware.hosts import forwarded, from_here, is_address, is_loopback
-from app.api.problem_response import ProblemResponse, respond
-from app.problems import http_problem
+from notehop.app.api.middleware.hosts import forwarded, from_here, is_address, is_loopback
+from notehop.app.api.problem_response import ProblemResponse, respond
+from notehop.app.problems import http_problem
 
 REMEMBERED = 10_000
 """Addresses that are counted at most; the one that was silent for longest is forgotten first."""

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.logs import request_id
+from notehop.app.api.logs import request_id
 
-_log = logging.getLogger("app.api.requests")
+_log = logging.getLogger("notehop.app.api.requests")
 
 NAME = "X-Request-Id"
 

@@ -13,9 +13,9 @@ from http import HTTPStatus
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.middleware.rate import Buckets, client_of, too_often
-from app.api.problem_response import respond
-from app.problems import http_problem
+from notehop.app.api.middleware.rate import Buckets, client_of, too_often
+from notehop.app.api.problem_response import respond
+from notehop.app.problems import http_problem
 
 OPEN = frozenset({"/", "/favicon.ico", "/health", "/health/live", "/health/ready"})
 """Paths that need no token."""

@@ -6,8 +6,8 @@ import logging
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problem_response import respond
-from app.problems import problem
+from notehop.app.api.problem_response import respond
+from notehop.app.problems import problem
 
 _log = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.middleware.hosts import from_here
-from app.problems import elsewhere
+from notehop.app.api.middleware.hosts import from_here
+from notehop.app.problems import elsewhere
 
 
 class Whence:

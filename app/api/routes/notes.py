@@ -7,10 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
 
-from app.api.examples import BROWSES
-from app.api.json_body import json_body
-from app.api.service import BODY_REFUSED, Service, problems
-from app.models import BrowseQuery, BrowseResult, GraphView, NoteView
+from notehop.app.api.examples import BROWSES
+from notehop.app.api.json_body import json_body
+from notehop.app.api.service import BODY_REFUSED, Service, problems
+from notehop.app.models import BrowseQuery, BrowseResult, GraphView, NoteView
 
 MOST = 300
 """Notes of a picture at most: with more nothing can be told apart."""

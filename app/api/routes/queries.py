@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from app.api.examples import EVENTS, QUERIES, SEARCHES, THEMES
-from app.api.json_body import json_body
-from app.api.service import BODY_REFUSED, Service
-from app.api.streaming import Stream
-from app.models import (
+from notehop.app.api.examples import EVENTS, QUERIES, SEARCHES, THEMES
+from notehop.app.api.json_body import json_body
+from notehop.app.api.service import BODY_REFUSED, Service
+from notehop.app.api.streaming import Stream
+from notehop.app.models import (
     Answer,
     Query,
     SearchQuery,

@@ -7,12 +7,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.api.metrics import MEDIA_TYPE
-from app.api.middleware.hosts import from_here
-from app.api.middleware.tokens import TRUSTED
-from app.api.seen import seen
-from app.api.service import Service, problems
-from app.models import Health, IndexStatus
+from notehop.app.api.metrics import MEDIA_TYPE
+from notehop.app.api.middleware.hosts import from_here
+from notehop.app.api.middleware.tokens import TRUSTED
+from notehop.app.api.seen import seen
+from notehop.app.api.service import Service, problems
+from notehop.app.models import Health, IndexStatus
 
 CHALLENGE = Query(
     pattern="^[0-9a-f]{32}$", description="What a program of the same user has proved."

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Response
 
-from app.api.examples import CAPTURES, TEXTS
-from app.api.json_body import json_body
-from app.api.service import BODY_REFUSED, Service
-from app.models import Captured, CaptureQuery, Embedded, EmbedQuery
+from notehop.app.api.examples import CAPTURES, TEXTS
+from notehop.app.api.json_body import json_body
+from notehop.app.api.service import BODY_REFUSED, Service
+from notehop.app.models import Captured, CaptureQuery, Embedded, EmbedQuery
 
 
 def routes(service: Service) -> APIRouter:

@@ -1,6 +1,6 @@
 """What is to be mended in a vault, and whether its index is sound; no model is loaded.
 
-Touches: vault-read, index (see :mod:`app.container.doctor.index`).
+Touches: vault-read, index (see :mod:`notehop.app.container.doctor.index`).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from pathlib import Path
 
 from rapidfuzz.fuzz import ratio
 
-from app.container.doctor.conflicts import conflict_copies
-from app.container.doctor.index import check_index
-from app.container.doctor.links import NEAR_FOR, ambiguous, fragments, orphans, unresolved
-from app.container.doctor.names import duplicates
-from app.container.kinds import Kind
-from app.container.links import Survey, survey
-from app.container.place import Place
-from app.models import DoctorReport, Kept
+from notehop.app.container.doctor.conflicts import conflict_copies
+from notehop.app.container.doctor.index import check_index
+from notehop.app.container.doctor.links import NEAR_FOR, ambiguous, fragments, orphans, unresolved
+from notehop.app.container.doctor.names import duplicates
+from notehop.app.container.kinds import Kind
+from notehop.app.container.links import Survey, survey
+from notehop.app.container.place import Place
+from notehop.app.models import DoctorReport, Kept
 
 _LONG_ENOUGH = 200
 """Characters from which two texts can be told to be nearly the same: templates are short."""

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 
-from app.container.pending import pending_changes
-from app.container.place import Place
-from app.models import IndexCheck, IndexFinding, PartState
-from config.errors import (
+from notehop.app.container.pending import pending_changes
+from notehop.app.container.place import Place
+from notehop.app.models import IndexCheck, IndexFinding, PartState
+from notehop.config.errors import (
     IndexFailure,
     IndexLocked,
     IndexMismatch,
@@ -22,12 +22,12 @@ from config.errors import (
     ModelError,
     NotehopError,
 )
-from indexing.embed.door import read_door
-from indexing.identity import wanted
-from indexing.stores.catalog import Catalog, CatalogSnapshot
-from indexing.stores.catalog_check import check_catalog
-from indexing.stores.finding import ELSEWHERE, INDEX, REBUILD, Finding, said_of
-from indexing.stores.integrity import (
+from notehop.indexing.embed.door import read_door
+from notehop.indexing.identity import wanted
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog_check import check_catalog
+from notehop.indexing.stores.finding import ELSEWHERE, INDEX, REBUILD, Finding, said_of
+from notehop.indexing.stores.integrity import (
     NAMES,
     Checked,
     Held,
@@ -37,14 +37,14 @@ from indexing.stores.integrity import (
     check_table,
     wanted_of,
 )
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lock import WriterLock
-from indexing.stores.probe import Probe, probe_apart
-from indexing.stores.reader_fingerprint import check_fingerprint, check_vault
-from indexing.stores.reader_holdings import dimensions_of
-from indexing.stores.replacement import settle
-from indexing.stores.seal import PARTS, Part, break_seal, doubts, put_seal, read_seal
-from indexing.stores.vectors import Collection as Name
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.probe import Probe, probe_apart
+from notehop.indexing.stores.reader_fingerprint import check_fingerprint, check_vault
+from notehop.indexing.stores.reader_holdings import dimensions_of
+from notehop.indexing.stores.replacement import settle
+from notehop.indexing.stores.seal import PARTS, Part, break_seal, doubts, put_seal, read_seal
+from notehop.indexing.stores.vectors import Collection as Name
 
 
 class _Check:

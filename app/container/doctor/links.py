@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.container.links import Survey
-from app.container.near import Name, Near, NearNames
-from app.models import (
+from notehop.app.container.links import Survey
+from notehop.app.container.near import Name, Near, NearNames
+from notehop.app.models import (
     AmbiguousTarget,
     BrokenFragment,
     LinkPlace,
     NearMiss,
     UnresolvedTarget,
 )
-from indexing.graph.model import ResolvedLink, Status
-from indexing.graph.names import fold, link_name
-from indexing.graph.targets import ambiguous_targets, unresolved_targets
+from notehop.indexing.graph.model import ResolvedLink, Status
+from notehop.indexing.graph.names import fold, link_name
+from notehop.indexing.graph.targets import ambiguous_targets, unresolved_targets
 
 NEAR_FOR = 2_000
 """Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
@@ -24,7 +24,7 @@ NEAR_FOR = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A link as :mod:`indexing.graph.targets` reads it."""
+    """A link as :mod:`notehop.indexing.graph.targets` reads it."""
 
     path: str
     line: int

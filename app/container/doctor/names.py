@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from app.container.links import ReadNote
-from app.models import Duplicate
-from indexing.graph.files import alias_key
-from indexing.graph.names import fold, link_name
+from notehop.app.container.links import ReadNote
+from notehop.app.models import Duplicate
+from notehop.indexing.graph.files import alias_key
+from notehop.indexing.graph.names import fold, link_name
 
 Kind = Literal["name", "title", "alias"]
 

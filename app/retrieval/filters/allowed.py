@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.retrieval.index_view import Hits
-from indexing.stores.model import ChunkId
-from indexing.tokens.phrases import Phrase, said_by
+from notehop.app.retrieval.index_view import Hits
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.tokens.phrases import Phrase, said_by
 
 FEW = 8
 """Chunks are ranked by name where they are at most this fraction of all. Looking up each of more

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from types import MappingProxyType
 
-from config.errors import QueryError
+from notehop.config.errors import QueryError
 
 ACCEPTED = "write 2026-10-07, 2026-10, 2026, today, yesterday, or a time ago: 7d, 2w, 3m, 1y"
 

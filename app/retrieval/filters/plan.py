@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from app.models import FilterFields, Filters
-from app.retrieval.filters.condition import Condition
-from app.retrieval.filters.days import day_of
-from app.retrieval.filters.syntax import Written, read
-from config.errors import QueryError
-from indexing.tokens.phrases import words_said
+from notehop.app.models import FilterFields, Filters
+from notehop.app.retrieval.filters.condition import Condition
+from notehop.app.retrieval.filters.days import day_of
+from notehop.app.retrieval.filters.syntax import Written, read
+from notehop.config.errors import QueryError
+from notehop.indexing.tokens.phrases import words_said
 
 EMPTY = "the query is empty; write what you look for"
 
@@ -21,7 +21,7 @@ class Plan:
     """A query as it will be run: ``text`` is searched for in what ``conditions`` leave.
 
     ``lists`` tells that there is no word to search for: the newest notes are wanted. ``unknown``
-    and ``without_value`` are those of :class:`app.retrieval.filters.syntax.Written`; ``wordless``
+    and ``without_value`` are those of :class:`notehop.app.retrieval.filters.syntax.Written`; ``wordless``
     are the phrases that hold no word, and narrow nothing.
     """
 

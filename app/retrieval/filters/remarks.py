@@ -11,12 +11,19 @@ from difflib import get_close_matches
 from itertools import islice
 from posixpath import basename, dirname
 
-from app.retrieval.filters.condition import Condition
-from app.retrieval.filters.plan import Plan
-from app.retrieval.filters.resolve import Labels, notes_of
-from indexing.graph.names import fold
-from indexing.shown import counted, on_one_line
-from indexing.stores.labels import TAG, TYPE, key_label, property_label, tag_label, value_label
+from notehop.app.retrieval.filters.condition import Condition
+from notehop.app.retrieval.filters.plan import Plan
+from notehop.app.retrieval.filters.resolve import Labels, notes_of
+from notehop.indexing.graph.names import fold
+from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.stores.labels import (
+    TAG,
+    TYPE,
+    key_label,
+    property_label,
+    tag_label,
+    value_label,
+)
 
 NAMED = 5
 """Tags, folders or values that are named instead of one that is not there."""

@@ -12,14 +12,14 @@ from functools import reduce
 from itertools import chain
 from typing import Protocol
 
-from app.retrieval.filters.allowed import FEW, Allowed, PhraseTest
-from app.retrieval.filters.condition import Condition
-from app.retrieval.filters.days import day_of
-from app.retrieval.index_view import IndexView
-from indexing.stores.labels import TAG, TYPE, property_label, tag_label, value_label
-from indexing.stores.model import ChunkId
-from indexing.tokens import Tokenizer
-from indexing.tokens.phrases import Phrase
+from notehop.app.retrieval.filters.allowed import FEW, Allowed, PhraseTest
+from notehop.app.retrieval.filters.condition import Condition
+from notehop.app.retrieval.filters.days import day_of
+from notehop.app.retrieval.index_view import IndexView
+from notehop.indexing.stores.labels import TAG, TYPE, property_label, tag_label, value_label
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.phrases import Phrase
 
 Paths = frozenset[str]
 
@@ -32,7 +32,7 @@ _SAID = ("title", "aliases", "h1", "h2", "h3", "content")
 
 class Labels(Protocol):
     """The notes of a generation by what they can be filtered by; see
-    :class:`indexing.stores.catalog_filter.NoteLabels`."""
+    :class:`notehop.indexing.stores.catalog_filter.NoteLabels`."""
 
     def having(self, name: str, value: str) -> Paths:
         """The notes with a label."""

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.retrieval.filters.condition import KEYS, Condition
-from indexing.tokens.phrases import words_said
+from notehop.app.retrieval.filters.condition import KEYS, Condition
+from notehop.indexing.tokens.phrases import words_said
 
 _QUOTED = r'"[^"\n]+"|“[^“”\n]+”'
 _ITEM = re.compile(

@@ -12,8 +12,8 @@ from typing import Protocol, runtime_checkable
 
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.index_view import Hits, IndexView
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.indexing.stores.model import ChunkId
 
 
 class CandidateSignal(Protocol):

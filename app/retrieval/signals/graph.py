@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.index_view import Hits, IndexView
-from app.retrieval.signals.candidates import best_by_note
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.app.retrieval.signals.candidates import best_by_note
+from notehop.indexing.stores.model import ChunkId
 
 NOTES = 30
 """Best notes whose links count. Those behind them are chance hits of one signal, and each costs the

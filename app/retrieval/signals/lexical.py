@@ -11,12 +11,12 @@ from functools import partial
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from app.retrieval.filters.allowed import Allowed, ranked
-from app.retrieval.index_view import Hits, IndexView, ViewSource
-from app.retrieval.signals.signal import SignalRetriever, checked_top_k
-from app.retrieval.trace import view_for
-from indexing.stores.model import ChunkId
-from indexing.tokens import Tokenizer
+from notehop.app.retrieval.filters.allowed import Allowed, ranked
+from notehop.app.retrieval.index_view import Hits, IndexView, ViewSource
+from notehop.app.retrieval.signals.signal import SignalRetriever, checked_top_k
+from notehop.app.retrieval.trace import view_for
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.tokens import Tokenizer
 
 
 class _OneGeneration:
@@ -80,7 +80,7 @@ class LexicalRetriever(SignalRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # Its package takes a seventh of a second to import, and a search asks for ranks alone.
-        from indexing.stores.bm25 import bm25_retriever
+        from notehop.indexing.stores.bm25 import bm25_retriever
 
         ranking = _OneGeneration(
             view_for(query_bundle, self._source), self._tokenizer, self._allowed

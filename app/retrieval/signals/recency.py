@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.expansion import WINDOW, recency
-from app.retrieval.index_view import Hits, IndexView
-from app.retrieval.note_time import DAY, newest, says_its_time, worked_on
-from app.retrieval.signals.candidates import best_by_note
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.expansion import WINDOW, recency
+from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.app.retrieval.note_time import DAY, newest, says_its_time, worked_on
+from notehop.app.retrieval.signals.candidates import best_by_note
+from notehop.indexing.stores.model import ChunkId
 
 NOTES = 50
 """Best notes that are ranked: a new note far down the candidates is one of chance."""

@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.expansion import recency
-from app.retrieval.filters.allowed import Allowed, among
-from app.retrieval.index_view import Hits, IndexView
-from app.retrieval.note_time import DAY, day_of, newest, own_day, says_its_time, worked_on
-from app.retrieval.subject import Subject
-from indexing.stores.model import ChunkId, NoteRow
+from notehop.app.retrieval.expansion import recency
+from notehop.app.retrieval.filters.allowed import Allowed, among
+from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.app.retrieval.note_time import DAY, day_of, newest, own_day, says_its_time, worked_on
+from notehop.app.retrieval.subject import Subject
+from notehop.indexing.stores.model import ChunkId, NoteRow
 
 WINDOW = 30 * DAY
 """How far behind the last news a note may be."""

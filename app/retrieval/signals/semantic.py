@@ -12,12 +12,12 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.filters.allowed import Allowed, ranked
-from app.retrieval.index_view import Hits, IndexView, Vector, ViewSource
-from app.retrieval.query_vector import aquery_vector, query_vector
-from app.retrieval.signals.signal import SignalRetriever, checked_top_k
-from indexing.beside import Beside
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.filters.allowed import Allowed, ranked
+from notehop.app.retrieval.index_view import Hits, IndexView, Vector, ViewSource
+from notehop.app.retrieval.query_vector import aquery_vector, query_vector
+from notehop.app.retrieval.signals.signal import SignalRetriever, checked_top_k
+from notehop.indexing.beside import Beside
+from notehop.indexing.stores.model import ChunkId
 
 
 class SemanticRetriever(SignalRetriever):

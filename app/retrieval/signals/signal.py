@@ -12,10 +12,10 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.retrieval.index_view import Hits, IndexView, ViewSource
-from app.retrieval.nodes import fill, light_hits
-from app.retrieval.trace import view_for
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.index_view import Hits, IndexView, ViewSource
+from notehop.app.retrieval.nodes import fill, light_hits
+from notehop.app.retrieval.trace import view_for
+from notehop.indexing.stores.model import ChunkId
 
 
 class SignalRetriever(BaseRetriever):

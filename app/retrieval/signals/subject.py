@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.filters.allowed import Allowed, among
-from app.retrieval.index_view import Hits, IndexView
-from app.retrieval.subject import Subject
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.filters.allowed import Allowed, among
+from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.app.retrieval.subject import Subject
+from notehop.indexing.stores.model import ChunkId
 
 
 class SubjectSignal:

@@ -10,10 +10,10 @@ from collections.abc import Collection
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.filters.allowed import Allowed, among
-from app.retrieval.index_view import Hits, IndexView, ViewSource
-from app.retrieval.signals.signal import SignalRetriever
-from indexing.stores.model import ChunkId
+from notehop.app.retrieval.filters.allowed import Allowed, among
+from notehop.app.retrieval.index_view import Hits, IndexView, ViewSource
+from notehop.app.retrieval.signals.signal import SignalRetriever
+from notehop.indexing.stores.model import ChunkId
 
 
 class TitleRetriever(SignalRetriever):

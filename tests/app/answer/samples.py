@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from app.answer.relevance import Reading, Term, Vectors
-from app.models import ConnectedNote, LinkedFrom, Source
+from notehop.app.answer.relevance import Reading, Term, Vectors
+from notehop.app.models import ConnectedNote, LinkedFrom, Source
 
 
 def source(number: int, text: str, **fields: Any) -> Source:

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen
 
-from app.answer.checking import Checked, Checker
-from app.answer.cross_check import CrossCheck
-from app.answer.draft import quoted, written
-from app.answer.extractive import Quote
-from app.answer.material import material_of
-from app.answer.quoting import ExtractiveSynthesizer
-from app.answer.relevance import Reading
-from app.answer.writing import LlmSynthesizer
-from config.errors import ModelError
+from notehop.app.answer.checking import Checked, Checker
+from notehop.app.answer.cross_check import CrossCheck
+from notehop.app.answer.draft import quoted, written
+from notehop.app.answer.extractive import Quote
+from notehop.app.answer.material import material_of
+from notehop.app.answer.quoting import ExtractiveSynthesizer
+from notehop.app.answer.relevance import Reading
+from notehop.app.answer.writing import LlmSynthesizer
+from notehop.config.errors import ModelError
 from tests.app.answer.samples import connected_node, reading, source_node
 from tests.app.scripted_llm import ScriptedLLM
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.answer.claims import sentences
-from app.answer.draft import Draft, Mode, quoted, silent
-from app.answer.extractive import Quote
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.claims import sentences
+from notehop.app.answer.draft import Draft, Mode, quoted, silent
+from notehop.app.answer.extractive import Quote
+from notehop.indexing.vault.sentences import sentence_spans
 from tests.app.answer.samples import source
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answer.code_spans import code_spans, open_fence
+from notehop.app.answer.code_spans import code_spans, open_fence
 
 
 @pytest.mark.parametrize(

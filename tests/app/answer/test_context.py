@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.answer.context import build_context, joined
+from notehop.app.answer.context import build_context, joined
 from tests.app.answer.samples import connected, source
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.answer.conversation import KEPT, LONGEST, Turn, history, standalone
+from notehop.app.answer.conversation import KEPT, LONGEST, Turn, history, standalone
 from tests.app.scripted_llm import ScriptedLLM
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.answer import extractive
-from app.answer.extractive import Quote
-from app.answer.relevance import BRIDGED, COMPARED, Named, Reading, Vectors
-from app.models import Source
+from notehop.app.answer import extractive
+from notehop.app.answer.extractive import Quote
+from notehop.app.answer.relevance import BRIDGED, COMPARED, Named, Reading, Vectors
+from notehop.app.models import Source
 from tests.app.answer.samples import reading, source
 
 PLAN = "The team met twice. The atlas launch is on 14 June. Coffee was good."

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.answer.fitting import USEFUL, Fitted, fit
-from app.answer.material import Material
-from app.answer.units import units
-from app.models import ConnectedNote, Source
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.fitting import USEFUL, Fitted, fit
+from notehop.app.answer.material import Material
+from notehop.app.answer.units import units
+from notehop.app.models import ConnectedNote, Source
+from notehop.indexing.vault.sentences import sentence_spans
 from tests.app.answer.samples import connected, source
 
 

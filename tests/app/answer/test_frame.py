@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answer.context import CONNECTED_TITLE, build_context
-from app.answer.frame import body, one_line
+from notehop.app.answer.context import CONNECTED_TITLE, build_context
+from notehop.app.answer.frame import body, one_line
 from tests.app.answer.samples import connected, source
 
 ZERO_WIDTH = "\u200b"

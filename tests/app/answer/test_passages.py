@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answer.passages import LONGEST_CODE, LONGEST_ITEM, passages
-from indexing.vault.parse import parse_note
-from indexing.vault.plain import plain_text
+from notehop.app.answer.passages import LONGEST_CODE, LONGEST_ITEM, passages
+from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.plain import plain_text
 from tests.app.answer.samples import split_sentences
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.answer.citations import check_citations
-from app.answer.pieces import MarkerFilter, sentences_of
+from notehop.app.answer.citations import check_citations
+from notehop.app.answer.pieces import MarkerFilter, sentences_of
 
 MARKERS, LABELS = ("[1]", "[2]"), ("C1",)
 

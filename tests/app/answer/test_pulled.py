@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from app.answer.pulled import AHEAD, pulled
+from notehop.app.answer.pulled import AHEAD, pulled
 
 SOON = 20
 """Seconds after which something that should have happened is taken not to."""

@@ -8,10 +8,10 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.answer.query_engine import NotehopQueryEngine
-from app.answer.quoting import ExtractiveSynthesizer
-from app.answer.writing import LlmSynthesizer
-from app.retrieval.trace import trace_of
+from notehop.app.answer.query_engine import NotehopQueryEngine
+from notehop.app.answer.quoting import ExtractiveSynthesizer
+from notehop.app.answer.writing import LlmSynthesizer
+from notehop.app.retrieval.trace import trace_of
 from tests.app.answer.samples import connected_node, reading, source_node
 from tests.app.scripted_llm import ScriptedLLM
 

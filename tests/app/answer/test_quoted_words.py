@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.answer.quoted_words import evidence, lines_of
-from app.answer.units import units
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.quoted_words import evidence, lines_of
+from notehop.app.answer.units import units
+from notehop.indexing.vault.sentences import sentence_spans
 from tests.app.answer.samples import source
 
 TEXT = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.answer.support import Known, Stated, Verdict, held_against, judged
-from app.models import Source
+from notehop.app.answer.support import Known, Stated, Verdict, held_against, judged
+from notehop.app.models import Source
 from tests.app.answer.samples import reading, source
 
 TEXT = (

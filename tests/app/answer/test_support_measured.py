@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from app.answer.support import Known, Stated, held_against, judged
-from app.models import Source
+from notehop.app.answer.support import Known, Stated, held_against, judged
+from notehop.app.models import Source
 
 pytestmark = pytest.mark.model
 
@@ -28,8 +28,8 @@ ROWS = [
 @pytest.fixture(scope="module")
 def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
     """How many sentences of a kind got which support."""
-    from app import open_vault
-    from app.container.reading import reading_of
+    from notehop import open_vault
+    from notehop.app.container.reading import reading_of
 
     vault, index = demo
     with open_vault(vault, index_dir=index) as opened:

@@ -10,9 +10,9 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.schema import NodeWithScore
 
-from app.answer.quoting import ExtractiveSynthesizer
-from app.answer.synthesizer import VaultSynthesizer
-from app.answer.writing import LlmSynthesizer
+from notehop.app.answer.quoting import ExtractiveSynthesizer
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.writing import LlmSynthesizer
 from tests.app.answer.samples import connected_node, reading, source_node
 from tests.app.scripted_llm import ScriptedLLM
 

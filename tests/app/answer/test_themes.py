@@ -18,16 +18,16 @@ from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 from llama_index.core.schema import NodeWithScore
 from pydantic import PrivateAttr
 
-from app.answer.draft import Draft
-from app.answer.material import material_of
-from app.answer.quoting import ExtractiveSynthesizer
-from app.answer.synthesizer import VaultSynthesizer
-from app.answer.theme_groups import groups_of, only
-from app.answer.theme_quotes import ABOUT, THEMES, ThemeQuotes
-from app.answer.theme_writing import ThemeSynthesizer
-from app.answer.writing import LlmSynthesizer
-from config.errors import ProviderError
-from indexing.llm.egress import SENDING
+from notehop.app.answer.draft import Draft
+from notehop.app.answer.material import material_of
+from notehop.app.answer.quoting import ExtractiveSynthesizer
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.theme_groups import groups_of, only
+from notehop.app.answer.theme_quotes import ABOUT, THEMES, ThemeQuotes
+from notehop.app.answer.theme_writing import ThemeSynthesizer
+from notehop.app.answer.writing import LlmSynthesizer
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.egress import SENDING
 from tests.app.answer.samples import reading, source_node
 
 QUESTION = "What are the main themes?"

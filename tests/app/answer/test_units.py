@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.answer.units import bare, units
-from indexing.vault.sentences import sentence_spans
+from notehop.app.answer.units import bare, units
+from notehop.indexing.vault.sentences import sentence_spans
 
 
 def cut(text: str) -> list[tuple[str, str]]:

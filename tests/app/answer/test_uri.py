@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.answer.uri import open_uri
+from notehop.app.answer.uri import open_uri
 
 
 @pytest.mark.parametrize(

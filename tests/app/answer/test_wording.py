@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.answer.wording import denied, first_word, names_of, turned, unnamed
+from notehop.app.answer.wording import denied, first_word, names_of, turned, unnamed
 
 SMALL = frozenset(("the", "a", "is", "was", "does", "do", "and", "in", "of", "to", "it"))
 

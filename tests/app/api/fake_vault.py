@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from app.models import (
+from notehop.app.models import (
     Answer,
     BrowseQuery,
     BrowseResult,
@@ -30,7 +30,7 @@ from app.models import (
     TokenEvent,
     WriterNow,
 )
-from config.errors import NoteMissing, QueryError
+from notehop.config.errors import NoteMissing, QueryError
 
 STATUS = IndexStatus(
     vault="/notes/My vault",

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.api.middleware.body import MAX_BODY
+from notehop.app.api.middleware.body import MAX_BODY
 from tests.app.api.served import request
 
 TOKEN = "a-token-of-the-tests-0123456789"

@@ -10,11 +10,11 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from app.api.app import create_app
-from app.api.middleware.body import MAX_BODY
-from app.models import IndexStatus, SearchResult
-from config import load_settings
-from config.errors import IndexMissing, ModelError, NotehopError
+from notehop.app.api.app import create_app
+from notehop.app.api.middleware.body import MAX_BODY
+from notehop.app.models import IndexStatus, SearchResult
+from notehop.config import load_settings
+from notehop.config.errors import IndexMissing, ModelError, NotehopError
 from tests.app.api.fake_vault import STATUS, FakeVault
 
 HOME = "http://127.0.0.1:8765"

@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from app.api.desk import Desk, Desks
-from app.api.logs import request_id
-from app.api.refusal import Refusal
-from config import load_settings
-from indexing.llm.egress import sending
+from notehop.app.api.desk import Desk, Desks
+from notehop.app.api.logs import request_id
+from notehop.app.api.refusal import Refusal
+from notehop.config import load_settings
+from notehop.indexing.llm.egress import sending
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.api.app import create_app
-from app.container import locate
-from app.container.opening import open_place
+from notehop.app.api.app import create_app
+from notehop.app.container import locate
+from notehop.app.container.opening import open_place
 from tests.app.api.served import serving
 
 pytestmark = pytest.mark.model

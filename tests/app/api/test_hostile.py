@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from app.api.app import create_app
-from app.api.desk import Desks
-from app.api.middleware.headers import HEADERS
-from app.api.parts import Part
-from app.container import locate
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from app.web import routes
-from config import load_settings
-from config.settings import ServerSettings
+from notehop.app.api.app import create_app
+from notehop.app.api.desk import Desks
+from notehop.app.api.middleware.headers import HEADERS
+from notehop.app.api.parts import Part
+from notehop.app.container import locate
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.app.web import routes
+from notehop.config import load_settings
+from notehop.config.settings import ServerSettings
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import CASES, TOKEN, Case
 from tests.app.api.served import Said, request, say, serving

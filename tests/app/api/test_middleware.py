@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.api import protocol
-from app.api.app import create_app
-from app.api.logs import KeyValue, request_id
-from app.api.middleware.body import BodyLimit
-from app.api.middleware.hosts import host_name, is_loopback
-from app.api.middleware.rate import REMEMBERED, Buckets
-from app.api.middleware.tokens import GUESSES
-from app.api.parts import Part
-from config import load_settings
-from config.errors import (
+from notehop.app.api import protocol
+from notehop.app.api.app import create_app
+from notehop.app.api.logs import KeyValue, request_id
+from notehop.app.api.middleware.body import BodyLimit
+from notehop.app.api.middleware.hosts import host_name, is_loopback
+from notehop.app.api.middleware.rate import REMEMBERED, Buckets
+from notehop.app.api.middleware.tokens import GUESSES
+from notehop.app.api.parts import Part
+from notehop.config import load_settings
+from notehop.config.errors import (
     CaptureFailed,
     CaptureFolder,
     NotehopError,
@@ -30,7 +30,7 @@ from config.errors import (
     UsageError,
     VaultError,
 )
-from config.settings import ServerSettings
+from notehop.config.settings import ServerSettings
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import TOKEN
 from tests.app.api.served import request, say, serving
@@ -237,7 +237,7 @@ def test_an_error_is_logged_under_the_id_of_its_request(caplog: pytest.LogCaptur
         def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
             seen.append(request_id.get())
 
-    log = logging.getLogger("app.api.middleware.unexpected")
+    log = logging.getLogger("notehop.app.api.middleware.unexpected")
     handler = Watching()
     log.addHandler(handler)
     try:

@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from app.api.app import create_app
-from app.api.port import PortTaken, listen, url_of
-from config.errors import NotehopError, UsageError
+from notehop.app.api.app import create_app
+from notehop.app.api.port import PortTaken, listen, url_of
+from notehop.config.errors import NotehopError, UsageError
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.served import serving
 

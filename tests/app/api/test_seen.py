@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.api.seen import seen
-from app.models import EgressHost, EnrichmentNow, LanguageModelNow
-from app.models.status import NotWritten
+from notehop.app.api.seen import seen
+from notehop.app.models import EgressHost, EnrichmentNow, LanguageModelNow
+from notehop.app.models.status import NotWritten
 from tests.app.api.fake_vault import STATUS
 
 HOST = EgressHost(

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from app.api.app import create_app
-from app.models import DoneEvent, ErrorEvent, Query, SourcesEvent, StreamEvent, TokenEvent
-from app.problems import http_problem
-from config import load_settings
-from config.errors import ModelError
+from notehop.app.api.app import create_app
+from notehop.app.models import DoneEvent, ErrorEvent, Query, SourcesEvent, StreamEvent, TokenEvent
+from notehop.app.problems import http_problem
+from notehop.config import load_settings
+from notehop.config.errors import ModelError
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.served import serving
 

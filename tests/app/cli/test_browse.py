@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from app.cli.program import app
+from notehop.app.cli.program import app
 from tests.app.container.built import built
 
 NOTES = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from app.cli import program
-from app.cli.program import app
-from config.errors import IndexDamaged
+from notehop.app.cli import program
+from notehop.app.cli.program import app
+from notehop.config.errors import IndexDamaged
 
 
 def call(*arguments: str | Path) -> Result:
@@ -168,7 +168,7 @@ def test_an_unforeseen_error_is_one_line(vault: Path, monkeypatch: pytest.Monkey
     def fail(*_: object) -> None:
         raise ZeroDivisionError("by zero\nmore")
 
-    monkeypatch.setattr("app.container.links.list_links", fail)
+    monkeypatch.setattr("notehop.app.container.links.list_links", fail)
     result = call("links", vault)
     assert told(result, 1) == (
         "error: unexpected ZeroDivisionError: by zero; --debug shows the traceback\n"
@@ -183,7 +183,7 @@ def test_ctrl_c(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("app.container.links.list_links", stop)
+    monkeypatch.setattr("notehop.app.container.links.list_links", stop)
     result = call("links", vault)
     assert (result.exit_code, result.stdout) == (130, "")
 
@@ -192,7 +192,7 @@ def test_our_errors_are_failures(vault: Path, monkeypatch: pytest.MonkeyPatch) -
     def fail(*_: object) -> None:
         raise IndexDamaged("index is damaged; run: notehop index --rebuild")
 
-    monkeypatch.setattr("app.container.links.list_links", fail)
+    monkeypatch.setattr("notehop.app.container.links.list_links", fail)
     assert "--rebuild" in told(call("links", vault), 1)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from app.cli.program import app
-from app.container.place import Place
-from app.models import DoctorReport
-from indexing.stores.lock import WriterLock
+from notehop.app.cli.program import app
+from notehop.app.container.place import Place
+from notehop.app.models import DoctorReport
+from notehop.indexing.stores.lock import WriterLock
 from tests.app.container.built import built, place_of
 
 NOTES = {

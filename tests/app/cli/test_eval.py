@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.show_evaluation import show_evaluation
-from app.evaluation.asking import ask_all
-from app.evaluation.comparison import Evaluated, compare
-from app.evaluation.question import QuestionSet
+from notehop.app.cli.show_evaluation import show_evaluation
+from notehop.app.evaluation.asking import ask_all
+from notehop.app.evaluation.comparison import Evaluated, compare
+from notehop.app.evaluation.question import QuestionSet
 from tests.app.cli.test_cli import call, told
 from tests.app.evaluation.test_comparison import BOTH, KNOWN, VARIANTS, answering, evaluated
 

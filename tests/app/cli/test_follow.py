@@ -16,9 +16,9 @@ from typing import Any
 import psutil
 import pytest
 
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.watch.state import read_watch_state
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.watch.state import read_watch_state
 
 pytestmark = pytest.mark.model
 
@@ -49,7 +49,7 @@ def test_a_server_builds_follows_and_takes_its_follower_with_it(tmp_path: Path) 
     vault.mkdir()
     (vault / "tides.md").write_text("# Tides\nThe divers wait for the neap tide.")
     (vault / "walls.md").write_text("# Walls\nStones for the harbour wall. See [[tides]].")
-    command = [sys.executable, "-m", "app", "serve", "--json", "--port", "0"]
+    command = [sys.executable, "-m", "notehop.app", "serve", "--json", "--port", "0"]
     with subprocess.Popen(
         [*command, "--vault", str(vault), "--index-dir", str(layout.root)],
         stdout=subprocess.PIPE,
@@ -92,7 +92,7 @@ def test_indexing_that_goes_on(tmp_path: Path, indexed: tuple[Path, Path]) -> No
     # The exported model of another index saves making one.
     layout.create(vault)
     layout.model.symlink_to(IndexLayout(other).model)
-    command = [sys.executable, "-m", "app", "index", str(vault), "--watch", "--json"]
+    command = [sys.executable, "-m", "notehop.app", "index", str(vault), "--watch", "--json"]
     with subprocess.Popen(
         [*command, "--index-dir", str(layout.root)],
         stdout=subprocess.PIPE,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.program import run
+from notehop.app.cli.program import run
 from tests.indexing.embed.fake_hub import COMMIT, FILES, NAME, NEEDED, Hub, running_hub
 
 

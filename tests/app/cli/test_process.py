@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "app"]
+COMMAND = [sys.executable, "-m", "notehop.app"]
 
 
 def notehop(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -66,7 +66,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
 def test_starting_loads_nothing_heavy() -> None:
     heavy = ("torch", "transformers", "chromadb", "llama_index", "numpy", "fastapi", "mcp")
     code = (
-        "import sys; from app.cli.program import run; run(['--help'])\n"
+        "import sys; from notehop.app.cli.program import run; run(['--help'])\n"
         f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
     )
     result = subprocess.run(
@@ -84,7 +84,7 @@ def test_starting_loads_nothing_heavy() -> None:
 def test_searching_loads_no_torch(indexed: tuple[Path, Path]) -> None:
     folder, index = indexed
     code = (
-        "import sys; from app.cli.program import run\n"
+        "import sys; from notehop.app.cli.program import run\n"
         f"code = run(['ask', 'launch of Atlas', '--json', '--vault', {str(folder)!r}, "
         f"'--index-dir', {str(index)!r}])\n"
         "heavy = ('torch', 'transformers', 'sentence_transformers', 'chromadb')\n"

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from indexing.terminal import EVERY, PlainProgress, TerminalProgress, terminal_progress
+from notehop.indexing.terminal import EVERY, PlainProgress, TerminalProgress, terminal_progress
 
 
 class Terminal(io.StringIO):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.answer.draft import silent
-from app.cli.show_answer import show_hits
-from app.models import Hit, SearchResult
-from app.retrieval.connected_reason import reason
+from notehop.app.answer.draft import silent
+from notehop.app.cli.show_answer import show_hits
+from notehop.app.models import Hit, SearchResult
+from notehop.app.retrieval.connected_reason import reason
 from tests.app.answer.samples import connected, source
 from tests.app.retrieval.test_connected_order import candidate
 

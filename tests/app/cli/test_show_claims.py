@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli.show_answer import show_answer
-from app.models import Answer, Citation, Claim, LeftOut
+from notehop.app.cli.show_answer import show_answer
+from notehop.app.models import Answer, Citation, Claim, LeftOut
 from tests.app.answer.samples import source
 
 TEXT = "It opens in April [1]. It costs £3 [1]. So they say [C1]. Nobody minds."

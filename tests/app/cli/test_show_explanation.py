@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli.show_answer import show_hits
-from app.cli.show_explanation import show_explanation
-from app.models import Explanation, Hit, SearchResult
+from notehop.app.cli.show_answer import show_hits
+from notehop.app.cli.show_explanation import show_explanation
+from notehop.app.models import Explanation, Hit, SearchResult
 from tests.app.answer.samples import connected, source
 
 FORGED = "a\n[9] Forged"

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.cli.program import app
-from indexing.stores.layout import IndexLayout
+from notehop.app.cli.program import app
+from notehop.indexing.stores.layout import IndexLayout
 
 pytestmark = pytest.mark.model
 
@@ -32,7 +32,7 @@ def where(indexed: tuple[Path, Path]) -> Iterator[list[str]]:
     named = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
     layout = IndexLayout(indexed[1])
     with subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", "--no-watch", "--port", "0", *named],
+        [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", *named],
         stderr=subprocess.PIPE,
         text=True,
         env=environment(),
@@ -81,9 +81,9 @@ def test_the_same_is_printed(
     where: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("app.container.opening.open_place", not_here)
+        patched.setattr("notehop.app.container.opening.open_place", not_here)
         asked = call(*arguments, *where)
-    monkeypatch.setattr("app.container.remote.read_running", lambda _: None)
+    monkeypatch.setattr("notehop.app.container.remote.read_running", lambda _: None)
     assert call(*arguments, *where) == asked
 
 
@@ -95,13 +95,13 @@ def test_a_conversation_is_the_same(where: list[str], monkeypatch: pytest.Monkey
         return result.exit_code, result.stdout
 
     with monkeypatch.context() as patched:
-        patched.setattr("app.container.opening.open_place", not_here)
+        patched.setattr("notehop.app.container.opening.open_place", not_here)
         code, told = talk()
     assert code == 0
     assert "14 June 2027" in told
     assert told.count("14 June 2027") == 1
     assert told.index("Atlas.md") < told.index("Bread.md")
-    monkeypatch.setattr("app.container.remote.read_running", lambda _: None)
+    monkeypatch.setattr("notehop.app.container.remote.read_running", lambda _: None)
     assert talk() == (code, told)
 
 
@@ -116,7 +116,7 @@ def test_a_text_is_captured_by_the_server(
     where: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inbox = Path(where[1]) / "Inbox"
-    monkeypatch.setattr("app.container.capturing.capture_cold", not_here)
+    monkeypatch.setattr("notehop.app.container.capturing.capture_cold", not_here)
     try:
         code, told, _ = call("capture", "The launch waits for the tiles.", "--json", *where)
         found = json.loads(told)
@@ -139,14 +139,14 @@ def test_other_settings_are_answered_here(
     monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "0")
     code, told, _ = call("search", "launch", "--json", *where)
     assert (code, json.loads(told.replace("  ,\n", ""))["connected_notes"]) == (0, [])
-    monkeypatch.setattr("app.container.opening.open_place", not_here)
+    monkeypatch.setattr("notehop.app.container.opening.open_place", not_here)
     assert call("search", "launch", *where)[0] == 1
 
 
 def test_little_is_loaded(where: list[str]) -> None:
     heavy = ("llama_index", "chromadb", "numpy", "onnxruntime", "sqlalchemy", "fastapi", "httpx")
     code = (
-        "import sys; from app.cli.program import run\n"
+        "import sys; from notehop.app.cli.program import run\n"
         f"code = run(['search', 'launch', '--json', *{where!r}])\n"
         f"print(code, [name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
     )
@@ -167,13 +167,13 @@ def test_debug_says_why_a_server_is_not_asked(
 ) -> None:
     monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "0")
     result = subprocess.run(
-        [sys.executable, "-m", "app", "search", "launch", *where, "--debug"],
+        [sys.executable, "-m", "notehop.app", "search", "launch", *where, "--debug"],
         capture_output=True,
         text=True,
         env=environment(),
         timeout=60,
         check=True,
     )
-    lines = [line for line in result.stderr.splitlines() if "app.container.remote" in line]
+    lines = [line for line in result.stderr.splitlines() if "notehop.app.container.remote" in line]
     assert len(lines) == 1
     assert "has other settings" in lines[0]

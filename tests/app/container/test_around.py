@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.container.around import around, leads, way
+from notehop.app.container.around import around, leads, way
 from tests.app.retrieval.fake_index import FakeIndex
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from app.models import BrowseQuery, BrowseResult
-from config.errors import NoteMissing, QueryError
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.app.models import BrowseQuery, BrowseResult
+from notehop.config.errors import NoteMissing, QueryError
 from tests.app.container.built import built
 
 NOTES = {

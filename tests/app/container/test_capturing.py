@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from app.container import capturing
-from app.container.capturing import Find, capture, capture_cold
-from app.container.place import Place, locate
-from app.models import CaptureQuery, Connection
-from config.errors import CaptureFailed, IndexMissing, QueryError
-from indexing.capture.capture import Kept
+from notehop.app.container import capturing
+from notehop.app.container.capturing import Find, capture, capture_cold
+from notehop.app.container.place import Place, locate
+from notehop.app.models import CaptureQuery, Connection
+from notehop.config.errors import CaptureFailed, IndexMissing, QueryError
+from notehop.indexing.capture.capture import Kept
 from tests.app.conftest import write_notes
 
 NOW = datetime(2026, 11, 22, 9, 31)

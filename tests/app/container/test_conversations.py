@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.answer.conversation import Turn
-from app.container.conversations import Conversations
-from config.settings import ConversationSettings
+from notehop.app.answer.conversation import Turn
+from notehop.app.container.conversations import Conversations
+from notehop.config.settings import ConversationSettings
 
 
 class Clock:

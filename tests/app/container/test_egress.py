@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from app.cli.program import app
-from app.container import locate
-from app.container.egress import egress_report, language_model_now
-from app.container.status import index_status
-from config import Settings, load_settings
-from indexing.llm.egress_log import EgressLog
+from notehop.app.cli.program import app
+from notehop.app.container import locate
+from notehop.app.container.egress import egress_report, language_model_now
+from notehop.app.container.status import index_status
+from notehop.config import Settings, load_settings
+from notehop.indexing.llm.egress_log import EgressLog
 
 
 def settings(provider: str, **more: Any) -> Settings:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app import open_vault
-from app.container.handle import VaultHandle
-from app.models import EmbedQuery
+from notehop import open_vault
+from notehop.app.container.handle import VaultHandle
+from notehop.app.models import EmbedQuery
 
 pytestmark = pytest.mark.model
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from app.cli.show_browse import show_browse
-from app.cli.show_status import show_status
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from app.container.status import index_status
-from app.mcp.shaping import browse_reply, note_reply
-from app.mcp.text import browse_text, note_text
-from app.models import BrowseQuery
-from config import Settings
-from config.errors import ProviderError
-from indexing.enrich.scribe import Scribe
-from indexing.enrich.step import enrich
-from indexing.llm.tokens import Estimate
+from notehop.app.cli.show_browse import show_browse
+from notehop.app.cli.show_status import show_status
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.app.container.status import index_status
+from notehop.app.mcp.shaping import browse_reply, note_reply
+from notehop.app.mcp.text import browse_text, note_text
+from notehop.app.models import BrowseQuery
+from notehop.config import Settings
+from notehop.config.errors import ProviderError
+from notehop.indexing.enrich.scribe import Scribe
+from notehop.indexing.enrich.step import enrich
+from notehop.indexing.llm.tokens import Estimate
 from tests.app.container.built import built, indexer
 from tests.indexing.enrich.telling_llm import TellingLLM
 

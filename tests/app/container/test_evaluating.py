@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from app import open_vault
-from app.container import VaultHandle
-from app.container.evaluating import Plan, evaluate_sets, evaluate_vault
-from app.container.measured import MeasuredVault
-from app.container.opening import open_place
-from app.container.place import Place, locate
-from app.evaluation.held_out import reader_without
-from app.evaluation.question import Question, Target
-from config.errors import IndexMissing, SettingsError, UsageError
-from indexing.report import Silent
-from indexing.stores.reader import Reader
+from notehop import open_vault
+from notehop.app.container import VaultHandle
+from notehop.app.container.evaluating import Plan, evaluate_sets, evaluate_vault
+from notehop.app.container.measured import MeasuredVault
+from notehop.app.container.opening import open_place
+from notehop.app.container.place import Place, locate
+from notehop.app.evaluation.held_out import reader_without
+from notehop.app.evaluation.question import Question, Target
+from notehop.config.errors import IndexMissing, SettingsError, UsageError
+from notehop.indexing.report import Silent
+from notehop.indexing.stores.reader import Reader
 
 pytestmark = pytest.mark.model
 

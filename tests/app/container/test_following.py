@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.container import following
-from app.container.first_index import FirstIndex
-from app.container.following import FollowerProcess
+from notehop.app.container import following
+from notehop.app.container.first_index import FirstIndex
+from notehop.app.container.following import FollowerProcess
 from tests.app.container.built import place_of
 
 LONG = 20.0

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 
-from app import open_vault
-from app.container.following_up import ALONE, TOO_LONG
-from app.container.handle import VaultHandle
-from app.models import DoneEvent, SourcesEvent
+from notehop import open_vault
+from notehop.app.container.following_up import ALONE, TOO_LONG
+from notehop.app.container.handle import VaultHandle
+from notehop.app.models import DoneEvent, SourcesEvent
 from tests.app.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
@@ -154,7 +154,7 @@ def test_what_was_made_private_is_not_sent(indexed: tuple[Path, Path], tmp_path:
     folder = tmp_path / "My vault"
     shutil.copytree(indexed[0], folder)
     llm = Talker(says="Four weeks more [1].")
-    from app.container import locate, update_index
+    from notehop.app.container import locate, update_index
 
     update_index(locate(folder, index_dir=tmp_path / "index"))
     with open_vault(folder, index_dir=tmp_path / "index", llm=llm) as vault:
@@ -168,7 +168,7 @@ def test_what_was_made_private_is_not_sent(indexed: tuple[Path, Path], tmp_path:
 
 
 def test_a_name_that_is_none_is_refused(opened: Callable[..., VaultHandle]) -> None:
-    from config.errors import QueryError
+    from notehop.config.errors import QueryError
 
     with pytest.raises(QueryError, match="conversation_id"):
         opened().ask(FIRST, conversation_id="../x")
@@ -193,7 +193,7 @@ def test_a_quote_left_open_takes_no_filter_in(
 def test_a_question_that_became_too_long_is_taken_as_it_stands(
     indexed: tuple[Path, Path],
 ) -> None:
-    from config import load_settings
+    from notehop.config import load_settings
 
     settings = load_settings(overrides={"retrieval.max_query_chars": 60})
     llm = Talker(says="In June [1].", means="When is the launch " + "of Atlas " * 8)
@@ -211,7 +211,7 @@ def test_a_question_made_of_what_became_private_is_not_sent(
     folder = tmp_path / "My vault"
     shutil.copytree(indexed[0], folder)
     llm = Talker(says="Priya has the flu [1].", means="When is the launch with the flu of Priya?")
-    from app.container import locate, update_index
+    from notehop.app.container import locate, update_index
 
     update_index(locate(folder, index_dir=tmp_path / "index"))
     with open_vault(folder, index_dir=tmp_path / "index", llm=llm) as vault:
@@ -228,7 +228,7 @@ def test_a_question_made_of_what_became_private_is_not_sent(
 
 
 def test_a_library_tells_no_path_elsewhere(opened: Callable[..., VaultHandle]) -> None:
-    from app.problems import elsewhere
+    from notehop.app.problems import elsewhere
 
     llm = Talker(says="In June [1].")
     vault = opened(llm)

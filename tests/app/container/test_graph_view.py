@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.container.graph_view import laid_out
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from config.errors import NoteMissing, QueryError
+from notehop.app.container.graph_view import laid_out
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.config.errors import NoteMissing, QueryError
 from tests.app.container.built import built
 
 NOTES = {

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from app import open_vault
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from app.container.place import locate
-from app.container.update import update_index
-from config.errors import IndexMismatch, IndexMissing, QueryError, VaultError
+from notehop import open_vault
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.app.container.place import locate
+from notehop.app.container.update import update_index
+from notehop.config.errors import IndexMismatch, IndexMissing, QueryError, VaultError
 from tests.app.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
@@ -207,7 +207,7 @@ def test_an_empty_vault_loads_no_model(tmp_path: Path, monkeypatch: pytest.Monke
     def load(*_: object) -> None:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr("app.container.machinery.load_query", load)
+    monkeypatch.setattr("notehop.app.container.machinery.load_query", load)
     with open_place(place) as vault:
         answer = vault.ask("anything?")
         found = vault.search("anything?")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from app import open_vault
-from app.container import locate
-from app.container.language_model import LateLLM, llm_of
-from app.problems import elsewhere
-from config import load_settings
-from config.errors import ProviderError
+from notehop import open_vault
+from notehop.app.container import locate
+from notehop.app.container.language_model import LateLLM, llm_of
+from notehop.app.problems import elsewhere
+from notehop.config import load_settings
+from notehop.config.errors import ProviderError
 from tests.app.scripted_llm import ScriptedLLM
 from tests.indexing.llm.test_load import openai_stream
 from tests.indexing.llm.wire import wire
@@ -106,8 +106,8 @@ def test_a_search_imports_no_provider(demo: tuple[Path, Path]) -> None:
     vault, index = demo
     code = (
         "import sys\n"
-        "from app import open_vault\n"
-        "from config import load_settings\n"
+        "from notehop.app import open_vault\n"
+        "from notehop.config import load_settings\n"
         "chosen = load_settings(overrides={'llm.provider': 'openai', 'llm.model': 'gpt-4o'})\n"
         f"with open_vault({str(vault)!r}, index_dir={str(index)!r}, settings=chosen) as opened:\n"
         "    assert opened.search('elvers').hits\n"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.container import locate
-from app.container.first_index import FirstIndex
-from app.container.late import LateVault
-from config.errors import IndexMissing
+from notehop.app.container import locate
+from notehop.app.container.first_index import FirstIndex
+from notehop.app.container.late import LateVault
+from notehop.config.errors import IndexMissing
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.container.links import list_links
-from app.container.place import locate
-from app.demo import demo_vault
-from config.errors import UsageError
+from notehop.app.container.links import list_links
+from notehop.app.container.place import locate
+from notehop.app.demo import demo_vault
+from notehop.config.errors import UsageError
 from tests.app.conftest import write_notes
 
 

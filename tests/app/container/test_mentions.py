@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from app.container import mentions
-from app.container.handle import VaultHandle
-from app.container.mentions import names_of, pattern_of, sentence_at, unlinked
-from app.container.opening import open_place
-from indexing.vault.model import Note
-from indexing.vault.parse import parse_note
+from notehop.app.container import mentions
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.mentions import names_of, pattern_of, sentence_at, unlinked
+from notehop.app.container.opening import open_place
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.parse import parse_note
 from tests.app.container.built import built
 
 

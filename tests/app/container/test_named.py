@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.container.named import notes_meant
-from config.errors import NoteMissing
-from indexing.stores.reader import Reader
+from notehop.app.container.named import notes_meant
+from notehop.config.errors import NoteMissing
+from notehop.indexing.stores.reader import Reader
 from tests.app.retrieval.fake_index import FakeIndex
 
 

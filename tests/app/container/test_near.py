@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from app.container.near import Name, NearNames, slack, spelling
+from notehop.app.container.near import Name, NearNames, slack, spelling
 
 NAMES = NearNames(
     Name(name, f"{name}.md", "name")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.show_status import show_status
-from app.container.note_status import note_status
-from app.container.place import Place
-from config.errors import UsageError
+from notehop.app.cli.show_status import show_status
+from notehop.app.container.note_status import note_status
+from notehop.app.container.place import Place
+from notehop.config.errors import UsageError
 from tests.app.container.built import built
 
 NOTES = {

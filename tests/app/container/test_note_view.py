@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from config.errors import NoteMissing, UsageError
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.config.errors import NoteMissing, UsageError
 from tests.app.container.built import built
 
 NOTES = {

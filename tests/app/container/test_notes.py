@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.container.notes import find_note
-from config.errors import UsageError
-from indexing.graph.files import VaultFiles
+from notehop.app.container.notes import find_note
+from notehop.config.errors import UsageError
+from notehop.indexing.graph.files import VaultFiles
 
 FILES = VaultFiles(
     ["Home.md", "work/Plan.md", "home/Plan.md", "work/1.5 goals.md", "work/map.png", "ü.md"],

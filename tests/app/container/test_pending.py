@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from app.container import pending
-from app.container.pending import FRESH, PendingCount
-from config.errors import VaultError
+from notehop.app.container import pending
+from notehop.app.container.pending import FRESH, PendingCount
+from notehop.config.errors import VaultError
 
 
 class Clock:

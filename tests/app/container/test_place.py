@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.container.place import locate
-from config.errors import SettingsError, UsageError, VaultError
+from notehop.app.container.place import locate
+from notehop.config.errors import SettingsError, UsageError, VaultError
 
 
 def test_the_named_vault_wins(vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

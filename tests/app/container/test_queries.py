@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.container.queries import as_query, checked
-from app.models import Query, SearchQuery
-from config.errors import QueryError
+from notehop.app.container.queries import as_query, checked
+from notehop.app.models import Query, SearchQuery
+from notehop.config.errors import QueryError
 
 
 def test_white_space_around_a_query_is_dropped() -> None:

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from app import open_vault
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from app.container.place import locate
-from app.container.related import link_to, query_text
-from app.models import CaptureQuery
-from config import load_settings
-from indexing.capture.capture import Kept
-from indexing.graph.files import VaultFiles
-from indexing.graph.resolve import resolve_path
-from indexing.vault.parse import parse_note
+from notehop import open_vault
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.app.container.place import locate
+from notehop.app.container.related import link_to, query_text
+from notehop.app.models import CaptureQuery
+from notehop.config import load_settings
+from notehop.indexing.capture.capture import Kept
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.vault.parse import parse_note
 from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
 
 FILES = VaultFiles(

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 import uvicorn
 
-from app.api.app import create_app
-from app.container import remote
-from app.container.place import Place, locate
-from app.container.remote import ask_server, search_server, themes_server
-from app.container.running import Announcement
-from app.models import ConnectedOptions, Query, SearchQuery, ThemesQuery
-from app.problems import exit_code
-from config.errors import IndexMissing, ModelError, NotehopError, QueryError
+from notehop.app.api.app import create_app
+from notehop.app.container import remote
+from notehop.app.container.place import Place, locate
+from notehop.app.container.remote import ask_server, search_server, themes_server
+from notehop.app.container.running import Announcement
+from notehop.app.models import ConnectedOptions, Query, SearchQuery, ThemesQuery
+from notehop.app.problems import exit_code
+from notehop.config.errors import IndexMissing, ModelError, NotehopError, QueryError
 from tests.app.api.fake_vault import FakeVault
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from app.container.place import locate
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.app.container.place import locate
 from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
 
 pytestmark = pytest.mark.model

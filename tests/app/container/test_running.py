@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from app.container import running
-from app.container.place import Place, locate
-from app.container.running import Announcement, Running, digest, proof, read_running
+from notehop.app.container import running
+from notehop.app.container.place import Place, locate
+from notehop.app.container.running import Announcement, Running, digest, proof, read_running
 
 URL = "http://127.0.0.1:8765"
 

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.show_status import show_status
-from app.container.note_status import note_status
-from app.container.opening import open_place
-from app.container.place import Place, locate
-from app.container.running import Announcement, read_running
-from app.container.status import index_status
-from app.container.update import update_index
-from config.errors import IndexMissing, ModelError
-from indexing.stores.catalog import Catalog
-from indexing.stores.lag import clear_lag, note_lag
-from indexing.stores.lock import WriterLock
-from indexing.stores.model import Batch
-from indexing.stores.run_record import RunRecord, write_run_record
-from indexing.watch.state import Watching
+from notehop.app.cli.show_status import show_status
+from notehop.app.container.note_status import note_status
+from notehop.app.container.opening import open_place
+from notehop.app.container.place import Place, locate
+from notehop.app.container.running import Announcement, read_running
+from notehop.app.container.status import index_status
+from notehop.app.container.update import update_index
+from notehop.config.errors import IndexMissing, ModelError
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.lag import clear_lag, note_lag
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.model import Batch
+from notehop.indexing.stores.run_record import RunRecord, write_run_record
+from notehop.indexing.watch.state import Watching
 from tests.app.container.built import built
 
 pytestmark = pytest.mark.model
@@ -112,7 +112,7 @@ def test_a_model_that_is_gone_is_the_state(place: Place, monkeypatch: pytest.Mon
     def gone(_: object) -> None:
         raise ModelError("the model is gone")
 
-    monkeypatch.setattr("app.container.status.wanted", gone)
+    monkeypatch.setattr("notehop.app.container.status.wanted", gone)
     assert index_status(place).problem == "the model is gone"
 
 

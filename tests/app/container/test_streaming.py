@@ -11,10 +11,10 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen
 from pydantic import Field, PrivateAttr
 
-from app import open_vault
-from app.container.handle import VaultHandle
-from app.models import Answer, DoneEvent, ErrorEvent, SourcesEvent, StreamEvent, TokenEvent
-from config.errors import QueryError
+from notehop import open_vault
+from notehop.app.container.handle import VaultHandle
+from notehop.app.models import Answer, DoneEvent, ErrorEvent, SourcesEvent, StreamEvent, TokenEvent
+from notehop.config.errors import QueryError
 from tests.app.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.container.summary import LENGTH, shortened, summary
+from notehop.app.container.summary import LENGTH, shortened, summary
 
 
 def test_the_summary_of_its_owner() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from app.container.templates import templates_last
-from app.retrieval.boilerplate import SKELETON, TEMPLATE
+from notehop.app.container.templates import templates_last
+from notehop.app.retrieval.boilerplate import SKELETON, TEMPLATE
 from tests.app.retrieval.shelf import Shelf
 
 DAILY = "# {{date}}\n\n## Gratitude\n- \n\n## What went wrong?\n"

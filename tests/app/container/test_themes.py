@@ -11,16 +11,16 @@ from typing import Any, cast
 
 import pytest
 
-from app.cli.program import run
-from app.container import locate
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from app.container.themes import _first_left
-from app.models import DoneEvent, Query, SourcesEvent, ThemesQuery
-from config.errors import QueryError
-from indexing.stores.catalog import Catalog
-from indexing.themes.file import read_themes
-from indexing.themes.upkeep import sum_themes_up
+from notehop.app.cli.program import run
+from notehop.app.container import locate
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.app.container.themes import _first_left
+from notehop.app.models import DoneEvent, Query, SourcesEvent, ThemesQuery
+from notehop.config.errors import QueryError
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.themes.file import read_themes
+from notehop.indexing.themes.upkeep import sum_themes_up
 from tests.app.answer.test_themes import Told
 from tests.app.container.built import built, index
 

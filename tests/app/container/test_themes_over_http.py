@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from app.container import locate
-from app.container.opening import open_place
-from indexing.llm.load import load_llm
-from indexing.stores.catalog import Catalog
-from indexing.themes.upkeep import keep_themes, sum_themes_up
+from notehop.app.container import locate
+from notehop.app.container.opening import open_place
+from notehop.indexing.llm.load import load_llm
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.themes.upkeep import keep_themes, sum_themes_up
 from tests.llm_server import Seen, Turn, fails, llm_server, says
 
 pytestmark = pytest.mark.model

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.container.weighing import weigh
-from app.retrieval.intents import Reading
-from config import load_settings
+from notehop.app.container.weighing import weigh
+from notehop.app.retrieval.intents import Reading
+from notehop.config import load_settings
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,16 @@ from math import isnan
 
 import pytest
 
-from app.evaluation.answers import ANSWERS, Answered, answer_values, drawn, refusal, strangers
-from app.evaluation.gold_strings import Kind, holds, kind_of, normalised
-from app.evaluation.question import Question, Target
+from notehop.app.evaluation.answers import (
+    ANSWERS,
+    Answered,
+    answer_values,
+    drawn,
+    refusal,
+    strangers,
+)
+from notehop.app.evaluation.gold_strings import Kind, holds, kind_of, normalised
+from notehop.app.evaluation.question import Question, Target
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluation.golden import golden_sets, measure_for, placed, read_questions
-from app.evaluation.question import Question, Target
-from config.errors import UsageError
-from indexing.stores.model import NoteRow, NoteStatus
+from notehop.app.evaluation.golden import golden_sets, measure_for, placed, read_questions
+from notehop.app.evaluation.question import Question, Target
+from notehop.config.errors import UsageError
+from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 ROW = {"id": "q1", "question": "Who?", "gold": ["a.md"], "answer": "Ann"}
 NOTE = NoteRow(

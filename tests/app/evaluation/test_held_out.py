@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluation.held_out import reader_without
-from indexing.stores.reader import Reader
+from notehop.app.evaluation.held_out import reader_without
+from notehop.indexing.stores.reader import Reader
 from tests.app.container.built import built
 
 NOTES = {

@@ -7,8 +7,8 @@ from math import log2
 
 import pytest
 
-from app.evaluation.answers import ANSWERS
-from app.evaluation.measures import (
+from notehop.app.evaluation.answers import ANSWERS
+from notehop.app.evaluation.measures import (
     MEASURES,
     RANKED,
     check_installed,
@@ -18,8 +18,8 @@ from app.evaluation.measures import (
     ranked_targets,
     ranking_values,
 )
-from app.evaluation.question import Question, Target
-from config.errors import UsageError
+from notehop.app.evaluation.question import Question, Target
+from notehop.config.errors import UsageError
 
 
 def value(ranking: list[int | None], gold: int, measure: str) -> float:

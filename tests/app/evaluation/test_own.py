@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.evaluation.own import own_questions
-from app.evaluation.question import Question, QuestionSet, Target
-from indexing.stores.model import LinkRow, NoteRow, NoteStatus
+from notehop.app.evaluation.own import own_questions
+from notehop.app.evaluation.question import Question, QuestionSet, Target
+from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
 
 SENTENCE = "Every spring the old weir upstream is measured against"
 

@@ -9,12 +9,12 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from app.evaluation.comparison import Change, Evaluated, Row
-from app.evaluation.intervals import Estimate
-from app.evaluation.measures import MEASURES
-from app.evaluation.plots import bars, curves, differences, spread
-from app.evaluation.question import Question, Target
-from app.evaluation.report import report
+from notehop.app.evaluation.comparison import Change, Evaluated, Row
+from notehop.app.evaluation.intervals import Estimate
+from notehop.app.evaluation.measures import MEASURES
+from notehop.app.evaluation.plots import bars, curves, differences, spread
+from notehop.app.evaluation.question import Question, Target
+from notehop.app.evaluation.report import report
 
 EVIL = '<script src="https://example.org/x.js">alert(1)</script>'
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluation.golden import GoldenSet
-from app.evaluation.question import Question, Target
-from app.evaluation.unrelated import linked_at_random, with_unrelated_links
-from indexing.vault.parse import parse_note
+from notehop.app.evaluation.golden import GoldenSet
+from notehop.app.evaluation.question import Question, Target
+from notehop.app.evaluation.unrelated import linked_at_random, with_unrelated_links
+from notehop.indexing.vault.parse import parse_note
 
 NOTES = {
     "Atlas.md": "---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]. It grew! Why?\n",

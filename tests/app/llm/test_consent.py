@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from indexing.llm.egress_log import FORMER, NAME
+from notehop.indexing.llm.egress_log import FORMER, NAME
 from tests.app.llm.doors import Door, Doors
 from tests.llm_server import LlmServer, cuts, fails, words
 
@@ -30,7 +30,7 @@ def far(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> str:
         # What connects is led back here, since nothing in a test may leave the machine.
         return real("127.0.0.1" if host in (HOST, FAR) else host, *more, **named)
 
-    monkeypatch.setattr("indexing.llm.consent.resolved", lambda *_: [FAR])
+    monkeypatch.setattr("notehop.indexing.llm.consent.resolved", lambda *_: [FAR])
     monkeypatch.setattr(socket, "getaddrinfo", found)
     return f"http://{HOST}:{server.port}/v1"
 
@@ -118,7 +118,7 @@ def test_a_vaults_own_settings_cannot_name_a_provider(
     try:
         from typer.testing import CliRunner
 
-        from app.cli.program import app
+        from notehop.app.cli.program import app
 
         where = ["--vault", str(doors.vault), "--index-dir", str(doors.index)]
         told = CliRunner().invoke(app, ["ask", QUESTION, *where])

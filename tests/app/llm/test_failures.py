@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from app.container.opening import open_place
-from app.container.place import locate
+from notehop.app.container.opening import open_place
+from notehop.app.container.place import locate
 from tests.app.llm.doors import Door, Doors, Heard
 from tests.llm_server import (
     LlmServer,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from app.models import ConnectedEvent, SourcesEvent, TokenEvent
+from notehop.app.models import ConnectedEvent, SourcesEvent, TokenEvent
 from tests.app.llm.doors import Doors
 from tests.llm_server import (
     PATIENCE,
@@ -139,7 +139,7 @@ def test_control_c_on_the_command_line_ends_the_call(server: LlmServer, doors: D
     server.plays(stalls("The launch "))
     where = ["--vault", str(doors.vault), "--index-dir", str(doors.index)]
     with subprocess.Popen(
-        [sys.executable, "-m", "app", "ask", QUESTION, *where],
+        [sys.executable, "-m", "notehop.app", "ask", QUESTION, *where],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **doors.environment(), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},

@@ -67,7 +67,7 @@ def agent(
 
 
 def command(vault: Path, index: Path, *more: str) -> list[str]:
-    return ["-m", "app", "mcp", str(vault), "--index-dir", str(index), *more]
+    return ["-m", "notehop.app", "mcp", str(vault), "--index-dir", str(index), *more]
 
 
 def environment() -> dict[str, str]:
@@ -86,7 +86,7 @@ def server(vault: Path, index: Path, **settings: str) -> Iterator[str]:
     given = ["serve", "--no-watch", "--port", "0", "--json", "--vault", str(vault)]
     env = environment() | {f"NOTEHOP_{name.upper()}": value for name, value in settings.items()}
     with subprocess.Popen(
-        [sys.executable, "-m", "app", *given, "--index-dir", str(index)],
+        [sys.executable, "-m", "notehop.app", *given, "--index-dir", str(index)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

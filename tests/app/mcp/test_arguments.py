@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
-from app.mcp.arguments import BrowseArguments, CaptureArguments, SearchArguments, read_arguments
-from app.mcp.schemas import input_schema
-from app.mcp.tools import TOOLS
-from config.errors import QueryError
+from notehop.app.mcp.arguments import (
+    BrowseArguments,
+    CaptureArguments,
+    SearchArguments,
+    read_arguments,
+)
+from notehop.app.mcp.schemas import input_schema
+from notehop.app.mcp.tools import TOOLS
+from notehop.config.errors import QueryError
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from app.cli.program import app
-from app.mcp import arguments, http, resources, transport
-from app.mcp.tools import TOOLS
+from notehop.app.cli.program import app
+from notehop.app.mcp import arguments, http, resources, transport
+from notehop.app.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")

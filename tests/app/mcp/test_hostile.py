@@ -11,9 +11,9 @@ import anyio
 import pytest
 from mcp import Client, MCPError, types
 
-from app.container import locate
-from app.container.opening import open_place
-from app.mcp.server import make_server
+from notehop.app.container import locate
+from notehop.app.container.opening import open_place
+from notehop.app.mcp.server import make_server
 from tests.app.api.hostile_table import OUTSIDE
 
 pytestmark = pytest.mark.model

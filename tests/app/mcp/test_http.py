@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.api.app import create_app
-from app.api.desk import Desks
-from app.api.parts import Part
-from app.mcp.http import HttpTransport
-from app.server import AtDesks
-from config import load_settings
-from config.errors import VaultError
+from notehop.app.api.app import create_app
+from notehop.app.api.desk import Desks
+from notehop.app.api.parts import Part
+from notehop.app.mcp.http import HttpTransport
+from notehop.app.server import AtDesks
+from notehop.config import load_settings
+from notehop.config.errors import VaultError
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.served import request, say, serving
 from tests.app.mcp.test_stdio import INITIALIZE

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.mcp import shaping, text
-from app.mcp.budget import Purse, tokens
-from app.models import (
+from notehop.app.mcp import shaping, text
+from notehop.app.mcp.budget import Purse, tokens
+from notehop.app.models import (
     BrowsedLink,
     BrowsedNote,
     BrowseResult,

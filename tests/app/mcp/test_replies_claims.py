@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.mcp.shaping import ask_reply
-from app.mcp.text import ask_text
-from app.models import Answer, Citation, Claim, LeftOut
+from notehop.app.mcp.shaping import ask_reply
+from notehop.app.mcp.text import ask_text
+from notehop.app.models import Answer, Citation, Claim, LeftOut
 from tests.app.answer.samples import source
 
 

@@ -11,9 +11,9 @@ import anyio
 import pytest
 from mcp import Client, MCPError, types
 
-from app.mcp.access import Access
-from app.mcp.server import make_server
-from app.models import (
+from notehop.app.mcp.access import Access
+from notehop.app.mcp.server import make_server
+from notehop.app.models import (
     Captured,
     CaptureQuery,
     ErrorEvent,
@@ -23,8 +23,8 @@ from app.models import (
     SourcesEvent,
     StreamEvent,
 )
-from app.problems import problem
-from config.errors import IndexMissing, ModelError
+from notehop.app.problems import problem
+from notehop.config.errors import IndexMissing, ModelError
 
 T = TypeVar("T")
 

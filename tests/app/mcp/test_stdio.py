@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from app.mcp.transport import MAX_LINE
-from indexing.stores.layout import IndexLayout
-from indexing.watch.state import read_watch_state
+from notehop.app.mcp.transport import MAX_LINE
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.watch.state import read_watch_state
 from tests.app.mcp.agent import PATIENCE, Agent, agent, command, environment, over_stdio
 
 INITIALIZE = {
@@ -282,7 +282,7 @@ def test_the_first_call_says_what_takes_long_and_a_call_can_be_cancelled(
 def test_what_others_print_does_not_reach_the_client() -> None:
     code = (
         "import os, subprocess, sys\n"
-        "from app.mcp.descriptors import take_over\n"
+        "from notehop.app.mcp.descriptors import take_over\n"
         "wire = take_over()\n"
         "print('one', flush=True); os.write(1, b'two'); subprocess.run(['echo', 'three'])\n"
         "os.write(wire.write, os.read(wire.read, 100)); print(repr(sys.stdin.read()))"

@@ -18,13 +18,13 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from indexing.stores.catalog import Catalog, stamp_of
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.model import Batch, ChunkRow, LinkRow, NoteRecord, NoteRow, NoteStatus
-from indexing.stores.reader import Reader
-from indexing.stores.reader_upkeep import write_ahead
-from indexing.tokens import Tokenizer, field_tokens
+from notehop.indexing.stores.catalog import Catalog, stamp_of
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.model import Batch, ChunkRow, LinkRow, NoteRecord, NoteRow, NoteStatus
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.reader_upkeep import write_ahead
+from notehop.indexing.tokens import Tokenizer, field_tokens
 
 
 def name_key(name: str) -> str:
@@ -97,7 +97,7 @@ class AngleTable:
 
 @dataclass
 class FakeIndex:
-    """An :class:`app.retrieval.index_view.IndexView`, filled by :meth:`add` and :meth:`link`."""
+    """An :class:`notehop.app.retrieval.index_view.IndexView`, filled by :meth:`add` and :meth:`link`."""
 
     generation: int = 1
     warnings: tuple[str, ...] = ()

@@ -8,8 +8,8 @@ import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import ValidationError
 
-from app.retrieval.connected import ConnectedNotesPostprocessor
-from app.retrieval.trace import TracedQuery
+from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
+from notehop.app.retrieval.trace import TracedQuery
 from tests.app.retrieval.fake_index import (
     AngleEmbedding,
     BrokenEmbedding,

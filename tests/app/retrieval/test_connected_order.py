@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.retrieval.connected_order import (
+from notehop.app.retrieval.connected_order import (
     Candidate,
     Hit,
     Ranked,
@@ -16,7 +16,7 @@ from app.retrieval.connected_order import (
     by_rank,
     share_places,
 )
-from indexing.stores.model import LinkRow
+from notehop.indexing.stores.model import LinkRow
 
 LINK = LinkRow(
     path="A.md",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.retrieval.cross_encoder import CrossEncoderScorer, reranker_folder
-from config import load_settings
-from config.errors import ModelError
+from notehop.app.retrieval.cross_encoder import CrossEncoderScorer, reranker_folder
+from notehop.config import load_settings
+from notehop.config.errors import ModelError
 from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
 
 pytestmark = pytest.mark.model

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.demo import demo_vault
-from app.retrieval import current
-from app.retrieval.current import ChangedNote, CurrentFiles
-from indexing.stores.model import ChunkRow
-from indexing.vault.parse import parse_note
+from notehop.app.demo import demo_vault
+from notehop.app.retrieval import current
+from notehop.app.retrieval.current import ChangedNote, CurrentFiles
+from notehop.indexing.stores.model import ChunkRow
+from notehop.indexing.vault.parse import parse_note
 from tests.app.retrieval.shelf import Shelf, chunk_rows
 
 BEFORE = (

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from llama_index.core.schema import NodeWithScore
 
-from app.retrieval.connected import ConnectedNotesPostprocessor
-from app.retrieval.current_view import CurrentView
-from app.retrieval.trace import TracedQuery
+from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
+from notehop.app.retrieval.current_view import CurrentView
+from notehop.app.retrieval.trace import TracedQuery
 from tests.app.retrieval.fake_index import direction, ids, light
 from tests.app.retrieval.shelf import Shelf
 

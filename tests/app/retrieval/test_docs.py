@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from config import load_settings
-from indexing.pipeline import Indexer
-from indexing.stores.layout import IndexLayout, index_dir_for
+from notehop.config import load_settings
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.layout import IndexLayout, index_dir_for
 
 PAGE = Path(__file__).parents[3] / "docs" / "retrieval.md"
 

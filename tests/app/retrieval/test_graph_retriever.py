@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.retrieval.expansion import (
+from notehop.app.retrieval.expansion import (
     DAY,
     PRESETS,
     Expansion,
@@ -18,12 +18,12 @@ from app.retrieval.expansion import (
     votes,
     weight,
 )
-from app.retrieval.fusion import FusionRetriever
-from app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
-from app.retrieval.signals.lexical import LexicalRetriever
-from app.retrieval.signals.semantic import SemanticRetriever
-from app.retrieval.trace import TracedQuery
-from indexing.tokens import Tokenizer
+from notehop.app.retrieval.fusion import FusionRetriever
+from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
+from notehop.app.retrieval.signals.lexical import LexicalRetriever
+from notehop.app.retrieval.signals.semantic import SemanticRetriever
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.indexing.tokens import Tokenizer
 from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, Listed, ids
 
 NOW = 1_000 * DAY
@@ -365,7 +365,7 @@ def test_the_second_link_counts_half():
 
 def test_those_that_reached_the_top_are_counted_and_logged(caplog):
     found, query = around()
-    with caplog.at_level("DEBUG", logger="app.retrieval.graph_retriever"):
+    with caplog.at_level("DEBUG", logger="notehop.app.retrieval.graph_retriever"):
         assert list(count_expanded(iter(found), query)) == found
     assert query.trace.counts["expansion"]["in_top_10"] == 2
     assert "'in_top_10': 2" in caplog.text

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import pytest
 
-from app.retrieval.intent_rules import INTENTS, RULES, Rule
-from app.retrieval.intents import about, names_of, read
+from notehop.app.retrieval.intent_rules import INTENTS, RULES, Rule
+from notehop.app.retrieval.intents import about, names_of, read
 
 KNOWN = {"atlas", "priya", "tidal prism"}
 

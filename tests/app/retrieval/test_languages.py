@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.retrieval.languages import semantic_share
+from notehop.app.retrieval.languages import semantic_share
 
 ENGLISH = frozenset({"en"})
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
-from app.retrieval.nodes import below, fill, is_light, light_hits, noted, to_node
+from notehop.app.retrieval.nodes import below, fill, is_light, light_hits, noted, to_node
 from tests.app.retrieval.fake_index import FakeIndex, ids, light
 
 

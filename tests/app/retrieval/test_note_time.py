@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.retrieval.note_time import newest, own_day, says_its_time, worked_on
-from indexing.stores.model import NoteRow, NoteStatus
+from notehop.app.retrieval.note_time import newest, own_day, says_its_time, worked_on
+from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 
 def at(day: str, hour: int = 12) -> float:

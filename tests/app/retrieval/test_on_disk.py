@@ -8,7 +8,7 @@ import pytest
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 
-from app.retrieval import (
+from notehop.app.retrieval import (
     AliasWidening,
     ConnectedNotesPostprocessor,
     FusionRetriever,
@@ -19,7 +19,7 @@ from app.retrieval import (
     TracedQuery,
     preset,
 )
-from indexing.tokens import Tokenizer
+from notehop.indexing.tokens import Tokenizer
 from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, direction, ids
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.retrieval.proper_names import proper_names
+from notehop.app.retrieval.proper_names import proper_names
 
 
 def words_of(text: str, language: str = "en") -> list[str]:

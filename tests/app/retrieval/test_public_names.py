@@ -7,29 +7,29 @@ import sys
 
 import pytest
 
-import app.retrieval
+from notehop.app import retrieval
 
 
-@pytest.mark.parametrize("name", app.retrieval.__all__)
+@pytest.mark.parametrize("name", retrieval.__all__)
 def test_every_public_name_is_there(name):
-    assert getattr(app.retrieval, name) is not None
-    assert name in dir(app.retrieval)
+    assert getattr(retrieval, name) is not None
+    assert name in dir(retrieval)
 
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'Reranker'"):
-        _ = app.retrieval.Reranker
+        _ = retrieval.Reranker
 
 
 def test_importing_the_package_loads_no_library():
-    code = "import sys, app.retrieval; print(sorted({'llama_index', 'numpy'} & set(sys.modules)))"
+    code = "import sys, notehop.app.retrieval; print(sorted({'llama_index', 'numpy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_the_search_path_loads_no_model_library():
     code = (
-        "import sys, app.retrieval as r\n"
+        "import sys, notehop.app.retrieval as r\n"
         "for name in r.__all__: getattr(r, name)\n"
         "print(sorted({'torch', 'chromadb', 'sentence_transformers'} & set(sys.modules)))"
     )

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from app.retrieval.nodes import light_node
-from app.retrieval.rerank import AT_ONCE, RerankPostprocessor
-from app.retrieval.trace import TracedQuery
-from config.errors import ModelError
+from notehop.app.retrieval.nodes import light_node
+from notehop.app.retrieval.rerank import AT_ONCE, RerankPostprocessor
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.config.errors import ModelError
 from tests.app.retrieval.fake_index import FakeIndex, ids, light
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.retrieval.proper_names import proper_names
-from app.retrieval.subject import SHARED, Subject
-from indexing.tokens import Tokenizer
+from notehop.app.retrieval.proper_names import proper_names
+from notehop.app.retrieval.subject import SHARED, Subject
+from notehop.indexing.tokens import Tokenizer
 from tests.app.retrieval.fake_index import FakeIndex
 
 

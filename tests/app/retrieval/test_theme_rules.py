@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.retrieval.theme_rules import RULES, asks_for_themes
+from notehop.app.retrieval.theme_rules import RULES, asks_for_themes
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)

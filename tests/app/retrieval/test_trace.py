@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.trace import Trace, TracedQuery, trace_of, view_for
+from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, view_for
 from tests.app.retrieval.fake_index import FakeIndex
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.retrieval.weights import Weights
+from notehop.app.retrieval.weights import Weights
 
 BOTH = Weights({"semantic": 1.0, "lexical": 0.5})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.models import NoteLink
-from app.web.render import MOST, answer_html, note_href, note_html, snippets_html
+from notehop.app.models import NoteLink
+from notehop.app.web.render import MOST, answer_html, note_href, note_html, snippets_html
 from tests.app.web.test_hostile_text import note
 
 

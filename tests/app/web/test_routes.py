@@ -8,9 +8,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from app.models import NoteView
-from app.web import routes
-from app.web.assets import assets
+from notehop.app.models import NoteView
+from notehop.app.web import routes
+from notehop.app.web.assets import assets
 from tests.app.web.test_hostile_text import note
 
 

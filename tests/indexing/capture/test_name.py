@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.capture.name import MAX_BYTES, cut_bytes, file_name, safe, title_of
-from indexing.vault.parse import parse_note
+from notehop.indexing.capture.name import MAX_BYTES, cut_bytes, file_name, safe, title_of
+from notehop.indexing.vault.parse import parse_note
 
 NOW = datetime(2026, 11, 22, 9, 31, 5)
 

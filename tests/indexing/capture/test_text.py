@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.errors import QueryError
-from indexing.capture.capture import keep
-from indexing.capture.text import note_text, tag_names
-from indexing.vault.parse import parse_note
+from notehop.config.errors import QueryError
+from notehop.indexing.capture.capture import keep
+from notehop.indexing.capture.text import note_text, tag_names
+from notehop.indexing.vault.parse import parse_note
 
 NOW = datetime(2026, 11, 22, 9, 31, 5)
 

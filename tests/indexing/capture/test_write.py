@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import CaptureFailed, VaultError
-from indexing.capture import write
-from indexing.capture.capture import keep
-from indexing.capture.write import write_new
+from notehop.config.errors import CaptureFailed, VaultError
+from notehop.indexing.capture import write
+from notehop.indexing.capture.capture import keep
+from notehop.indexing.capture.write import write_new
 
 NOW = datetime(2026, 11, 22, 9, 31)
 
@@ -79,7 +79,7 @@ def test_threads_never_share_a_name(
 
 def test_processes_never_share_a_name(vault: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from indexing.capture.write import write_new\n"
+        "import sys; from pathlib import Path; from notehop.indexing.capture.write import write_new\n"
         "for n in range(20): write_new(Path(sys.argv[1]), 'In', lambda i: f'{i}.md', sys.argv[2])"
     )
     running = [

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout
 from tests.indexing.crashes.checks import check_reader, differing
 from tests.indexing.crashes.edits import Edits
 from tests.indexing.crashes.forks import Ended, Forks

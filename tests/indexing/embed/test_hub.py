@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import ModelError, UsageError
-from indexing.embed.hub import ask, cached_models, fetch
-from indexing.embed.locate import cached_folder
+from notehop.config.errors import ModelError, UsageError
+from notehop.indexing.embed.hub import ask, cached_models, fetch
+from notehop.indexing.embed.locate import cached_folder
 from tests.indexing.embed.fake_hub import COMMIT, FILES, NAME, NEEDED, Hub, running_hub
 
 

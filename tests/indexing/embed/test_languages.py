@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from config.settings import EmbeddingSettings
-from indexing.embed.languages import declared_languages, languages_read, reads
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed.languages import declared_languages, languages_read, reads
 from tests.indexing.embed.conftest import embedding_settings
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import ModelError
-from indexing.embed.bundled import bundled_folder
-from indexing.embed.locate import canonical_name, model_folder, weights_files
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.bundled import bundled_folder
+from notehop.indexing.embed.locate import canonical_name, model_folder, weights_files
 
 
 @pytest.fixture

@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.errors import IndexMismatch, ModelError, SettingsError
-from config.settings import EmbeddingSettings
-from indexing.embed import multilingual
-from indexing.embed.bulk import BulkEmbedder, load_bulk
-from indexing.embed.card import model_identity, read_card
-from indexing.embed.multilingual import MULTILINGUAL_NAME, multilingual_file
-from indexing.embed.onnx_export import keep_packed_door
-from indexing.embed.packed import PackedModel
-from indexing.embed.precision import MIN_COSINE, PROBES
-from indexing.embed.query import QueryEmbedder, load_query
-from indexing.embed.unigram import UnigramTokenizer
-from indexing.pipeline.doors import TwoDoors, load_embedder
+from notehop.config.errors import IndexMismatch, ModelError, SettingsError
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed import multilingual
+from notehop.indexing.embed.bulk import BulkEmbedder, load_bulk
+from notehop.indexing.embed.card import model_identity, read_card
+from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME, multilingual_file
+from notehop.indexing.embed.onnx_export import keep_packed_door
+from notehop.indexing.embed.packed import PackedModel
+from notehop.indexing.embed.precision import MIN_COSINE, PROBES
+from notehop.indexing.embed.query import QueryEmbedder, load_query
+from notehop.indexing.embed.unigram import UnigramTokenizer
+from notehop.indexing.pipeline.doors import TwoDoors, load_embedder
 from tests.indexing.embed.conftest import embedding_settings
 
 SettingsFor = Callable[..., EmbeddingSettings]
@@ -203,7 +203,7 @@ def test_an_earlier_door_makes_room(settings_for: SettingsFor, tmp_path: Path) -
 def test_a_search_loads_no_torch() -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom config import load_settings\n"
-        "from indexing.embed.query import load_query\n"
+        "from notehop.indexing.embed.query import load_query\n"
         f"s = load_settings().with_overrides({{'embedding.model': {MULTILINGUAL_NAME!r}}})\n"
         "load_query(Path('none'), s.embedding).embed_query('Kohl')\n"
         "assert not {'torch', 'tokenizers', 'onnxruntime'} & sys.modules.keys()\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.embed.passes import even_width, passes
+from notehop.indexing.embed.passes import even_width, passes
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from config.errors import ModelError
-from config.settings import EmbeddingSettings
-from indexing.embed.bulk import load_bulk
-from indexing.embed.precision import settle_precision
+from notehop.config.errors import ModelError
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed.bulk import load_bulk
+from notehop.indexing.embed.precision import settle_precision
 
 MakeModel = Callable[..., Path]
 SettingsFor = Callable[..., EmbeddingSettings]
@@ -40,7 +40,7 @@ def spoil(model: Any) -> None:
 def test_a_model_that_needs_float32_keeps_it(
     make_model: MakeModel, settings_for: SettingsFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.embed.precision._has_fast_bfloat16", lambda _device: True)
+    monkeypatch.setattr("notehop.indexing.embed.precision._has_fast_bfloat16", lambda _device: True)
     model = load_bulk(settings_for(make_model())).llama.model
     spoil(model)
     exact = model[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.embed.prompts import Prompts, choose_prompts
+from notehop.indexing.embed.prompts import Prompts, choose_prompts
 
 GEMMA = {"query": "task: search result | query: ", "document": "title: none | text: "}
 

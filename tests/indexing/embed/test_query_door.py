@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from config.errors import IndexMismatch, IndexUnwritable, ModelError
-from config.settings import EmbeddingSettings
-from indexing.embed.bulk import load_bulk
-from indexing.embed.door import read_door
-from indexing.embed.onnx_export import export_query_door
-from indexing.embed.query import load_query
+from notehop.config.errors import IndexMismatch, IndexUnwritable, ModelError
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed.bulk import load_bulk
+from notehop.indexing.embed.door import read_door
+from notehop.indexing.embed.onnx_export import export_query_door
+from notehop.indexing.embed.query import load_query
 
 MakeModel = Callable[..., Path]
 SettingsFor = Callable[..., EmbeddingSettings]
@@ -298,8 +298,8 @@ def test_a_search_process_never_imports_torch(settings_for: SettingsFor, tmp_pat
     assert door.cosine >= 0.999
     program = (
         "import json, sys; from pathlib import Path;"
-        "from config.settings import EmbeddingSettings;"
-        "from indexing.embed.query import load_query;"
+        "from notehop.config.settings import EmbeddingSettings;"
+        "from notehop.indexing.embed.query import load_query;"
         "door = load_query(Path(sys.argv[1]), EmbeddingSettings(**json.loads(sys.argv[2])));"
         "row = door.embed_query('when is the launch?');"
         "loaded = [m for m in ('torch', 'transformers', 'sentence_transformers', 'chromadb')"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.errors import ModelError
-from indexing.embed.bundled import bundled_folder
-from indexing.embed.tokens import TokenOffsets
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.bundled import bundled_folder
+from notehop.indexing.embed.tokens import TokenOffsets
 
 FILE = bundled_folder() / "tokenizer.json"
 TOKENS = TokenOffsets.from_file(FILE)

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from config import Settings
-from indexing import faults
-from indexing.enrich.cost import Cost
-from indexing.enrich.report import EnrichReport
-from indexing.enrich.scribe import Scribe
-from indexing.enrich.step import enrich
-from indexing.enrich.store import EnrichmentStore
-from indexing.enrich.summaries import Summaries, Summary
-from indexing.llm.tokens import Estimate
-from indexing.pipeline import Indexer
+from notehop.config import Settings
+from notehop.indexing import faults
+from notehop.indexing.enrich.cost import Cost
+from notehop.indexing.enrich.report import EnrichReport
+from notehop.indexing.enrich.scribe import Scribe
+from notehop.indexing.enrich.step import enrich
+from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.enrich.summaries import Summaries, Summary
+from notehop.indexing.llm.tokens import Estimate
+from notehop.indexing.pipeline import Indexer
 from tests.indexing.enrich.telling_llm import TellingLLM, plainly
 from tests.indexing.pipeline.conftest import Bench
 

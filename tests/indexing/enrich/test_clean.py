@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.enrich.clean import cleaned
+from notehop.indexing.enrich.clean import cleaned
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from indexing.enrich.consent import agreement
-from indexing.enrich.cost import Cost
+from notehop.indexing.enrich.consent import agreement
+from notehop.indexing.enrich.cost import Cost
 
 
 class Terminal(io.StringIO):

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from config.errors import ProviderError
-from indexing import faults
-from indexing.enrich.headers import HEADER_TOKENS
-from indexing.enrich.store import EnrichmentStore
-from indexing.stores.lock import WriterLock
+from notehop.config.errors import ProviderError
+from notehop.indexing import faults
+from notehop.indexing.enrich.headers import HEADER_TOKENS
+from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.stores.lock import WriterLock
 from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
 
 
@@ -66,7 +66,7 @@ def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> No
     bench.ask(headers="off", summaries="off")
     bench.index()
     assert bench.content() == never
-    from indexing.enrich.step import enrich
+    from notehop.indexing.enrich.step import enrich
 
     assert enrich(bench.indexer(), bench.agree, load=bench.scribe) is None
     assert bench.summaries() == {}

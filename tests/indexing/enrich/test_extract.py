@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.enrich.extract import LONGEST, extract
-from indexing.tokens import Tokenizer
+from notehop.indexing.enrich.extract import LONGEST, extract
+from notehop.indexing.tokens import Tokenizer
 
 ENGLISH = Tokenizer("en")
 

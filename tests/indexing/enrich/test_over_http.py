@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from indexing.enrich.report import EnrichReport
-from indexing.enrich.step import enrich
+from notehop.indexing.enrich.report import EnrichReport
+from notehop.indexing.enrich.step import enrich
 from tests.indexing.enrich.conftest import EnrichBench
 from tests.llm_server import LlmServer, fails, llm_server, words
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexing.enrich.prompts import (
+from notehop.indexing.enrich.prompts import (
     AFTER_CHARS,
     BEFORE_CHARS,
     NOTE_CHARS,

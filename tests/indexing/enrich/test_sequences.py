@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import ProviderError
-from indexing import faults
+from notehop.config.errors import ProviderError
+from notehop.indexing import faults
 from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
 from tests.indexing.enrich.telling_llm import plainly
 

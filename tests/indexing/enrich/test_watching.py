@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from indexing.enrich.enricher import SPENT_NOW
-from indexing.watch.enriching import Enriching
+from notehop.indexing.enrich.enricher import SPENT_NOW
+from notehop.indexing.watch.enriching import Enriching
 from tests.indexing.enrich.conftest import LONG, EnrichBench
 from tests.llm_server import LlmServer, fails, llm_server, words
 

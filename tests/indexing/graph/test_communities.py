@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexing.graph.communities import (
+from notehop.indexing.graph.communities import (
     alone,
     connected_parts,
     grouped,
@@ -21,7 +21,7 @@ from indexing.graph.communities import (
     same_as,
     settle,
 )
-from indexing.graph.votes import Bonds, bonds_of
+from notehop.indexing.graph.votes import Bonds, bonds_of
 
 TWO = {
     (f"{team}{n}", f"{team}{m}"): 1 for team in "ab" for n in range(4) for m in range(4) if n != m
@@ -57,8 +57,8 @@ def test_a_higher_resolution_makes_smaller_ones() -> None:
 
 def test_they_are_the_same_in_every_process() -> None:
     program = (
-        "from indexing.graph.communities import louvain\n"
-        "from indexing.graph.votes import bonds_of\n"
+        "from notehop.indexing.graph.communities import louvain\n"
+        "from notehop.indexing.graph.votes import bonds_of\n"
         "counts = {(f'n{n}', f'n{(n * 7 + m) % 60}'): 1 + m for n in range(60) for m in range(3)"
         " if (n * 7 + m) % 60 != n}\n"
         "print([sorted(one) for one in louvain(bonds_of([f'n{n}' for n in range(60)], counts))])\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.graph.files import VaultFiles
+from notehop.indexing.graph.files import VaultFiles
 
 
 def test_paths_come_sorted_and_once() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.graph.fragments import Outline, find_fragment
-from indexing.graph.model import FragmentSpan
+from notehop.indexing.graph.fragments import Outline, find_fragment
+from notehop.indexing.graph.model import FragmentSpan
 
 OUTLINE = Outline(
     headings=(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.graph.graph import build_graph, follow_graph, pagerank
-from indexing.stores.model import LinkRow as CatalogLink
-from indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.graph.graph import build_graph, follow_graph, pagerank
+from notehop.indexing.stores.model import LinkRow as CatalogLink
+from notehop.indexing.stores.model import NoteRow, NoteStatus
 from tests.indexing.graph.samples import LinkRow, Row, links, rows
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexing.graph.files import VaultFiles
-from indexing.graph.model import Resolution
-from indexing.graph.names import affected_names, link_name
-from indexing.graph.resolve import resolve_path
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.model import Resolution
+from notehop.indexing.graph.names import affected_names, link_name
+from notehop.indexing.graph.resolve import resolve_path
 
 FOLDERS = ["", "d/", "d/e/", "E/", "d b/"]
 NAMES = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.graph.graph import build_graph, pagerank
-from indexing.graph.link_table import LinkTable
+from notehop.indexing.graph.graph import build_graph, pagerank
+from notehop.indexing.graph.link_table import LinkTable
 from tests.indexing.graph.samples import LinkRow, links, rows
 
 vaults = st.tuples(

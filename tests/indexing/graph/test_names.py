@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.graph.names import affected_names, fold, is_note, link_name
+from notehop.indexing.graph.names import affected_names, fold, is_note, link_name
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from indexing.graph.graph import Neighbour, build_graph, neighbours
+from notehop.indexing.graph.graph import Neighbour, build_graph, neighbours
 from tests.indexing.graph.samples import links, rows
 
 GRAPH = build_graph(

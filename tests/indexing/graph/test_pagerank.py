@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.graph.graph import build_graph, pagerank
+from notehop.indexing.graph.graph import build_graph, pagerank
 from tests.indexing.graph.samples import links, rows
 
 PATHS = "abcde"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from config.errors import UsageError
-from indexing.graph.files import VaultFiles
-from indexing.graph.model import FragmentSpan, Status
-from indexing.graph.report import link_report
-from indexing.vault.model import Heading, Link, LinkKind, LinkSyntax, Note
+from notehop.config.errors import UsageError
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.model import FragmentSpan, Status
+from notehop.indexing.graph.report import link_report
+from notehop.indexing.vault.model import Heading, Link, LinkKind, LinkSyntax, Note
 
 
 def note(path: str, text: str, *targets: str) -> Note:

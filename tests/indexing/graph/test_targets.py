@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexing.graph.targets import OpenTarget, ambiguous_targets, unresolved_targets
+from notehop.indexing.graph.targets import OpenTarget, ambiguous_targets, unresolved_targets
 from tests.indexing.graph.samples import LinkRow
 
 

@@ -6,7 +6,7 @@ from math import log1p
 
 import pytest
 
-from indexing.graph.votes import bonds_of, count_links
+from notehop.indexing.graph.votes import bonds_of, count_links
 
 
 def test_links_between_the_notes_are_counted() -> None:

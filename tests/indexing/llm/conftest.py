@@ -10,12 +10,12 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from indexing.llm import gate as gate_module
-from indexing.llm.asked import Asked
-from indexing.llm.consent import Hosts, Resolve
-from indexing.llm.door import Door
-from indexing.llm.egress_log import EgressLog
-from indexing.llm.gate import Gate
+from notehop.indexing.llm import gate as gate_module
+from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.consent import Hosts, Resolve
+from notehop.indexing.llm.door import Door
+from notehop.indexing.llm.egress_log import EgressLog
+from notehop.indexing.llm.gate import Gate
 
 MakeGate = Callable[..., Gate]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import ProviderError
-from indexing.llm.consent import Hosts, is_loopback, names_this_machine
-from indexing.llm.egress import sending
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.consent import Hosts, is_loopback, names_this_machine
+from notehop.indexing.llm.egress import sending
 from tests.indexing.llm.conftest import MakeGate, lines, post
 from tests.indexing.llm.wire import reply, wire
 

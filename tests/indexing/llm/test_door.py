@@ -11,9 +11,9 @@ import anyio
 import httpx
 import pytest
 
-from config.errors import ProviderError
-from indexing.llm.door import AsyncDoor, Door
-from indexing.llm.egress import sending
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.door import AsyncDoor, Door
+from notehop.indexing.llm.egress import sending
 from tests.indexing.llm.conftest import MakeGate, lines, post
 from tests.indexing.llm.wire import reply, stalling, wire
 

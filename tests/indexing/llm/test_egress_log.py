@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from indexing.llm import egress_log
-from indexing.llm.egress import sending
-from indexing.llm.egress_log import FORMER, NAME, EgressLog
+from notehop.indexing.llm import egress_log
+from notehop.indexing.llm.egress import sending
+from notehop.indexing.llm.egress_log import FORMER, NAME, EgressLog
 from tests.indexing.llm.conftest import MakeGate, lines, post
 from tests.indexing.llm.wire import reply, wire
 

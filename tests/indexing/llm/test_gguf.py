@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 
-from config import Settings, load_settings
-from config.errors import ProviderError
-from indexing.llm.egress import sending
-from indexing.llm.load import load_llm
-from indexing.llm.tokens import counter
+from notehop.config import Settings, load_settings
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.egress import sending
+from notehop.indexing.llm.load import load_llm
+from notehop.indexing.llm.tokens import counter
 
 
 class FakeLlama:
@@ -65,7 +65,7 @@ def llama(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeLlama]]:
     library._utils = types.SimpleNamespace(suppress_stdout_stderr=type("Muting", (), {}))
     monkeypatch.setitem(sys.modules, "llama_cpp", library)
     yield Fake
-    for name in ("indexing.llm.gguf", "indexing.llm.by_llama_cpp"):
+    for name in ("notehop.indexing.llm.gguf", "notehop.indexing.llm.by_llama_cpp"):
         sys.modules.pop(name, None)
 
 

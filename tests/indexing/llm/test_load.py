@@ -12,10 +12,10 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
-from config import Settings, load_settings
-from config.errors import ProviderError
-from indexing.llm.egress import sending
-from indexing.llm.load import UNKNOWN_WINDOW, load_llm
+from notehop.config import Settings, load_settings
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.egress import sending
+from notehop.indexing.llm.load import UNKNOWN_WINDOW, load_llm
 from tests.indexing.llm.wire import Wire, reply, stalling, wire
 from tests.llm_server import llm_server, says
 
@@ -403,7 +403,7 @@ def test_the_server_of_the_test_is_asked(tmp_path: Path) -> None:
 def test_a_library_that_cannot_be_loaded_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "indexing.llm.by_ollama", raising=False)
+    monkeypatch.delitem(sys.modules, "notehop.indexing.llm.by_ollama", raising=False)
     monkeypatch.delattr("llama_index.llms.ollama.Ollama")
     with pytest.raises(ProviderError, match=r"cannot be loaded .* pip install") as caught:
         made("ollama", tmp_path)

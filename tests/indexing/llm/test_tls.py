@@ -14,9 +14,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from config.errors import ProviderError
-from indexing.llm.door import Door
-from indexing.llm.egress import sending
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.door import Door
+from notehop.indexing.llm.egress import sending
 from tests.indexing.llm.conftest import MakeGate, post
 from tests.indexing.llm.wire import reply, stalling, wire
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config import Settings, load_settings
-from indexing.llm.tokens import Estimate, counter
+from notehop.config import Settings, load_settings
+from notehop.indexing.llm.tokens import Estimate, counter
 
 PROSE = "The timeline of Hollin Reach hangs on one day, 8 April 2027, when the sea wall is opened."
 CHINESE = "潮汐棱柱是指在一个潮汐周期内进出河口的水量。"

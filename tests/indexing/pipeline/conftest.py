@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from config import Settings, load_settings
-from indexing.pipeline import Indexer
-from indexing.report import Report
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.stores.model import ChunkRow, LinkRow
+from notehop.config import Settings, load_settings
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.report import Report
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.model import ChunkRow, LinkRow
 from tests.indexing.pipeline.machine.contents import caught_up
 from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
 

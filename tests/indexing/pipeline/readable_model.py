@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from llama_index.core.embeddings import MockEmbedding
 
-from indexing.embed.embedder import Embedder, OnBatch, Vectors
+from notehop.indexing.embed.embedder import Embedder, OnBatch, Vectors
 
 DIMENSIONS = 384
 

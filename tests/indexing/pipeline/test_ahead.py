@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from config.errors import ModelError
-from indexing.embed.embedder import OnBatch, Vectors
-from indexing.pipeline.ahead import EmbedAhead
-from indexing.pipeline.doors import SMALL_CHANGE
-from indexing.pipeline.meter import Meter
+from notehop.config.errors import ModelError
+from notehop.indexing.embed.embedder import OnBatch, Vectors
+from notehop.indexing.pipeline.ahead import EmbedAhead
+from notehop.indexing.pipeline.doors import SMALL_CHANGE
+from notehop.indexing.pipeline.meter import Meter
 from tests.indexing.pipeline.readable_model import ReadableModel
 
 MANY = SMALL_CHANGE // 10

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from indexing import faults
-from indexing.pipeline import Indexer, compact
-from indexing.stores.vectors import elements
+from notehop.indexing import faults
+from notehop.indexing.pipeline import Indexer, compact
+from notehop.indexing.stores.vectors import elements
 from tests.indexing.pipeline.conftest import Bench
 
 

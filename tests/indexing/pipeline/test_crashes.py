@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.stores.replacement import replace_index
-from indexing.stores.vectors import Vectors
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.replacement import replace_index
+from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.pipeline.conftest import Bench
 
 
@@ -71,7 +71,7 @@ def test_the_next_run_ends_as_if_nothing_had_happened(
 
 
 def test_a_first_run_that_dies_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.pipeline.run.BATCH_NOTES", 2)
+    monkeypatch.setattr("notehop.indexing.pipeline.run.BATCH_NOTES", 2)
     bench = Bench(tmp_path)
     for number in range(6):
         bench.write(f"{number}.md", f"Note {number}, see [[{5 - number}]] and [[alias{number}]].")
@@ -94,7 +94,7 @@ def test_a_first_run_that_dies_is_resumed(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_run_that_was_cut_off_leaves_no_link_to_what_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.pipeline.run.BATCH_NOTES", 1)
+    monkeypatch.setattr("notehop.indexing.pipeline.run.BATCH_NOTES", 1)
     bench = Bench(tmp_path)
     bench.write("a.md", "See [[z]] and ![[plan.png]].")
     bench.write("z.md", "Last.")
@@ -136,7 +136,7 @@ def test_an_exchange_that_dies_is_finished_by_the_next_run(
     bench.index()
     bench.write("b.md", "New.")
     with monkeypatch.context() as patch:
-        patch.setattr("indexing.pipeline.indexer.replace_index", _dying_exchange(after))
+        patch.setattr("notehop.indexing.pipeline.indexer.replace_index", _dying_exchange(after))
         with pytest.raises(PowerCut):
             bench.index(rebuild=True)
     bench.model.asked.clear()

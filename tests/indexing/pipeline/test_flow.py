@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.pipeline.flow import groups, one_ahead
-from indexing.vault.walk import FileEntry
+from notehop.indexing.pipeline.flow import groups, one_ahead
+from notehop.indexing.vault.walk import FileEntry
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from config.errors import MassDeletion, VaultError
-from indexing.pipeline import Indexer
-from indexing.stores.run_record import LATELY, read_run_record, write_run_record
+from notehop.config.errors import MassDeletion, VaultError
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.run_record import LATELY, read_run_record, write_run_record
 from tests.indexing.pipeline.conftest import Bench
 
 NOTES = 24

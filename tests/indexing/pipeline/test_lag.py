@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from indexing import faults
-from indexing.pipeline import Indexer, writer
-from indexing.stores import upkeep_due
-from indexing.stores.lag import read_lag
-from indexing.stores.reader import Reader
-from indexing.stores.vectors import Vectors
+from notehop.indexing import faults
+from notehop.indexing.pipeline import Indexer, writer
+from notehop.indexing.stores import upkeep_due
+from notehop.indexing.stores.lag import read_lag
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.pipeline.conftest import Bench
 from tests.indexing.pipeline.readable_model import DIMENSIONS
 

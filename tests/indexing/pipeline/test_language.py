@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from config import load_settings
-from indexing.pipeline import Indexer
-from indexing.pipeline.language import SAMPLE, advice, languages_of
-from indexing.report_lines import report_lines
-from indexing.stores.layout import IndexLayout
-from indexing.stores.model import ChunkRow
+from notehop.config import load_settings
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.pipeline.language import SAMPLE, advice, languages_of
+from notehop.indexing.report_lines import report_lines
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.model import ChunkRow
 from tests.indexing.pipeline.readable_model import ReadableModel
 
 GERMAN = "Der Ofen wird am Abend geheizt, damit die Stube am Morgen noch nicht kalt ist."
@@ -70,7 +70,7 @@ def test_a_model_for_all_needs_no_advice() -> None:
 
 
 def test_the_extra_is_to_be_installed_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    from indexing.embed import multilingual
+    from notehop.indexing.embed import multilingual
 
     monkeypatch.setattr(multilingual, "_PACKAGE", "a_package_that_is_not_there")
     said = advice({"zh": 100}, load_settings().embedding)

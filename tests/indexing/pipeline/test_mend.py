@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from config.errors import IndexDamaged
-from indexing.embed.door import Door, read_door
-from indexing.embed.embedder import Embedder
-from indexing.pipeline import Indexer
-from indexing.report import Report
-from indexing.stores.layout import IndexLayout
-from indexing.stores.seal import doubts, read_seal
-from indexing.stores.vectors import Vectors
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.embed.door import Door, read_door
+from notehop.indexing.embed.embedder import Embedder
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.report import Report
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.seal import doubts, read_seal
+from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.pipeline.conftest import Bench
 from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.pipeline import Indexer
+from notehop.indexing.pipeline import Indexer
 from tests.indexing.pipeline.conftest import Bench
 
 GERMAN = (

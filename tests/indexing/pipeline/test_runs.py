@@ -8,13 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.errors import IndexLocked, IndexMismatch, IndexUnwritable, UsageError, VaultError
-from indexing.pipeline import Indexer, run
-from indexing.stores.catalog import Catalog
-from indexing.stores.lock import WriterLock
-from indexing.stores.model import Batch
-from indexing.stores.reader import Reader
-from indexing.stores.run_record import read_run_record
+from notehop.config.errors import (
+    IndexLocked,
+    IndexMismatch,
+    IndexUnwritable,
+    UsageError,
+    VaultError,
+)
+from notehop.indexing.pipeline import Indexer, run
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.model import Batch
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.run_record import read_run_record
 from tests.indexing.pipeline.conftest import Bench
 
 TWO_SECTIONS = """\
@@ -339,7 +345,7 @@ def test_a_note_that_fails_again_is_at_rest(bench: Bench, monkeypatch: pytest.Mo
         raise RecursionError("too deep")
 
     with monkeypatch.context() as patch:
-        patch.setattr("indexing.reading.parse_note", breaks)
+        patch.setattr("notehop.indexing.reading.parse_note", breaks)
         first = bench.index()
         assert [path for path, _ in first.failed] == ["a.md"]
         assert "RecursionError" in first.failed[0][1]

@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from indexing.pipeline import Indexer
-from indexing.pipeline.known import apart, within
-from indexing.pipeline.run import IndexRun
-from indexing.stores.run_record import read_run_record
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.pipeline.known import apart, within
+from notehop.indexing.pipeline.run import IndexRun
+from notehop.indexing.stores.run_record import read_run_record
 from tests.indexing.pipeline.conftest import Bench
 
 
@@ -100,7 +100,7 @@ def test_the_first_update_of_all_looks_at_all(bench: Bench) -> None:
 def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     indexed: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.pipeline.run.BATCH_NOTES", 1)
+    monkeypatch.setattr("notehop.indexing.pipeline.run.BATCH_NOTES", 1)
     for number in range(3):
         indexed.write(f"more{number}.md", f"More {number}.")
     found = indexer(indexed)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from indexing import reading
-from indexing.pipeline import Indexer
+from notehop.indexing import reading
+from notehop.indexing.pipeline import Indexer
 from tests.indexing.pipeline.conftest import Bench
 
 OLD = (1.6e9, 1.6e9)

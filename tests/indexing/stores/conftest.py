@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexing.stores.catalog import Catalog
+from notehop.indexing.stores.catalog import Catalog
 from tests.indexing.stores.index_samples import SampleIndex
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from indexing.stores.catalog import Catalog, FileStamp, stamp_of
-from indexing.stores.model import Batch, ChunkKey, NoteRecord, NoteRow, NoteStatus
+from notehop.indexing.stores.catalog import Catalog, FileStamp, stamp_of
+from notehop.indexing.stores.model import Batch, ChunkKey, NoteRecord, NoteRow, NoteStatus
 from tests.indexing.stores.index_samples import chunk, link, name_of, record
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])
@@ -196,8 +196,8 @@ def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: Catalog) -
 def test_tokens_come_by_id_over_many_pages(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.stores.catalog_fetch.PAGE", 3)
-    monkeypatch.setattr("indexing.stores.catalog_fetch.IN_LIST", 4)
+    monkeypatch.setattr("notehop.indexing.stores.catalog_fetch.PAGE", 3)
+    monkeypatch.setattr("notehop.indexing.stores.catalog_fetch.IN_LIST", 4)
     records = [record(f"{n}.md", f"text {n}", to=["a", "b"]) for n in range(10)]
     catalog.commit(Batch(upsert=tuple(records)))
     ids = sorted(one.id for note in records for one in note.chunks)

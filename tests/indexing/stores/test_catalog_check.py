@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
-from indexing.stores.catalog_check import check_catalog
-from indexing.stores.finding import REBUILD, Finding
+from notehop.indexing.stores.catalog_check import check_catalog
+from notehop.indexing.stores.finding import REBUILD, Finding
 from tests.indexing.stores.index_samples import SampleIndex, record
 
 

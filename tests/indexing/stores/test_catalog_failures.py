@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from config.errors import (
+from notehop.config.errors import (
     IndexDamaged,
     IndexFailure,
     IndexLocked,
@@ -24,9 +24,9 @@ from config.errors import (
     IndexUnwritable,
     UsageError,
 )
-from indexing.stores.catalog import Catalog
-from indexing.stores.catalog_engine import translated
-from indexing.stores.model import Batch
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.catalog_engine import translated
+from notehop.indexing.stores.model import Batch
 from tests.indexing.stores.index_samples import record
 
 
@@ -68,8 +68,8 @@ def test_a_write_beyond_the_limit_of_the_system(tmp_path: Path) -> None:
     script = (
         "import resource, signal, sys\n"
         "from pathlib import Path\n"
-        "from config.errors import IndexUnwritable\n"
-        "from indexing.stores.catalog import Catalog\n"
+        "from notehop.config.errors import IndexUnwritable\n"
+        "from notehop.indexing.stores.catalog import Catalog\n"
         "from tests.indexing.stores.test_catalog_failures import many\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "catalog = Catalog.open(Path(sys.argv[1]))\n"
@@ -91,7 +91,7 @@ def test_a_write_beyond_the_limit_of_the_system(tmp_path: Path) -> None:
 def test_another_writer_is_waited_for_and_then_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.stores.catalog_engine.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("notehop.indexing.stores.catalog_engine.BUSY_SECONDS", 0.05)
     path = tmp_path / "catalog.sqlite"
     with Catalog.open(path, create=True) as catalog:
         other = sqlite3.connect(path, isolation_level=None)
@@ -259,8 +259,8 @@ def test_a_folder_that_cannot_be_written_is_read_as_it_stands(
 READS_WITHOUT_ROOM = """\
 import resource, sys
 from pathlib import Path
-from config.errors import IndexDamaged, IndexFailure
-from indexing.stores.catalog import Catalog
+from notehop.config.errors import IndexDamaged, IndexFailure
+from notehop.indexing.stores.catalog import Catalog
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 try:
     with Catalog.open(Path(sys.argv[1]), read_only=True) as catalog:
@@ -335,7 +335,7 @@ def test_a_writer_killed_at_any_moment_leaves_whole_generations(tmp_path: Path) 
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from indexing.stores.catalog import Catalog\n"
+        "from notehop.indexing.stores.catalog import Catalog\n"
         "from tests.indexing.stores.test_catalog_failures import many\n"
         "catalog = Catalog.open(Path(sys.argv[1]), create=True)\n"
         "while True:\n"

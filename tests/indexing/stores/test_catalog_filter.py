@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from indexing.stores.catalog import Catalog
-from indexing.stores.catalog_filter import NoteLabels
-from indexing.stores.labels import DATE, TAG, TYPE, property_label
-from indexing.stores.model import Batch, NoteRecord, NoteStatus
-from indexing.stores.reader_cache import Bounded
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.catalog_filter import NoteLabels
+from notehop.indexing.stores.labels import DATE, TAG, TYPE, property_label
+from notehop.indexing.stores.model import Batch, NoteRecord, NoteStatus
+from notehop.indexing.stores.reader_cache import Bounded
 from tests.indexing.stores.index_samples import record
 
 DAY = 86_400.0
@@ -125,7 +125,7 @@ def test_the_newest_first(filled: Catalog) -> None:
 def test_the_newest_of_many_are_read_in_portions(
     filled: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.stores.catalog_filter._PAGE", 1)
+    monkeypatch.setattr("notehop.indexing.stores.catalog_filter._PAGE", 1)
     labels = labels_of(filled)
     assert list(labels.newest_first(lambda _: True, None)) == NEWEST
     assert list(islice(labels.newest_first(lambda path: "Eel" in path, None), 1)) == NEWEST[3:]

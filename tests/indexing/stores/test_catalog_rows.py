@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.errors import IndexDamaged
-from indexing.stores.catalog import Catalog
-from indexing.stores.catalog_rows import (
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.catalog_rows import (
     PackedTokens,
     chunk_row,
     chunk_values,
@@ -22,7 +22,7 @@ from indexing.stores.catalog_rows import (
     note_values,
     pack_tokens,
 )
-from indexing.stores.model import Batch, NoteRecord, NoteRow, NoteStatus
+from notehop.indexing.stores.model import Batch, NoteRecord, NoteRow, NoteStatus
 from tests.indexing.stores.index_samples import chunk, link, record
 
 words = st.text(st.characters(exclude_categories=["Cs"]))

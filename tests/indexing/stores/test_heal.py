@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexing.embed.door import Door
-from indexing.stores import heal
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader_upkeep import bring_up_to_date
-from indexing.stores.table import VectorTable
-from indexing.stores.table_files import read_manifest
-from indexing.stores.vectors import Vectors
+from notehop.indexing.embed.door import Door
+from notehop.indexing.stores import heal
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader_upkeep import bring_up_to_date
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.table_files import read_manifest
+from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.stores.index_samples import SampleIndex, record
 
 

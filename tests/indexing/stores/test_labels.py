@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from indexing.stores.labels import (
+from notehop.indexing.stores.labels import (
     DATE,
     LENGTH,
     MOST,
@@ -21,7 +21,7 @@ from indexing.stores.labels import (
     tag_label,
     value_label,
 )
-from indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 
 def note(path: str = "A.md", **fields: Any) -> NoteRow:

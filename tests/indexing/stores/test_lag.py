@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import IndexUnwritable
-from indexing.stores import lag
-from indexing.stores.lag import clear_lag, note_lag, read_lag
-from indexing.stores.layout import IndexLayout
+from notehop.config.errors import IndexUnwritable
+from notehop.indexing.stores import lag
+from notehop.indexing.stores.lag import clear_lag, note_lag, read_lag
+from notehop.indexing.stores.layout import IndexLayout
 from tests.indexing.stores.index_samples import SampleIndex, matrix_of, record
 
 

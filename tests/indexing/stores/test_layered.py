@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.stores import layered
-from indexing.stores.layered import LayeredMap
+from notehop.indexing.stores import layered
+from notehop.indexing.stores.layered import LayeredMap
 
 keys = st.integers(0, 12)
 changes = st.lists(st.tuples(st.lists(keys, max_size=4), st.dictionaries(keys, st.text())))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from platformdirs import user_data_path
 
-from config.errors import IndexUnwritable, UsageError
-from indexing.stores.layout import IndexLayout, index_dir_for
+from notehop.config.errors import IndexUnwritable, UsageError
+from notehop.indexing.stores.layout import IndexLayout, index_dir_for
 
 
 def test_the_default_lies_in_the_users_data(tmp_path: Path) -> None:

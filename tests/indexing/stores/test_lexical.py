@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.stores import lexical, postings_assembly
-from indexing.stores.lexical import BOOSTS, LexicalIndex
-from indexing.stores.model import FieldTokens
-from indexing.stores.postings import MAX_COUNT
-from indexing.tokens import FIELDS
+from notehop.indexing.stores import lexical, postings_assembly
+from notehop.indexing.stores.lexical import BOOSTS, LexicalIndex
+from notehop.indexing.stores.model import FieldTokens
+from notehop.indexing.stores.postings import MAX_COUNT
+from notehop.indexing.tokens import FIELDS
 
 Docs = dict[str, FieldTokens]
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.errors import IndexDamaged, IndexUnwritable
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.lexical_file import read_about
-from indexing.stores.model import FieldTokens
+from notehop.config.errors import IndexDamaged, IndexUnwritable
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lexical_file import read_about
+from notehop.indexing.stores.model import FieldTokens
 
 DOCS: dict[str, FieldTokens] = {
     "0b": {"title": ("apollo",), "content": ("moon", "moon", "crew")},

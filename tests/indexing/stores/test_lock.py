@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import IndexLocked, IndexUnwritable
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lock import WriterLock
+from notehop.config.errors import IndexLocked, IndexUnwritable
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lock import WriterLock
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ def test_the_lock_of_another_process_ends_with_it(layout: IndexLayout) -> None:
     script = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from indexing.stores.layout import IndexLayout\n"
-        "from indexing.stores.lock import WriterLock\n"
+        "from notehop.indexing.stores.layout import IndexLayout\n"
+        "from notehop.indexing.stores.lock import WriterLock\n"
         "lock = WriterLock(IndexLayout(Path(sys.argv[1])), 'notehop watch')\n"
         "lock.acquire()\n"
         "print('held', flush=True)\n"
@@ -150,8 +150,8 @@ def test_a_holder_on_another_machine_is_named(layout: IndexLayout) -> None:
 FORKS = """
 import os, sys
 from pathlib import Path
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lock import WriterLock
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lock import WriterLock
 
 layout = IndexLayout(Path(sys.argv[1]))
 lock = WriterLock(layout, "notehop index")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lock import WriterLock
-from indexing.stores.lock_holder import read_holder
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.lock_holder import read_holder
 
 
 @pytest.fixture

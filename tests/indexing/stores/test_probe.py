@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexing.stores import probe
-from indexing.stores.layout import IndexLayout
-from indexing.stores.probe import examine, probe_apart
-from indexing.stores.table import VectorTable
-from indexing.stores.vectors import Vectors
+from notehop.indexing.stores import probe
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.probe import examine, probe_apart
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.vectors import Vectors
 
 DIMENSIONS = 16
 

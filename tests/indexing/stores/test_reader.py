@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from config.errors import IndexDamaged, IndexMismatch, IndexMissing
-from indexing.stores.catalog import Catalog
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.lock import WriterLock
-from indexing.stores.model import Batch, NoteRecord, NoteRow, NoteStatus
-from indexing.stores.reader import Ranking, Reader, Snapshot
-from indexing.stores.seal import put_seal
-from indexing.stores.table import VectorTable
-from indexing.stores.vectors import Vectors
+from notehop.config.errors import IndexDamaged, IndexMismatch, IndexMissing
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.model import Batch, NoteRecord, NoteRow, NoteStatus
+from notehop.indexing.stores.reader import Ranking, Reader, Snapshot
+from notehop.indexing.stores.seal import put_seal
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.stores.index_samples import DIMENSIONS, SampleIndex, record, vector_of
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Budget"])
@@ -232,8 +232,8 @@ def test_without_chromadb_when_the_tables_are_current(filled: SampleIndex) -> No
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from indexing.stores.layout import IndexLayout\n"
-        "from indexing.stores.reader import Reader\n"
+        "from notehop.indexing.stores.layout import IndexLayout\n"
+        "from notehop.indexing.stores.reader import Reader\n"
         "reader = Reader.open(IndexLayout(Path(sys.argv[1])))\n"
         "with reader.snapshot() as snapshot:\n"
         "    assert len(snapshot.chunk_vectors) == snapshot.chunk_count == 5\n"
@@ -253,7 +253,7 @@ def test_without_chromadb_when_the_tables_are_current(filled: SampleIndex) -> No
 def test_the_store_is_left_alone_while_another_process_writes(
     filled: SampleIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.stores.reader._PATIENCE", 0.0)
+    monkeypatch.setattr("notehop.indexing.stores.reader._PATIENCE", 0.0)
     filled.write(record("New.md", "new words", to=["Plan"]), ahead=False, derived=False)
     with WriterLock(filled.layout, "notehop index"), Reader.open(filled.layout) as reader:
         with reader.snapshot() as snapshot:
@@ -278,7 +278,7 @@ def test_the_store_is_left_alone_while_another_process_writes(
 def test_missing_vectors_are_looked_for_again(
     filled: SampleIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.stores.reader._PATIENCE", 0.0)
+    monkeypatch.setattr("notehop.indexing.stores.reader._PATIENCE", 0.0)
     filled.write(record("New.md", "new words", to=["Plan"]), ahead=False, derived=False)
     lock = WriterLock(filled.layout, "notehop index")
     lock.acquire()
@@ -305,7 +305,7 @@ def test_orphans_of_a_crashed_write_are_not_seen(filled: SampleIndex) -> None:
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from indexing.stores.catalog import Catalog\n"
+        "from notehop.indexing.stores.catalog import Catalog\n"
         "from tests.indexing.stores.index_samples import SampleIndex, record\n"
         "Catalog.commit = lambda *_: os._exit(9)\n"
         "SampleIndex(Path(sys.argv[1])).write(record('New.md', 'new'), delete=['Plan.md'])\n"

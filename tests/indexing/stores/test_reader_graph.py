@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from indexing.graph.graph import build_graph, pagerank
-from indexing.graph.link_table import LinkTable
-from indexing.stores.model import NoteRecord, NoteRow, NoteStatus
-from indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.graph.graph import build_graph, pagerank
+from notehop.indexing.graph.link_table import LinkTable
+from notehop.indexing.stores.model import NoteRecord, NoteRow, NoteStatus
+from notehop.indexing.stores.reader import Reader, Snapshot
 from tests.indexing.stores.index_samples import SampleIndex, record
 
 PLAN = record("Plan.md", "alpha", to=["Team", "Budget", "New"])

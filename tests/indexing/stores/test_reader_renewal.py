@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from indexing.stores import reader as reader_module
-from indexing.stores.reader import Reader
-from indexing.stores.reader_holdings import load
-from indexing.stores.reader_upkeep import bring_up_to_date
-from indexing.stores.table import VectorTable
+from notehop.indexing.stores import reader as reader_module
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.reader_holdings import load
+from notehop.indexing.stores.reader_upkeep import bring_up_to_date
+from notehop.indexing.stores.table import VectorTable
 from tests.indexing.stores.index_samples import SampleIndex, record
 from tests.indexing.stores.test_reader import expected, seen
 from tests.indexing.stores.test_reader_upkeep import never

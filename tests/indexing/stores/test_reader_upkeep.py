@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import IndexDamaged
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.reader_upkeep import bring_up_to_date
-from indexing.stores.table import VectorTable
-from indexing.stores.vectors import Vectors
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.reader_upkeep import bring_up_to_date
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.stores.index_samples import SampleIndex, record
 
 
@@ -64,7 +64,7 @@ def known(index: SampleIndex) -> list[str]:
 def test_small_parts_are_joined_and_the_large_one_is_left(
     index: SampleIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.stores.upkeep_due._PARTS", 4)
+    monkeypatch.setattr("notehop.indexing.stores.upkeep_due._PARTS", 4)
     index.write(*(record(f"{n}.md", f"text {n}") for n in range(40)))
     [large] = stored(index, "chunks").files
     counts = []
@@ -80,7 +80,7 @@ def test_small_parts_are_joined_and_the_large_one_is_left(
 def test_much_growth_writes_the_table_anew_without_what_is_gone(
     index: SampleIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.stores.upkeep_due._PARTS", 2)
+    monkeypatch.setattr("notehop.indexing.stores.upkeep_due._PARTS", 2)
     for n in range(2):
         index.write(*(record(f"{at}.md", f"text {n} {at}") for at in range(5)))
     assert len(stored(index, "chunks")) == 10
@@ -121,7 +121,7 @@ def test_vectors_that_the_store_lacks_too_fail_the_run(index: SampleIndex) -> No
 def test_a_damaged_table_is_made_anew_from_the_store(
     index: SampleIndex, harm: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexing.stores.upkeep_due._FEW", 0)
+    monkeypatch.setattr("notehop.indexing.stores.upkeep_due._FEW", 0)
     index.write(record("a.md", "alpha"))
     [part] = index.layout.vectors.glob("chunks-*.npy")
     harm(part)

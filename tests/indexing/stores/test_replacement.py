@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import IndexMissing, UsageError
-from indexing import faults
-from indexing.stores import replacement
-from indexing.stores.layout import IndexLayout
-from indexing.stores.lock import WriterLock
-from indexing.stores.reader import Reader
-from indexing.stores.replacement import READY, finish_replacement, replace_index, settle
+from notehop.config.errors import IndexMissing, UsageError
+from notehop.indexing import faults
+from notehop.indexing.stores import replacement
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.replacement import READY, finish_replacement, replace_index, settle
 from tests.indexing.stores.index_samples import SampleIndex, record
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from indexing.stores.layout import IndexLayout
-from indexing.stores.replacement import replace_index
-from indexing.stores.run_record import RunRecord, read_run_record, write_run_record
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.replacement import replace_index
+from notehop.indexing.stores.run_record import RunRecord, read_run_record, write_run_record
 
 RECORD = RunRecord(
     started=1_700_000_000.25,

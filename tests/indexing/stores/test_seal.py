@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from indexing.stores import seal
-from indexing.stores.layout import IndexLayout
-from indexing.stores.seal import PARTS, break_seal, doubts, put_seal, read_seal
+from notehop.indexing.stores import seal
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.seal import PARTS, break_seal, doubts, put_seal, read_seal
 
 FILES = (
     "catalog.sqlite",

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.beside import Beside
-from indexing.stores.table import VectorTable
-from indexing.stores.table_rows import Rows
+from notehop.indexing.beside import Beside
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.table_rows import Rows
 from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, vector_of
 
 T = TypeVar("T")

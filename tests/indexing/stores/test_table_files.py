@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.errors import IndexDamaged, IndexMissing, IndexUnwritable
-from indexing.stores.table import VectorTable
+from notehop.config.errors import IndexDamaged, IndexMissing, IndexUnwritable
+from notehop.indexing.stores.table import VectorTable
 from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, vector_of
 
 QUERY = vector_of("query")
@@ -158,8 +158,8 @@ def test_a_full_disk_leaves_the_old_table(tmp_path: Path) -> None:
         "import resource, signal, sys\n"
         "import numpy as np\n"
         "from pathlib import Path\n"
-        "from config.errors import IndexUnwritable\n"
-        "from indexing.stores.table import VectorTable\n"
+        "from notehop.config.errors import IndexUnwritable\n"
+        "from notehop.indexing.stores.table import VectorTable\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
         "ids = [str(n) for n in range(10_000)]\n"
@@ -183,9 +183,9 @@ def test_a_writer_that_dies_before_the_manifest_leaves_the_old_table(tmp_path: P
         "import os, sys\n"
         "import numpy as np\n"
         "from pathlib import Path\n"
-        "from indexing.stores import table_files\n"
+        "from notehop.indexing.stores import table_files\n"
         "table_files._replace = lambda *_: os._exit(9)\n"
-        "from indexing.stores.table import VectorTable\n"
+        "from notehop.indexing.stores.table import VectorTable\n"
         "VectorTable.build(Path(sys.argv[1]), 'chunks', ['b'], np.zeros((1, 8)), 2)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexing.stores.table import VectorTable
-from indexing.stores.table_lookup import find_rows
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.table_lookup import find_rows
 from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, name_of
 
 WORDS = [f"word {number}" for number in range(40)]

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from indexing.stores import table_files
-from indexing.stores.catalog import Catalog, stamp_of
-from indexing.stores.lag import note_lag
-from indexing.stores.model import Batch, NoteRecord
-from indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due, write_ahead
-from indexing.stores.table import VectorTable
-from indexing.stores.upkeep_due import lag_due
+from notehop.indexing.stores import table_files
+from notehop.indexing.stores.catalog import Catalog, stamp_of
+from notehop.indexing.stores.lag import note_lag
+from notehop.indexing.stores.model import Batch, NoteRecord
+from notehop.indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due, write_ahead
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.upkeep_due import lag_due
 from tests.indexing.stores.index_samples import SampleIndex, matrix_of, record
 from tests.indexing.stores.test_reader_upkeep import never
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.stores.upkeep_due._FEW", 3)
-    monkeypatch.setattr("indexing.stores.upkeep_due._PARTS", 4)
+    monkeypatch.setattr("notehop.indexing.stores.upkeep_due._FEW", 3)
+    monkeypatch.setattr("notehop.indexing.stores.upkeep_due._PARTS", 4)
 
 
 def due(index: SampleIndex) -> Due:
@@ -56,8 +56,8 @@ def test_the_store_may_lag_behind_by_so_much(
     index: SampleIndex, monkeypatch: pytest.MonkeyPatch, spread: int, limit: int
 ) -> None:
     """By a few vectors, or by a share of the chunks."""
-    monkeypatch.setattr("indexing.stores.upkeep_due._BEHIND", 2)
-    monkeypatch.setattr("indexing.stores.upkeep_due._SPREAD", spread)
+    monkeypatch.setattr("notehop.indexing.stores.upkeep_due._BEHIND", 2)
+    monkeypatch.setattr("notehop.indexing.stores.upkeep_due._SPREAD", spread)
     index.write(*(record(f"{n}.md", f"text {n}") for n in range(6)))
     found = []
     for n in range(5 * limit):
@@ -126,7 +126,7 @@ def test_a_vector_is_written_a_few_times_however_many_small_changes_there_are(
     index: SampleIndex, written: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The large part is left alone; the rest is joined so that few parts stay."""
-    monkeypatch.setattr("indexing.stores.upkeep_due._PARTS", 6)
+    monkeypatch.setattr("notehop.indexing.stores.upkeep_due._PARTS", 6)
     parts = []
     with index.catalog() as catalog:
         commit(index, catalog, *(record(f"{n}.md", f"text {n}") for n in range(450)))

@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from config.errors import (
+from notehop.config.errors import (
     IndexDamaged,
     IndexFailure,
     IndexMismatch,
     IndexUnwritable,
     UsageError,
 )
-from indexing.stores.vectors import Vectors
+from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, vector_of
 
 IDS = [f"id{n}" for n in range(20)]
@@ -96,7 +96,7 @@ def test_equal_vectors_tie_by_id(vectors: Vectors) -> None:
 
 
 def test_more_than_one_batch(vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.stores.vectors._GET", 300)
+    monkeypatch.setattr("notehop.indexing.stores.vectors._GET", 300)
     ids = [f"{n:05}" for n in range(5_600)]
     matrix = np.tile(matrix_of(IDS), (280, 1))
     vectors.upsert("chunks", ids, matrix)
@@ -220,7 +220,7 @@ def test_a_writer_killed_in_the_middle_loses_nothing_acknowledged(tmp_path: Path
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from indexing.stores.vectors import Vectors\n"
+        "from notehop.indexing.stores.vectors import Vectors\n"
         "from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of\n"
         "vectors = Vectors.open(Path(sys.argv[1]), DIMENSIONS)\n"
         "for n in range(1000):\n"

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from llama_index.core.llms import LLM
 
-from config import Settings
-from config.errors import ProviderError
-from indexing import faults
-from indexing.pipeline import Indexer
-from indexing.stores.lock import WriterLock
-from indexing.themes import build
-from indexing.themes.file import read_themes, write_themes
-from indexing.themes.model import Theme, Themes
-from indexing.themes.upkeep import keep_themes, options_of, sum_themes_up
+from notehop.config import Settings
+from notehop.config.errors import ProviderError
+from notehop.indexing import faults
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.themes import build
+from notehop.indexing.themes.file import read_themes, write_themes
+from notehop.indexing.themes.model import Theme, Themes
+from notehop.indexing.themes.upkeep import keep_themes, options_of, sum_themes_up
 from tests.app.scripted_llm import ScriptedLLM
 from tests.indexing.pipeline.conftest import Bench
 
@@ -376,7 +376,7 @@ def test_nobody_waits_for_the_model(bench: Bench, monkeypatch: pytest.MonkeyPatc
             pass
 
     llm = Meanwhile(says="Birds.", happens=write)
-    monkeypatch.setattr("indexing.llm.load.load_llm", lambda *_, **__: llm)
+    monkeypatch.setattr("notehop.indexing.llm.load.load_llm", lambda *_, **__: llm)
     report = bench.index()
     assert report.warnings == ("1 theme left to the next run: themes.max_calls is 1",)
     assert len(llm.asked) == 1

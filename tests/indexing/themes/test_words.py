@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from indexing.themes.words import as_written, content_tokens, small_words, telling_tokens
-from indexing.tokens import Tokenizer
+from notehop.indexing.themes.words import as_written, content_tokens, small_words, telling_tokens
+from notehop.indexing.tokens import Tokenizer
 
 ENGLISH = Tokenizer("en")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from indexing.vault.model import Link, Note
-from indexing.vault.parse import parse_note
-from indexing.vault.plain import plain_text
+from notehop.indexing.vault.model import Link, Note
+from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.plain import plain_text
 
 
 def note_of(text: str, *, comment_links: bool = False) -> Note:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.vault.context import MAX_CHARACTERS
+from notehop.indexing.vault.context import MAX_CHARACTERS
 from tests.indexing.vault.notes import sentences
 
 

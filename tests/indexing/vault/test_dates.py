@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.vault.dates import day_in_name
+from notehop.indexing.vault.dates import day_in_name
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.errors import VaultError
-from indexing.vault.exclusion import exclusion, glob_pattern
+from notehop.config.errors import VaultError
+from notehop.indexing.vault.exclusion import exclusion, glob_pattern
 
 
 @pytest.mark.parametrize(

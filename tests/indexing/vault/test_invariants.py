@@ -7,9 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.vault.model import LinkKind, Note
-from indexing.vault.parse import parse_note
-from indexing.vault.plain import plain_text
+from notehop.indexing.vault.model import LinkKind, Note
+from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.plain import plain_text
 
 MARKS = (
     *(

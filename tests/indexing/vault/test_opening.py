@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from indexing.vault import opening
-from indexing.vault.opening import open_below
+from notehop.indexing.vault import opening
+from notehop.indexing.vault.opening import open_below
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.vault.plain import plain_text
+from notehop.indexing.vault.plain import plain_text
 from tests.indexing.vault.notes import note_of, plain
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.vault.parse import parse_note
+from notehop.indexing.vault.parse import parse_note
 from tests.indexing.vault.notes import note_of
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import VaultError
-from indexing.vault.walk import Walk, outermost, read_ignore_filters, walk, walk_within
+from notehop.config.errors import VaultError
+from notehop.indexing.vault.walk import Walk, outermost, read_ignore_filters, walk, walk_within
 
 
 def make(root: Path, *paths: str) -> Path:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import indexing
-from indexing.vault import extract_wiki_links
+from notehop import indexing
+from notehop.indexing.vault import extract_wiki_links
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from watchfiles._rust_notify import RustNotify
 
-from indexing.watch import events, notices
-from indexing.watch.events import EVERYTHING, Reported, VaultEvents
-from indexing.watch.folders import folders_of
+from notehop.indexing.watch import events, notices
+from notehop.indexing.watch.events import EVERYTHING, Reported, VaultEvents
+from notehop.indexing.watch.folders import folders_of
 
 LONG = 10.0
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from config import load_settings
-from config.errors import IndexFailure, IndexLocked, IndexUnwritable
-from indexing.stores.layout import IndexLayout
-from indexing.watch import follow as follow_module
-from indexing.watch.follow import Following, follow
-from indexing.watch.state import Watching, read_watch_state
+from notehop.config import load_settings
+from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.watch import follow as follow_module
+from notehop.indexing.watch.follow import Following, follow
+from notehop.indexing.watch.state import Watching, read_watch_state
 
 LONG = 30.0
 
@@ -57,7 +57,7 @@ def test_a_process_that_cannot_be_started_is_a_failure_that_is_tried_again(
 
 WAITS = """
 import sys, threading
-from indexing.watch.stopping import stopped_by_signals, when_input_ends
+from notehop.indexing.watch.stopping import stopped_by_signals, when_input_ends
 with stopped_by_signals() as stop:
     when_input_ends(stop)
     print("ready", flush=True)

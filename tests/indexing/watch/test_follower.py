@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from config.errors import IndexDamaged, IndexFailure, IndexLocked, IndexUnwritable
-from indexing.pipeline import Indexer
-from indexing.report import Update
-from indexing.stores.lock import WriterLock
-from indexing.watch import follower as follower_module
-from indexing.watch import notices, pace
-from indexing.watch.events import VaultEvents
-from indexing.watch.follower import Bulky, Follower
-from indexing.watch.state import Watching, read_watch_state
+from notehop.config.errors import IndexDamaged, IndexFailure, IndexLocked, IndexUnwritable
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.report import Update
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.watch import follower as follower_module
+from notehop.indexing.watch import notices, pace
+from notehop.indexing.watch.events import VaultEvents
+from notehop.indexing.watch.follower import Bulky, Follower
+from notehop.indexing.watch.state import Watching, read_watch_state
 from tests.indexing.pipeline.conftest import Bench
 
 LONG = 15.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexing.watch.losses import WINDOW, Losses
+from notehop.indexing.watch.losses import WINDOW, Losses
 
 
 class Clock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexing.watch.pace import QUIET, SLEPT, Pace, Retry
+from notehop.indexing.watch.pace import QUIET, SLEPT, Pace, Retry
 
 
 class Clocks:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import json
 
-from indexing.report import Report, Update
-from indexing.watch.telling import json_teller, report_line
+from notehop.indexing.report import Report, Update
+from notehop.indexing.watch.telling import json_teller, report_line
 
 
 def test_each_line_is_a_document_that_says_what_it_is() -> None:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from app.container.doctor.index import check_index
-from app.container.place import Place, locate
-from app.models import IndexCheck
-from indexing.stores.finding import INDEX, REBUILD
-from indexing.stores.lag import read_lag
-from indexing.stores.lock import WriterLock
-from indexing.stores.probe import probe_apart
-from indexing.stores.seal import doubts, read_seal
-from indexing.stores.vectors import Vectors
+from notehop.app.container.doctor.index import check_index
+from notehop.app.container.place import Place, locate
+from notehop.app.models import IndexCheck
+from notehop.indexing.stores.finding import INDEX, REBUILD
+from notehop.indexing.stores.lag import read_lag
+from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.probe import probe_apart
+from notehop.indexing.stores.seal import doubts, read_seal
+from notehop.indexing.stores.vectors import Vectors
 from tests.app.container.built import built, index, indexer, place_of, sound
 from tests.indexing.pipeline.readable_model import DIMENSIONS
 
@@ -387,7 +387,7 @@ def test_what_differs_while_another_process_writes_means_nothing(
         sql("UPDATE meta SET value='2' WHERE key='generation'")(place)
         return ()
 
-    monkeypatch.setattr("app.container.doctor.index._door", commit_meanwhile)
+    monkeypatch.setattr("notehop.app.container.doctor.index._door", commit_meanwhile)
     remove("vectors")(place)
     with WriterLock(place.layout, "notehop index"):
         found = check(place)

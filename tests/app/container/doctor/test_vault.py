@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.container.doctor import examine
-from app.container.kinds import Kind
-from app.models import DoctorReport
+from notehop.app.container.doctor import examine
+from notehop.app.container.kinds import Kind
+from notehop.app.models import DoctorReport
 from tests.app.container.built import place_of
 
 
@@ -207,8 +207,8 @@ def test_a_vault_with_nothing_to_mend(tmp_path: Path) -> None:
 def test_near_misses_are_looked_for_of_the_most_linked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.container.doctor.links.NEAR_FOR", 1)
-    monkeypatch.setattr("app.container.doctor.NEAR_FOR", 1)
+    monkeypatch.setattr("notehop.app.container.doctor.links.NEAR_FOR", 1)
+    monkeypatch.setattr("notehop.app.container.doctor.NEAR_FOR", 1)
     told = report(
         tmp_path,
         {"A.md": "[[Tide gaet]]\n", "B.md": "[[Nowhere]] [[Nowhere]]\n", "Tide gate.md": ""},

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.retrieval.filters.allowed import Allowed, PhraseTest, Top, among, ranked
-from indexing.stores.lexical import LexicalIndex
-from indexing.stores.table import VectorTable
-from indexing.tokens.phrases import Phrase, said_by
+from notehop.app.retrieval.filters.allowed import Allowed, PhraseTest, Top, among, ranked
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.tokens.phrases import Phrase, said_by
 
 WORDS = ("gate", "tide", "eel")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.retrieval.filters.days import day_of
-from config.errors import QueryError
+from notehop.app.retrieval.filters.days import day_of
+from notehop.config.errors import QueryError
 
 TODAY = date(2026, 3, 31)
 

@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from app.models import Filters
-from app.retrieval.filters.plan import Plan, plan
-from config.errors import QueryError
+from notehop.app.models import Filters
+from notehop.app.retrieval.filters.plan import Plan, plan
+from notehop.config.errors import QueryError
 
 TODAY = date(2026, 10, 9)
 

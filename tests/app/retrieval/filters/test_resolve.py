@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from app.models import Filters
-from app.retrieval.filters import remarks
-from app.retrieval.filters.condition import Condition
-from app.retrieval.filters.plan import of_fields, plan
-from app.retrieval.filters.resolve import EVERY_NOTE, chunks_left, notes_left
-from indexing.stores.labels import property_label
-from indexing.stores.model import FieldTokens, NoteRecord
-from indexing.stores.reader import Reader, Snapshot
-from indexing.tokens import Tokenizer, field_tokens
+from notehop.app.models import Filters
+from notehop.app.retrieval.filters import remarks
+from notehop.app.retrieval.filters.condition import Condition
+from notehop.app.retrieval.filters.plan import of_fields, plan
+from notehop.app.retrieval.filters.resolve import EVERY_NOTE, chunks_left, notes_left
+from notehop.indexing.stores.labels import property_label
+from notehop.indexing.stores.model import FieldTokens, NoteRecord
+from notehop.indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.tokens import Tokenizer, field_tokens
 from tests.indexing.stores.index_samples import SampleIndex, record
 
 TODAY = date(2026, 10, 9)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.retrieval.filters.condition import Condition, Kind
-from app.retrieval.filters.syntax import Written, read
-from indexing.tokens.phrases import words_said
+from notehop.app.retrieval.filters.condition import Condition, Kind
+from notehop.app.retrieval.filters.syntax import Written, read
+from notehop.indexing.tokens.phrases import words_said
 
 PROPERTIES = {"status", "note", "due-date", "größe", "book.author"}
 

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.signals.graph import NOTES as GRAPH_NOTES
-from app.retrieval.signals.graph import GraphSignal
-from app.retrieval.signals.recency import RecencySignal
-from app.retrieval.signals.recent import RecentSignal
-from app.retrieval.signals.subject import SubjectSignal
-from app.retrieval.subject import Subject
-from indexing.stores.model import LinkRow, NoteRow
+from notehop.app.retrieval.signals.graph import NOTES as GRAPH_NOTES
+from notehop.app.retrieval.signals.graph import GraphSignal
+from notehop.app.retrieval.signals.recency import RecencySignal
+from notehop.app.retrieval.signals.recent import RecentSignal
+from notehop.app.retrieval.signals.subject import SubjectSignal
+from notehop.app.retrieval.subject import Subject
+from notehop.indexing.stores.model import LinkRow, NoteRow
 from tests.app.retrieval.fake_index import FakeIndex
 
 QUERY = QueryBundle("?")

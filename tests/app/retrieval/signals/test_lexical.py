@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from app.retrieval.signals.lexical import LexicalRetriever
-from indexing.tokens import Tokenizer
+from notehop.app.retrieval.signals.lexical import LexicalRetriever
+from notehop.indexing.tokens import Tokenizer
 from tests.app.retrieval.fake_index import FakeIndex, ids
 
 

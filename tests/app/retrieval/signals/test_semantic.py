@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from app.retrieval.signals.semantic import SemanticRetriever
-from config.errors import QueryError
+from notehop.app.retrieval.signals.semantic import SemanticRetriever
+from notehop.config.errors import QueryError
 from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, cosine, direction, ids
 
 

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from app.retrieval.signals.title import TitleRetriever
+from notehop.app.retrieval.signals.title import TitleRetriever
 from tests.app.retrieval.fake_index import FakeIndex, ids
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from indexing.stores import lag
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader import Snapshot
-from indexing.stores.schema import METADATA
-from indexing.stores.vectors import Vectors
-from indexing.tokens import Tokenizer
+from notehop.indexing.stores import lag
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.schema import METADATA
+from notehop.indexing.stores.vectors import Vectors
+from notehop.indexing.tokens import Tokenizer
 
 QUESTIONS = (
     "tides at the sea wall",

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config import load_settings
-from indexing.changes import changes_since, scan
-from indexing.pipeline import Indexer
-from indexing.report import Report, Update
-from indexing.stores.catalog import Catalog
-from indexing.stores.layout import IndexLayout
-from indexing.stores.reader import Reader, Snapshot
-from indexing.stores.seal import doubts, read_seal
+from notehop.config import load_settings
+from notehop.indexing.changes import changes_since, scan
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.report import Report, Update
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.stores.seal import doubts, read_seal
 from tests.indexing.pipeline.machine.contents import (
     Told,
     catalog_rows,

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from indexing.stores.vectors import Collection, Matrix
+from notehop.indexing.stores.vectors import Collection, Matrix
 
 
 class MemoryStore:
-    """Stands in for :class:`indexing.stores.vectors.Vectors`; closing it forgets nothing."""
+    """Stands in for :class:`notehop.indexing.stores.vectors.Vectors`; closing it forgets nothing."""
 
     def __init__(self, label: str, dimensions: int) -> None:
         self.label = label

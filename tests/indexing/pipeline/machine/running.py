@@ -9,20 +9,20 @@ import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from indexing.stores.vectors import Vectors
+from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.pipeline.machine.memory_store import open_in_memory
 from tests.indexing.pipeline.machine.rules import VaultMachine
 from tests.indexing.pipeline.machine.shorten import failure_of, shortened
 
 _SMALL = {
-    "indexing.pipeline.run.BATCH_NOTES": 2,
-    "indexing.pipeline.ahead.SMALL_CHANGE": 30,
-    "indexing.stores.upkeep_due._PARTS": 3,
-    "indexing.stores.upkeep_due._FEW": 2,
-    "indexing.stores.upkeep_due._BEHIND": 3,
-    "indexing.pipeline.writer._SMALL": 12,
-    "indexing.stores.lexical._CHANGES": 6,
-    "indexing.stores.lexical._CHANGED_SHARE": 2,
+    "notehop.indexing.pipeline.run.BATCH_NOTES": 2,
+    "notehop.indexing.pipeline.ahead.SMALL_CHANGE": 30,
+    "notehop.indexing.stores.upkeep_due._PARTS": 3,
+    "notehop.indexing.stores.upkeep_due._FEW": 2,
+    "notehop.indexing.stores.upkeep_due._BEHIND": 3,
+    "notehop.indexing.pipeline.writer._SMALL": 12,
+    "notehop.indexing.stores.lexical._CHANGES": 6,
+    "notehop.indexing.stores.lexical._CHANGED_SHARE": 2,
 }
 """Limits at which a vault of ten notes needs several batches, parts of tables and merges."""
 

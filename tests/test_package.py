@@ -1,0 +1,105 @@
+"""What a wheel holds, and that it lives beside packages of other people that are named as its folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    sources = folder / "checkout"
+    for name in ("notehop", "app", "indexing", "config"):
+        shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, sources / name)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "--wheel-dir", str(folder), str(sources)], check=True)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the wheel is installed in, and nothing else."""
+    folder = tmp_path_factory.mktemp("installed")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*command, "--target", str(folder), str(wheel)], check=True)
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Somebody's project: an ``app`` without ``__init__.py``, a ``config.py``, an ``indexing``."""
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "main.py").write_text("NAME = 'mine'\n")
+    (tmp_path / "config.py").write_text("NAME = 'my settings'\n")
+    (tmp_path / "indexing").mkdir()
+    (tmp_path / "indexing" / "__init__.py").write_text("NAME = 'my index'\n")
+    vault = tmp_path / "Notes"
+    vault.mkdir()
+    (vault / "Tide.md").write_text("High water is at [[Noon]].\n")
+    (vault / "Noon.md").write_text("The middle of the day.\n")
+    return tmp_path
+
+
+def run(project: Path, installed: Path, *arguments: str) -> str:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    # The libraries without what .pth files add: an editable install would put the checkout there.
+    path = os.pathsep.join([".", str(installed), sysconfig.get_path("purelib")])
+    done = subprocess.run(
+        [sys.executable, "-S", *arguments],
+        cwd=project,
+        env={**kept, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_wheel_holds_one_package_with_its_data(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"notehop"}
+    for data in ("py.typed", "config/default.toml", "app/web/static/index.html"):
+        assert f"notehop/{data}" in names
+    assert "notehop/app/demo/vault/Projects/Hollin Reach/Hollin Reach.md" in names
+
+
+def test_it_is_imported_beside_packages_of_the_same_names(project: Path, installed: Path) -> None:
+    program = (
+        "import app.main, config, indexing, notehop\n"
+        "from notehop import NotehopError, index_vault, open_vault\n"
+        "print(app.main.NAME, config.NAME, indexing.NAME, notehop.__file__)\n"
+    )
+    out = run(project, installed, "-c", program)
+    assert out.startswith("mine my settings my index ")
+    assert str(installed) in out
+
+
+def test_the_command_runs_there(project: Path, installed: Path) -> None:
+    assert "Noon.md" in run(
+        project, installed, str(installed / "bin" / "notehop"), "links", "Notes"
+    )
+    assert "Noon.md" in run(project, installed, "-m", "notehop", "links", "Notes")
+    assert "VAULT" in run(project, installed, "-m", "notehop.indexing", "--help")
+
+
+def test_the_old_name_of_a_checkout_says_the_new_one() -> None:
+    program = "from app import open_vault; import notehop; print(open_vault.__name__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "open_vault\n"
+    assert "from notehop import open_vault" in done.stderr
