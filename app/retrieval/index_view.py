@@ -23,10 +23,17 @@ Hits = Sequence[tuple[ChunkId, float]]
 
 
 class VectorRows(Protocol):
-    """Vectors of length 1 by id."""
+    """Vectors of length 1 by id, as an immutable value."""
 
     def __len__(self) -> int:
         """How many vectors there are."""
+
+    @property
+    def ids(self) -> Sequence[ChunkId]:
+        """Their ids, in no meaningful order."""
+
+    def rows(self, ids: Iterable[ChunkId]) -> tuple[Sequence[ChunkId], NDArray[np.float32]]:
+        """Return the ids that are there, in their order, and vectors (found, dimensions)."""
 
     def similarities(self, query: Vector, ids: Sequence[ChunkId]) -> NDArray[np.floating[Any]]:
         """Return the cosine of each id, in the order of ``ids``; NaN for an unknown id."""

@@ -39,7 +39,7 @@ _LENGTH_TOLERANCE = 1e-2
 """How far from 1 the length of a vector may be: room for bfloat16."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class VectorTable:
     """Vectors by id, as an immutable value that threads may share.
 

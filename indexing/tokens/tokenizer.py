@@ -76,19 +76,31 @@ class Tokenizer:
         self._asked = text, tuple(found)
         return found
 
-    def _query(self, text: str) -> list[str]:
-        tokens: list[str] = []
+    def query_words(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
+        """The tokens of :meth:`query`, word by word: (as written, its tokens).
+
+        Of an unspaced run each pair, or character, is one.
+        """
+        words: list[tuple[str, tuple[str, ...]]] = []
+        found_surfaces = surfaces(text)
         shouting = text.isupper()
-        for at, surface in enumerate(surfaces(text)):
+        for at, surface in enumerate(found_surfaces):
             found = pieces(surface)
             if found.characters:
-                tokens += found.kept + (found.characters if self.language == "zh" else ())
+                units = found.kept + (found.characters if self.language == "zh" else ())
+                words += ((unit, (unit,)) for unit in units)
             elif at and not shouting and surface.isupper() and surface != "I":
-                tokens += self._tokens(found)
+                words.append((surface, self._tokens(found)))
             else:
-                words = (word for word in found.words if word not in self._stop)
-                tokens += self._tokens(Pieces(found.kept, tuple(words)))
-        return tokens or self(text)
+                said = tuple(word for word in found.words if word not in self._stop)
+                words.append((surface, self._tokens(Pieces(found.kept, said))))
+        words = [(written, tokens) for written, tokens in words if tokens]
+        if words:
+            return words
+        return [(one, tokens) for one in found_surfaces if (tokens := tuple(self(one)))]
+
+    def _query(self, text: str) -> list[str]:
+        return [token for _, tokens in self.query_words(text) for token in tokens]
 
     def of_spoken(self, word: str) -> str:
         """The token that every text has in the index that says a word.

@@ -78,6 +78,15 @@ class AngleTable:
         rows = [direction(angle) for angle in self.angles.values()]
         return list(self.angles), np.array(rows, dtype=np.float32).reshape(len(rows), 2)
 
+    @property
+    def ids(self) -> list[str]:
+        return list(self.angles)
+
+    def rows(self, ids: Iterable[str]) -> tuple[list[str], Any]:
+        known = [one for one in ids if one in self.angles]
+        rows = [direction(self.angles[one]) for one in known]
+        return known, np.array(rows, dtype=np.float32).reshape(len(rows), 2)
+
     def similarities(self, query: Any, ids: Sequence[str]) -> Any:
         return np.array(
             [
