@@ -9,7 +9,7 @@ EVAL_DATA ?= ../shared/data
 export PYTHONUTF8 := 1
 export WITHOUT_BROWSER
 
-.PHONY: build/package setup demo browser test check bench soak eval docs clean
+.PHONY: build/package setup demo browser test test-all check bench soak eval docs clean
 
 setup: .venv/.installed
 
@@ -34,17 +34,23 @@ browser:
 	  as=; [ "$$(id -u)" = 0 ] || as="sudo -n"; \
 	  if command -v apt-get >/dev/null; then \
 	    echo "no Chromium or Chrome here: installing Debian's, with $${as:+$$as }apt-get"; \
-	    $$as apt-get -qq update; \
+	    $$as apt-get -qq update || true; \
 	    for name in chromium-headless-shell chromium; do \
 	      $$as apt-get -qqy install --no-install-recommends $$name >/dev/null && break; \
 	    done; \
 	  fi; \
-	  $(PYTHON) tests/browser/find_browser.py || { \
-	    echo "the tests of the page need Chromium or Chrome: install it, or name it with CHROMIUM=PATH;" \
-	      "to leave them out: make test WITHOUT_BROWSER=1"; exit 1; }; }
+	  $(PYTHON) tests/browser/find_browser.py || \
+	    echo "no Chromium or Chrome can be had here: the tests of the page are left out"; }
+
+# As many processes as there are cores, at most four; what takes long is left to test-all.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup browser
-	$(BIN)/python -m pytest
+	$(PYTEST) -m "not slow"
+
+test-all: setup browser
+	$(PYTEST)
 
 # The package as an install lays it out, for tools that read files and import nothing.
 build/package:

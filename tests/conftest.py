@@ -1,20 +1,64 @@
-"""The demo vault, indexed once for every test that asks it."""
+"""What every test has: how hypothesis draws, what is skipped in one line, the demo vault."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci",
+    max_examples=25,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", max_examples=300, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+LONGEST = ("test_points.py", "test_damage.py", "test_state_machine.py", "test_disk.py")
+"""Files that begin first, so that no process waits for another one at the end."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; what is slow has longer to come to its end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(300))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Export the query model before the first test that needs it has its time measured."""
+    chosen = session.items if not session.config.option.collectonly else []
+    if any(item.get_closest_marker("model") for item in chosen):
+        from tests.support.real_index import query_model
+
+        query_model()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in a line what was left out for want of a browser."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    page = [one for one in skipped if one.nodeid.startswith("tests/browser/")]
+    if page:
+        reason = page[0].longrepr[2].removeprefix("Skipped: ")
+        terminalreporter.write_line(f"{len(page)} tests of the page were left out: {reason}")
 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A copy of the demo vault and the folder of its index; who changes it puts it back."""
-    from notehop.app.container import locate, update_index
     from notehop.app.demo import demo_vault
+    from tests.support.real_index import real_index
 
     root = tmp_path_factory.mktemp("demo")
     folder = shutil.copytree(demo_vault(), root / "Demo")
-    update_index(locate(folder, index_dir=root / "index"))
+    real_index(folder, root / "index")
     return folder, root / "index"

@@ -51,9 +51,9 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The small vault and the folder of its index; tests only read them."""
-    from notehop.app.container import locate, update_index
+    from tests.support.real_index import real_index
 
     root = tmp_path_factory.mktemp("indexed")
     folder = write_notes(root / "My vault", NOTES)
-    update_index(locate(folder, index_dir=root / "index"))
+    real_index(folder, root / "index")
     return folder, root / "index"

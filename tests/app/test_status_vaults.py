@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from notehop.app.container import VaultHandle, locate, update_index
+from notehop.app.container import VaultHandle
 from tests.app.conftest import write_notes
+from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
 
@@ -108,7 +109,7 @@ def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Vault
         root = tmp_path_factory.mktemp(name)
         vault = write_notes(root / name, notes)
         _copied(vault)
-        update_index(locate(vault, index_dir=root / "index"))
+        real_index(vault, root / "index")
         opened[name] = open_vault(vault, index_dir=root / "index")
     yield opened
     for handle in opened.values():

@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[2]
 WITHOUT = "WITHOUT_BROWSER"
 """Set it to leave these tests out, on a machine that has no browser and shall have none."""
 
+NO_BROWSER = "no Chromium or Chrome: run `make browser`, or name one with CHROMIUM=PATH"
+
 FLAGS = (
     "--no-sandbox",  # root in a container has none; the pages are our own
     "--disable-gpu",
@@ -42,16 +44,19 @@ TOKEN = "only-for-the-tests-of-the-page"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run these tests last: Playwright keeps an event loop running, which others cannot have."""
     here = Path(__file__).parent
+    ours = [item for item in items if item.path.is_relative_to(here)]
     items.sort(key=lambda item: item.path.is_relative_to(here))
+    missing = f"{WITHOUT} is set" if os.environ.get(WITHOUT) else NO_BROWSER
+    if missing != NO_BROWSER or find_browser() is None:
+        for item in ours:
+            item.add_marker(pytest.mark.skip(reason=missing))
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The browser of all tests; each test has a profile of its own in it."""
-    if os.environ.get(WITHOUT):
-        pytest.skip(f"{WITHOUT} is set")
     found = find_browser()
-    assert found, f"no Chromium or Chrome: run `make browser`, or set CHROMIUM or {WITHOUT}=1"
+    assert found
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield opened
@@ -90,7 +95,12 @@ def visit(browser: Browser, site: str) -> Iterator[Callable[..., Opened]]:
         yield go
 
 
-@pytest.fixture(params=LOOKS.values(), ids=LOOKS.keys())
+@pytest.fixture(
+    params=[
+        pytest.param(look, id=name, marks=() if name == "light" else pytest.mark.slow)
+        for name, look in LOOKS.items()
+    ]
+)
 def look(request: pytest.FixtureRequest) -> Look:
     """Light, dark and a phone."""
     found: Look = request.param
@@ -133,14 +143,14 @@ class SlowLLM(ScriptedLLM):
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A vault of notes that would do harm if anything of them ran, and its index."""
-    from notehop.app.container import locate, update_index
+    from tests.support.real_index import real_index
 
     root = tmp_path_factory.mktemp("hostile")
     vault = root / "Hostile <b>vault"
     (vault / ".obsidian").mkdir(parents=True)
     for name, text in HOSTILE.items():
         (vault / name).write_text(text, encoding="utf-8")
-    update_index(locate(vault, index_dir=root / "index"))
+    real_index(vault, root / "index")
     return vault, root / "index"
 
 

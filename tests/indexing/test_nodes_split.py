@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.indexing.nodes import ChunkDraft, chunk_id, embedded_text, split_note
@@ -241,7 +241,6 @@ LINES = st.builds(
 NOTES = st.lists(st.one_of(LINES, st.just("")), max_size=40).map("\n".join)
 
 
-@settings(max_examples=300, deadline=None)
 @given(NOTES, st.integers(8, 60), st.integers(0, 20))
 def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tokens: int) -> None:
     note = note_of(f"---\ntags: [x]\n---\n{text}")

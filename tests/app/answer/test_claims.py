@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.app.answer.claims import sentences
@@ -93,7 +93,6 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(WORDS, max_size=20).map("".join))
 def test_sentences_cover_an_answer_in_order(text: str) -> None:
     at = 0

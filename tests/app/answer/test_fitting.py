@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.app.answer.fitting import USEFUL, Fitted, fit
@@ -110,7 +110,6 @@ TEXTS = st.lists(st.integers(2, 60).map(sentence), min_size=1, max_size=5).flatm
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, max_size=2), st.integers(1, 300))
 def test_nothing_is_cut_in_a_sentence_and_everything_is_accounted_for(
     texts: list[str], near: list[str], window: int

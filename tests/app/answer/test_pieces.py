@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.app.answer.citations import check_citations
@@ -46,7 +46,6 @@ def checked(text: str) -> str:
     return check_citations(text.strip(), MARKERS, LABELS).text
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(PARTS, max_size=25), st.data())
 def test_together_the_pieces_are_the_checked_text(parts: list[str], data: st.DataObject) -> None:
     text = "".join(parts)

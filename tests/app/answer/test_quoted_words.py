@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.app.answer.quoted_words import evidence, lines_of
@@ -111,7 +111,6 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(LINES.map("\n".join), st.data())
 def test_a_quote_is_a_piece_of_its_source_on_its_lines(text: str, data: st.DataObject) -> None:
     found = units(text, sentence_spans)

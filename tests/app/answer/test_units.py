@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.app.answer.units import bare, units
@@ -90,7 +90,6 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_units_are_the_text_in_order_blanks_aside(text: str) -> None:
     at = 0

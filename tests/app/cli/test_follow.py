@@ -19,8 +19,9 @@ import pytest
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.state import read_watch_state
+from tests.support.real_index import lend_query_model
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 LONG = 90.0
 
@@ -48,6 +49,7 @@ def test_a_server_builds_follows_and_takes_its_follower_with_it(tmp_path: Path) 
     vault, layout = tmp_path / "vault", IndexLayout(tmp_path / "index")
     vault.mkdir()
     (vault / "tides.md").write_text("# Tides\nThe divers wait for the neap tide.")
+    lend_query_model(vault, layout.root)
     (vault / "walls.md").write_text("# Walls\nStones for the harbour wall. See [[tides]].")
     command = [sys.executable, "-m", "notehop.app", "serve", "--json", "--port", "0"]
     with subprocess.Popen(
@@ -82,16 +84,13 @@ def test_a_server_builds_follows_and_takes_its_follower_with_it(tmp_path: Path) 
             server.kill()
 
 
-def test_indexing_that_goes_on(tmp_path: Path, indexed: tuple[Path, Path]) -> None:
+def test_indexing_that_goes_on(tmp_path: Path) -> None:
     """``index --watch``: the report, then a line for each change, until it is told to stop."""
-    _, other = indexed
     vault, layout = tmp_path / "vault", IndexLayout(tmp_path / "index")
     vault.mkdir()
     # Enough of a language: once it is known, what the index knows is not cut anew.
     (vault / "a.md").write_text("The divers wait for the neap tide, and then they go to the wall.")
-    # The exported model of another index saves making one.
-    layout.create(vault)
-    layout.model.symlink_to(IndexLayout(other).model)
+    lend_query_model(vault, layout.root)
     command = [sys.executable, "-m", "notehop.app", "index", str(vault), "--watch", "--json"]
     with subprocess.Popen(
         [*command, "--index-dir", str(layout.root)],

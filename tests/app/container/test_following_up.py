@@ -15,6 +15,7 @@ from notehop.app.container.following_up import ALONE, TOO_LONG
 from notehop.app.container.handle import VaultHandle
 from notehop.app.models import DoneEvent, SourcesEvent
 from tests.app.scripted_llm import ScriptedLLM
+from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
 
@@ -154,9 +155,7 @@ def test_what_was_made_private_is_not_sent(indexed: tuple[Path, Path], tmp_path:
     folder = tmp_path / "My vault"
     shutil.copytree(indexed[0], folder)
     llm = Talker(says="Four weeks more [1].")
-    from notehop.app.container import locate, update_index
-
-    update_index(locate(folder, index_dir=tmp_path / "index"))
+    real_index(folder, tmp_path / "index")
     with open_vault(folder, index_dir=tmp_path / "index", llm=llm) as vault:
         vault.ask(FIRST, conversation_id="a")
         note = folder / "people/Priya 1-1.md"
@@ -211,9 +210,7 @@ def test_a_question_made_of_what_became_private_is_not_sent(
     folder = tmp_path / "My vault"
     shutil.copytree(indexed[0], folder)
     llm = Talker(says="Priya has the flu [1].", means="When is the launch with the flu of Priya?")
-    from notehop.app.container import locate, update_index
-
-    update_index(locate(folder, index_dir=tmp_path / "index"))
+    real_index(folder, tmp_path / "index")
     with open_vault(folder, index_dir=tmp_path / "index", llm=llm) as vault:
         vault.ask(FIRST, conversation_id="a")
         llm.says = "In June [1]."

@@ -17,6 +17,7 @@ from notehop.app.container.place import locate
 from notehop.app.container.update import update_index
 from notehop.config.errors import IndexMismatch, IndexMissing, QueryError, VaultError
 from tests.app.scripted_llm import ScriptedLLM
+from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
 
@@ -226,8 +227,7 @@ def test_threads_may_share_a_vault_from_its_first_query_on(indexed: tuple[Path, 
 
 
 def test_an_open_vault_follows_its_index(vault: Path, tmp_path: Path) -> None:
-    place = locate(vault, index_dir=tmp_path / "ix")
-    update_index(place)
+    place = real_index(vault, tmp_path / "ix")
     with open_place(place) as opened:
         assert opened.ask("When is the launch of Atlas?").generation == 1
         note = vault / "Atlas.md"
@@ -236,13 +236,20 @@ def test_an_open_vault_follows_its_index(vault: Path, tmp_path: Path) -> None:
         answer = opened.ask("When is the launch of Atlas?")
         assert answer.generation == 2
         assert "3 March 2028" in answer.answer
+
+
+@pytest.mark.slow
+def test_an_open_vault_follows_a_rebuild(vault: Path, tmp_path: Path) -> None:
+    place = real_index(vault, tmp_path / "ix")
+    with open_place(place) as opened:
+        note = vault / "Atlas.md"
+        note.write_text(note.read_text().replace("14 June 2027", "3 March 2028"))
         update_index(place, rebuild=True)
         assert "3 March 2028" in opened.ask("When is the launch of Atlas?").answer
 
 
 def test_changes_that_were_indexed_are_pending_no_more(vault: Path, tmp_path: Path) -> None:
-    place = locate(vault, index_dir=tmp_path / "ix")
-    update_index(place)
+    place = real_index(vault, tmp_path / "ix")
     (vault / "New.md").write_text("A new note about tiles.\n")
     with open_place(place) as opened:
         assert opened.search("tiles").pending == 1

@@ -15,7 +15,6 @@ from notehop.app.container.opening import open_place
 from notehop.app.container.place import Place, locate
 from notehop.app.container.running import Announcement, read_running
 from notehop.app.container.status import index_status
-from notehop.app.container.update import update_index
 from notehop.config.errors import IndexMissing, ModelError
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.lag import clear_lag, note_lag
@@ -24,6 +23,7 @@ from notehop.indexing.stores.model import Batch
 from notehop.indexing.stores.run_record import RunRecord, write_run_record
 from notehop.indexing.watch.state import Watching
 from tests.app.container.built import built
+from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
 
@@ -224,8 +224,7 @@ def test_files_that_are_no_part_of_the_vault_are_listed(
     vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (vault / "gone\n  state.md").symlink_to("nowhere")
-    place = locate(vault, index_dir=tmp_path / "ix")
-    update_index(place)
+    place = real_index(vault, tmp_path / "ix")
     told = index_status(place)
     assert [(one.path, one.reason) for one in told.passed_over] == [
         ("gone\n  state.md", "symbolic link that leads nowhere")

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.real_index import lend_query_model
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 
@@ -93,6 +95,7 @@ def travelled(vault: Path, tmp_path: Path, *, cut: bool) -> tuple[list[dict[str,
     """What each command of the journey said, and who tried to reach whom."""
     log = tmp_path / "attempts"
     index = str(tmp_path / "index")
+    lend_query_model(vault, tmp_path / "index")
     done = run(log, sys.executable, str(HERE / "journey.py"), str(vault), index, cut=cut)
     assert done.returncode == 0, done.stdout + done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()], log.read_text()
@@ -119,6 +122,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_nothing_leaves_and_everything_works(vault: Path, tmp_path: Path) -> None:
     said, attempts = travelled(vault, tmp_path, cut=allowed())

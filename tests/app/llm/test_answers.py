@@ -33,6 +33,7 @@ def test_a_model_writes_the_answer(server: LlmServer, ask: Door, turn: object) -
     assert len(server.asked) == 1
 
 
+@pytest.mark.everywhere
 def test_the_model_is_told_the_rules_the_sources_and_the_question(
     server: LlmServer, ask: Door
 ) -> None:
@@ -49,6 +50,7 @@ def test_the_model_is_told_the_rules_the_sources_and_the_question(
         assert note["text"].splitlines()[-1] in context[frame:]
 
 
+@pytest.mark.everywhere
 @pytest.mark.parametrize(
     "turn",
     [words("The launch is on 14 June 2027 [9], I think [1, 77]."), says(*"It is in June [9][12].")],
@@ -64,6 +66,7 @@ def test_a_marker_of_no_source_is_removed_and_counted(
     assert "2 markers of the answer named no source and were removed: [9]" in heard.warnings
 
 
+@pytest.mark.everywhere
 def test_a_connected_note_is_mentioned_and_never_cited(server: LlmServer, ask: Door) -> None:
     server.plays(words("It is planned [C1], and set for 14 June 2027 [1]."))
     heard = ask(QUESTION, retrieval__top_k=1)
@@ -88,6 +91,7 @@ def test_a_very_long_answer_comes_whole(server: LlmServer, ask: Door) -> None:
     assert heard.cited == ["[1]"]
 
 
+@pytest.mark.everywhere
 def test_an_answer_that_was_cut_at_its_length_says_so(server: LlmServer, ask: Door) -> None:
     server.plays(says("The launch of Atlas is on 14 June 2027 [1], which", finish="length"))
     heard = ask(QUESTION)

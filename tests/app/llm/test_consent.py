@@ -47,6 +47,7 @@ def lines(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
+@pytest.mark.everywhere
 def test_a_host_that_was_not_named_gets_nothing(
     server: LlmServer, ask: Door, far: str, log: Path
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_host_that_was_named_is_announced_once(
     assert {line["local"] for line in lines(log) if "host" in line} == {False}
 
 
+@pytest.mark.everywhere
 def test_what_was_sent_is_written_down(server: LlmServer, ask: Door, log: Path) -> None:
     server.plays(fails(503), words(RIGHT))
     heard = ask(QUESTION, llm__retries=1)

@@ -76,6 +76,7 @@ def test_the_notes_answer_instead(server: LlmServer, ask: Door, turn: Play, reas
     assert len(server.asked) == 1
 
 
+@pytest.mark.everywhere
 @pytest.mark.parametrize(
     "turn", [never_begins(), stalls(), stalls("The launch ")], ids=["head", "first", "middle"]
 )
@@ -131,6 +132,7 @@ def test_a_pause_that_nobody_waits_for_is_no_reason_to_wait(server: LlmServer, a
     assert len(server.asked) == 1
 
 
+@pytest.mark.everywhere
 def test_an_answer_that_began_is_not_asked_for_again(server: LlmServer, ask: Door) -> None:
     server.plays(cuts("The launch is on"), words(RIGHT))
     heard = ask(QUESTION, llm__retries=2)
@@ -140,6 +142,7 @@ def test_an_answer_that_began_is_not_asked_for_again(server: LlmServer, ask: Doo
     assert heard.said in ("The launch is on", heard.text)
 
 
+@pytest.mark.everywhere
 def test_nobody_there(ask: Door) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -173,6 +176,7 @@ def test_a_model_that_cannot_be_had_is_told_at_each_answer(
     assert server.connections == 0
 
 
+@pytest.mark.everywhere
 def test_the_key_is_sent_and_never_shown(server: LlmServer, ask: Door) -> None:
     server.key = "sk-right"
     server.plays(words(RIGHT))

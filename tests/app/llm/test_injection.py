@@ -16,6 +16,7 @@ RIGHT = "The visitors come on Friday [1]."
 FRAME = "CONNECTED NOTES (linked from retrieved results):"
 
 
+@pytest.mark.everywhere
 def test_a_note_cannot_break_the_frame(server: LlmServer, ask: Door) -> None:
     server.plays(words(RIGHT))
     heard = ask(QUESTION)
@@ -79,6 +80,7 @@ def test_what_a_model_would_have_loaded_stays_text(server: LlmServer, ask: Door)
     assert not any("evil" in citation["uri"] for citation in heard.answer["citations"])
 
 
+@pytest.mark.everywhere
 def test_what_steers_a_terminal_is_not_let_through(server: LlmServer, ask: Door) -> None:
     server.plays(says("The visitors\x1b]0;owned\x07 come\x1b[2J on Friday [1]."))
     heard = ask(QUESTION)

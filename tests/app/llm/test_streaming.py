@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import threading
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +23,9 @@ from tests.llm_server import (
     stalls,
     words,
 )
+from tests.support.processes import environment, interruptible
 
 pytestmark = pytest.mark.model
-
-ROOT = Path(__file__).parents[3]
 
 QUESTION = "When is the launch of Atlas?"
 RIGHT = "The launch of Atlas is on 14 June 2027 [1]."
@@ -138,12 +135,14 @@ def test_an_answer_that_takes_too_long_ends_the_call(server: LlmServer, doors: D
 def test_control_c_on_the_command_line_ends_the_call(server: LlmServer, doors: Doors) -> None:
     server.plays(stalls("The launch "))
     where = ["--vault", str(doors.vault), "--index-dir", str(doors.index)]
-    with subprocess.Popen(
-        [sys.executable, "-m", "notehop.app", "ask", QUESTION, *where],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **doors.environment(), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-    ) as process:
+    with interruptible():
+        asking = subprocess.Popen(
+            [sys.executable, "-m", "notehop.app", "ask", QUESTION, *where],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(**doors.environment()),
+        )
+    with asking as process:
         try:
             seen = server.request()
             process.send_signal(signal.SIGINT)

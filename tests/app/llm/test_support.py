@@ -19,6 +19,7 @@ def claims(heard: Heard) -> list[tuple[Any, Any]]:
     return [(claim["support"], claim["flag"]) for claim in heard.answer["claims"]]
 
 
+@pytest.mark.everywhere
 def test_words_that_bear_it_out_are_quoted(server: LlmServer, ask: Door) -> None:
     server.plays(words("The launch of Atlas is on 14 June 2027 [1]."))
     heard = ask(QUESTION)

@@ -21,6 +21,7 @@ def context_of(server: LlmServer, number: int = -1) -> str:
     return text
 
 
+@pytest.mark.everywhere
 def test_a_small_window_is_kept(server: LlmServer, ask: Door) -> None:
     server.plays(overflows(1_400, words(RIGHT)))
     heard = ask(QUESTION, **SMALL)

@@ -28,6 +28,13 @@ def one(request: pytest.FixtureRequest, demo: tuple[Path, Path]) -> Iterator[Age
         yield found
 
 
+@pytest.fixture(scope="module")
+def local(demo: tuple[Path, Path]) -> Iterator[Agent]:
+    """Over one transport, for what no transport has a part in."""
+    with agent(over_stdio(*demo)) as found:
+        yield found
+
+
 def test_the_tools_are_described(one: Agent) -> None:
     tools = {tool.name: tool for tool in one.do(one.client.list_tools).tools}
     assert list(tools) == ["smart_search", "ask", "graph_browse", "read_note", "capture"]
@@ -167,25 +174,25 @@ def test_a_note_is_kept(one: Agent, demo: tuple[Path, Path]) -> None:
     ],
 )
 def test_what_makes_no_sense_is_a_result_that_says_why(
-    one: Agent, demo: tuple[Path, Path], tool: str, arguments: dict[str, object], told: str
+    local: Agent, demo: tuple[Path, Path], tool: str, arguments: dict[str, object], told: str
 ) -> None:
     before = files(demo[0])
-    said = one.refusal(tool, **arguments)
+    said = local.refusal(tool, **arguments)
     assert told in said
     assert len(said) < 500
     assert files(demo[0]) == before
 
 
-def test_a_tool_that_is_none_is_an_error(one: Agent) -> None:
+def test_a_tool_that_is_none_is_an_error(local: Agent) -> None:
     with pytest.raises(MCPError, match="no such tool; use smart_search"):
-        one.call("delete_note", path=HOLLIN)
+        local.call("delete_note", path=HOLLIN)
 
 
-def test_the_best_linked_notes_are_listed_by_the_page(one: Agent) -> None:
+def test_the_best_linked_notes_are_listed_by_the_page(local: Agent) -> None:
     found: list[str] = []
     cursor: str | None = None
     while True:
-        page = one.do(lambda at=cursor: one.client.list_resources(cursor=at))
+        page = local.do(lambda at=cursor: local.client.list_resources(cursor=at))
         found += [resource.name for resource in page.resources]
         cursor = page.next_cursor
         if cursor is None:
@@ -193,18 +200,18 @@ def test_the_best_linked_notes_are_listed_by_the_page(one: Agent) -> None:
     assert len(found) == len(set(found)) > 25
     assert "Areas/Salary talk.md" not in found
     with pytest.raises(MCPError, match="cursor"):
-        one.do(lambda: one.client.list_resources(cursor="x"))
+        local.do(lambda: local.client.list_resources(cursor="x"))
 
 
-def test_a_note_is_a_resource(one: Agent) -> None:
-    (template,) = one.do(one.client.list_resource_templates).resource_templates
+def test_a_note_is_a_resource(local: Agent) -> None:
+    (template,) = local.do(local.client.list_resource_templates).resource_templates
     assert template.uri_template == "note://{path}"
-    uri = one.do(one.client.list_resources).resources[0].uri
-    (whole,) = one.do(one.client.read_resource, uri).contents
+    uri = local.do(local.client.list_resources).resources[0].uri
+    (whole,) = local.do(local.client.read_resource, uri).contents
     assert isinstance(whole, types.TextResourceContents)
     assert whole.mime_type == "text/markdown"
     section = "note://Projects/Hollin%20Reach/Hollin%20Reach.md#Money"
-    (part,) = one.do(one.client.read_resource, section).contents
+    (part,) = local.do(local.client.read_resource, section).contents
     assert isinstance(part, types.TextResourceContents)
     assert part.text.startswith("## Money")
 
@@ -221,6 +228,6 @@ def test_a_note_is_a_resource(one: Agent) -> None:
         "file:///etc/passwd",
     ],
 )
-def test_what_is_no_resource_is_an_error(one: Agent, uri: str) -> None:
+def test_what_is_no_resource_is_an_error(local: Agent, uri: str) -> None:
     with pytest.raises(MCPError, match="no such resource"):
-        one.do(one.client.read_resource, uri)
+        local.do(local.client.read_resource, uri)

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.app.demo import demo_vault
@@ -144,7 +144,6 @@ PIECES = st.lists(
 
 
 @given(PIECES, PIECES)
-@settings(max_examples=150, deadline=None)
 def test_nothing_is_said_to_stand_that_does_not(before: list[str], after: list[str]) -> None:
     note = parse_note("x.md", "\n".join(after).encode())
     plain = "".join(row.text + "\n" for row in chunk_rows(note, 1_000))

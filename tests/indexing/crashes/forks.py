@@ -79,6 +79,13 @@ class Forks:
         assert ended.code == 0, f"the reader ended with {ended.code}"
         return ended.told
 
+    def mended(self, home: Path, where: str) -> Told:
+        """All that an index says after another run over it, which must succeed."""
+        ended = self.run("mended", home=str(home))
+        assert ended.code == 0, f"{where}: the run ended with {ended.code}"
+        assert ended.told["error"] is None, f"{where}: {ended.told}"
+        return ended.told
+
     def content(self, home: Path, at: str = "index") -> Told:
         """All that an index of a home says."""
         ended = self.run("content", home=str(home), at=at)

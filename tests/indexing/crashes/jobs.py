@@ -144,6 +144,12 @@ def content(home: str, at: str = "index") -> Told:
     return _reading(layout, told)
 
 
+def mended(home: str) -> Told:
+    """Run the indexer over a home, then tell all that the index says; an error as it is."""
+    done = index(home)
+    return content(home) if done["error"] is None else done
+
+
 def _agrees(row: Any, other: Any) -> str:
     if other is None:
         return "in the store only"
@@ -205,4 +211,9 @@ class _Points:
             os.kill(os.getpid(), self._signal_no)
 
 
-JOBS: dict[str, Callable[..., Told]] = {"index": index, "read": read, "content": content}
+JOBS: dict[str, Callable[..., Told]] = {
+    "index": index,
+    "read": read,
+    "content": content,
+    "mended": mended,
+}

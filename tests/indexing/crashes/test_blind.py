@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.indexing.crashes.blind import Blind
 from tests.indexing.crashes.forks import Forks
 
 KILLS = 15
 
 
+@pytest.mark.slow
 def test_kills_at_random_times_lose_nothing(forks: Forks, folder: Path) -> None:
     blind = Blind(forks, folder, seed=7)
     while blind.did["killed"] < KILLS:

@@ -15,6 +15,9 @@ from tests.indexing.crashes.forks import Forks, Told
 from tests.indexing.crashes.homes import EDITS, FIRST, Home, write
 
 
+pytestmark = pytest.mark.slow
+
+
 class Disk:
     """A file system in memory of its own, which can be full or read-only."""
 

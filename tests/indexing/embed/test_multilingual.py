@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.config.errors import IndexMismatch, ModelError, SettingsError
@@ -61,7 +61,6 @@ def tokenizer() -> UnigramTokenizer:
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40))
-@settings(max_examples=300, deadline=None)
 def test_its_tokens_are_those_of_the_engine(
     text: str, tokenizer: UnigramTokenizer, engine: Any
 ) -> None:

@@ -8,7 +8,7 @@ import sys
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.indexing.graph.communities import (
@@ -77,7 +77,6 @@ def test_they_are_the_same_in_every_process() -> None:
     assert "n0" in said.pop()
 
 
-@settings(max_examples=40, deadline=None)
 @given(graphs)
 def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, str], int]) -> None:
     graph = bonds(counts, "lonely")
@@ -88,7 +87,6 @@ def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, s
     assert connected_parts(graph, groups) == groups
 
 
-@settings(max_examples=40, deadline=None)
 @given(graphs)
 def test_modularity_is_that_of_networkx(counts: dict[tuple[str, str], int]) -> None:
     graph = bonds(counts)
@@ -102,7 +100,6 @@ def test_modularity_is_that_of_networkx(counts: dict[tuple[str, str], int]) -> N
     assert modularity(graph, groups, 1.5) == pytest.approx(expected)
 
 
-@settings(max_examples=40, deadline=None)
 @given(graphs, st.sampled_from([0.5, 1.0, 2.0]))
 def test_a_note_goes_where_modularity_gains_most(
     counts: dict[tuple[str, str], int], resolution: float

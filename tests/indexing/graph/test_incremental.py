@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.indexing.graph.files import VaultFiles
@@ -120,7 +120,6 @@ class Vault:
         return {link: resolve_path(files, *link) for link in self.links()}
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_only_affected_links_need_resolving_again(data: st.DataObject) -> None:
     vault = Vault()

@@ -15,12 +15,13 @@ from tests.indexing.pipeline.machine.following import Following, Step, play
 from tests.indexing.pipeline.machine.running import Kind, run_machine
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("kind", "vaults", "steps"),
     [
         pytest.param(Kind(), 5, 40, id="in-one-batch"),
         pytest.param(Kind(small=True), 4, 40, id="in-many-batches"),
-        pytest.param(Kind(chroma=True), 3, 15, id="with-chroma"),
+        pytest.param(Kind(chroma=True), 3, 15, id="with-chroma", marks=pytest.mark.slow),
     ],
 )
 def test_following_equals_starting_anew(

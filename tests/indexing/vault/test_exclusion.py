@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from notehop.config.errors import VaultError
@@ -50,7 +50,6 @@ def plainly(glob: str) -> re.Pattern[str]:
     return re.compile(rf"{'^' if anchored else '(?:^|/)'}{body}(?:/|\Z)", re.DOTALL)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.sampled_from(["*", "**", "**/", "?", "/", "a", "b", "/**/"]), max_size=7),
     st.lists(st.text("ab/", max_size=9), min_size=10, max_size=10),

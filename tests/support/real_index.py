@@ -1,0 +1,77 @@
+"""Indexes made with the real embedding model, whose ONNX export is made once for the whole suite."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import os
+import shutil
+from pathlib import Path
+
+from filelock import FileLock
+
+from tests.support.product import (
+    IndexLayout,
+    Place,
+    export_query_door,
+    load_bulk,
+    load_settings,
+    locate,
+    onnx_export,
+    update_index,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+@functools.cache
+def query_model() -> Path:
+    """The folder of the exported query model of the default settings.
+
+    It is kept in ``.cache``, by the code and the libraries that make it: no test may write to it.
+    """
+    code = Path(onnx_export.__file__).parent
+    parts = [file.read_bytes() for file in sorted(code.glob("*.py"))]
+    parts += [
+        f"{name} {importlib.metadata.version(name)}".encode()
+        for name in ("torch", "transformers", "sentence-transformers", "onnx", "onnxruntime")
+    ]
+    key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+    cache = ROOT / ".cache"
+    cache.mkdir(exist_ok=True)
+    folder = cache / f"query-model-{key}"
+    with FileLock(cache / "query-model.lock"):
+        if not folder.is_dir():
+            draft = cache / "query-model-draft"
+            for old in cache.glob("query-model-*"):
+                shutil.rmtree(old)
+            assert export_query_door(load_bulk(load_settings().embedding), draft) is None
+            draft.rename(folder)
+    return folder
+
+
+def lend_query_model(vault: Path, index: Path) -> None:
+    """Begin an index in a folder that is empty or missing, so that its first run exports nothing."""
+    layout = IndexLayout(index)
+    layout.create(vault)
+    if layout.model.exists():
+        return
+    layout.model.mkdir()
+    for file in query_model().iterdir():
+        if file.stat().st_size < 1_000_000:
+            shutil.copyfile(file, layout.model / file.name)
+            continue
+        try:
+            os.link(file, layout.model / file.name)
+        except OSError:
+            shutil.copyfile(file, layout.model / file.name)
+
+
+def real_index(vault: Path, index: Path, **overrides: object) -> Place:
+    """Index a vault as ``notehop index`` does; overrides of settings with ``__`` for the dot."""
+    lend_query_model(vault, index)
+    dotted = {key.replace("__", "."): value for key, value in overrides.items()}
+    place = locate(vault, index_dir=index, overrides=dotted)
+    update_index(place)
+    return place
