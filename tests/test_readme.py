@@ -71,6 +71,7 @@ def test_generated_parts_are_current() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
 def test_a_python_example_runs(home: Path, code: str) -> None:
@@ -87,6 +88,7 @@ def test_a_python_example_runs(home: Path, code: str) -> None:
     assert ".md" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_the_http_example_answers(home: Path) -> None:
     (serve,) = [block.strip() for block in SHELL if "notehop serve" in block]
@@ -114,6 +116,7 @@ def test_the_http_example_answers(home: Path) -> None:
             server.terminate()
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_the_session_shown_is_what_the_demo_prints(home: Path) -> None:
     shown = re.search(
