@@ -14,7 +14,6 @@ from tests.indexing.crashes.checks import check_reader, differing
 from tests.indexing.crashes.forks import Forks, Told
 from tests.indexing.crashes.homes import EDITS, FIRST, Home, write
 
-
 pytestmark = pytest.mark.slow
 
 
