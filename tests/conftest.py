@@ -55,7 +55,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A copy of the demo vault and the folder of its index; who changes it puts it back."""
-    from notehop.app.demo import demo_vault
+    from tests.support.product import demo_vault
     from tests.support.real_index import real_index
 
     root = tmp_path_factory.mktemp("demo")

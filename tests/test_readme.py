@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.demo import demo_vault
+from tests.support.product import demo_vault
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -13,8 +13,7 @@ import pytest
 import yaml
 
 from notehop import open_vault
-from notehop.app.container import VaultHandle
-from notehop.app.demo import demo_questions
+from tests.support.product import VaultHandle, demo_questions
 
 QUESTIONS: list[dict[str, Any]] = yaml.safe_load(demo_questions().read_text(encoding="utf-8"))
 KINDS = ("linked", "direct", "alias", "filter")

@@ -14,14 +14,16 @@ from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from notehop import open_vault
-from notehop.app.api.app import create_app
-from notehop.app.api.examples import FILTERED
-from notehop.app.cli.program import app as command_line
-from notehop.app.container import VaultHandle
-from notehop.app.models import SearchQuery
-from notehop.config import load_settings
-from notehop.config.errors import QueryError
-from notehop.indexing.stores.layout import index_dir_for
+from tests.support.product import (
+    FILTERED,
+    QueryError,
+    SearchQuery,
+    VaultHandle,
+    create_app,
+    index_dir_for,
+    load_settings,
+)
+from tests.support.product import app as command_line
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "filters.md").read_text(encoding="utf-8")

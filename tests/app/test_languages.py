@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.reader import Reader
-from notehop.indexing.tokens import Tokenizer
 from tests.indexing.pipeline.readable_model import ReadableModel
+from tests.support.product import Indexer, IndexLayout, Reader, Tokenizer, load_settings
 
 VAULTS = Path(__file__).parent.parent / "vaults"
 

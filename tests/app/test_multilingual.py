@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from notehop.app.container import VaultHandle, locate, update_index
-from notehop.config import load_settings
-from notehop.config.errors import IndexMismatch
 from tests.app.conftest import write_notes
+from tests.support.product import IndexMismatch, VaultHandle, load_settings, locate, update_index
 
 NOTES = {
     "Küche/Kessel.md": (

@@ -16,13 +16,16 @@ import yaml
 from fastapi.testclient import TestClient
 
 from notehop import open_vault
-from notehop.app.answer.material import material_of
-from notehop.app.api.app import create_app
-from notehop.app.container import VaultHandle
-from notehop.app.demo import demo_questions
-from notehop.indexing.vault.parse import parse_note
-from notehop.indexing.vault.plain import plain_text
-from notehop.indexing.watch.state import Phase, Watching
+from tests.support.product import (
+    Phase,
+    VaultHandle,
+    Watching,
+    create_app,
+    demo_questions,
+    material_of,
+    parse_note,
+    plain_text,
+)
 
 pytestmark = pytest.mark.model
 

@@ -6,10 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from notehop.app.container.place import NoVault
-from notehop.app.problems import UNEXPECTED, error_of, exit_code, problem
-from notehop.config import errors
-from notehop.config.errors import NotehopError
+from tests.support.product import (
+    UNEXPECTED,
+    NotehopError,
+    NoVault,
+    error_of,
+    errors,
+    exit_code,
+    problem,
+)
 
 
 def tree(root: type[NotehopError] = NotehopError) -> Iterator[type[NotehopError]]:

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from notehop import open_vault
-from notehop.app.cli.program import app
 from tests.app.mcp.agent import Agent, agent, over_stdio, server
+from tests.support.product import app
 
 pytestmark = pytest.mark.model
 

@@ -18,12 +18,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from notehop.app.cli.program import app
-from notehop.app.container.place import Place, locate
-from notehop.app.container.running import Announcement, ticket
-from notehop.app.server import AlreadyServed, Door
-from notehop.config.errors import NotehopError, UsageError
-from notehop.indexing.stores.layout import IndexLayout
+from tests.support.product import (
+    AlreadyServed,
+    Announcement,
+    IndexLayout,
+    NotehopError,
+    Place,
+    UsageError,
+    app,
+    locate,
+    ticket,
+)
+from tests.support.product import ServerDoor as Door
 
 TOKEN = "0123456789abcdef-swordfish"
 
@@ -82,7 +88,7 @@ def test_the_ticket_is_not_the_token(place: Place) -> None:
 def test_a_token_is_no_part_of_what_a_reply_depends_on(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from notehop.app.container.running import digest
+    from tests.support.product import digest
 
     without = digest(place)
     monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)

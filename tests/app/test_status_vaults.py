@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from notehop.app.container import VaultHandle
 from tests.app.conftest import write_notes
+from tests.support.product import VaultHandle
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model

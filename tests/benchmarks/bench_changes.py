@@ -15,12 +15,9 @@ from typing import TypeVar
 
 import pytest
 
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.report import Update
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.reader import Reader
 from tests.benchmarks.drawn import indexer, make_door, note_path, write_vault
 from tests.benchmarks.pairs import p50, say
+from tests.support.product import Indexer, IndexLayout, Reader, Update
 
 pytestmark = pytest.mark.bench
 

@@ -9,15 +9,17 @@ from time import perf_counter
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.indexing.embed.bulk import load_bulk
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.pipeline.records import embedded_sentence
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
 from tests.benchmarks.conftest import Large
 from tests.benchmarks.drawn import write_vault
 from tests.benchmarks.pairs import say
+from tests.support.product import (
+    Catalog,
+    Indexer,
+    IndexLayout,
+    embedded_sentence,
+    load_bulk,
+    load_settings,
+)
 
 pytestmark = pytest.mark.bench
 
@@ -51,7 +53,7 @@ def test_first_index_against_the_bare_model(tmp_path: Path) -> None:
 
 
 def _texts(layout: IndexLayout) -> list[str]:
-    from notehop.indexing.nodes import embedded_text
+    from tests.support.product import embedded_text
 
     with Catalog.open(layout.catalog) as catalog:
         titles = {note.path: note.title for note in catalog.notes()}

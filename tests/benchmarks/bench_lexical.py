@@ -13,9 +13,7 @@ import bm25s
 import numpy as np
 import pytest
 
-from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.model import FieldTokens
-from notehop.indexing.tokens import Tokenizer, detect_language
+from tests.support.product import FieldTokens, LexicalIndex, Tokenizer, detect_language
 
 CHUNKS = 30_000
 WORDS = 200_000

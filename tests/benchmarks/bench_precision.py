@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from notehop.app.demo import demo_vault
-from notehop.config import load_settings
-from notehop.config.errors import ModelError
-from notehop.indexing.embed.bulk import load_bulk
-from notehop.indexing.embed.query import load_query
-from notehop.indexing.nodes import embedded_text
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
 from tests.benchmarks.pairs import say
+from tests.support.product import (
+    Catalog,
+    Indexer,
+    IndexLayout,
+    ModelError,
+    demo_vault,
+    embedded_text,
+    load_bulk,
+    load_query,
+    load_settings,
+)
 
 pytestmark = pytest.mark.bench
 

@@ -14,12 +14,9 @@ from time import thread_time
 
 import pytest
 
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.reader import Reader
-from notehop.indexing.stores.reader_upkeep import bring_up_to_date, upkeep_due
 from tests.benchmarks.pairs import p50, say
 from tests.benchmarks.synthetic import Synthetic, no_store
+from tests.support.product import Catalog, IndexLayout, Reader, bring_up_to_date, upkeep_due
 
 pytestmark = pytest.mark.bench
 

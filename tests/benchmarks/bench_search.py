@@ -15,13 +15,6 @@ import pytest
 from llama_index.core.schema import QueryBundle
 
 from notehop import open_vault
-from notehop.app.container import VaultHandle
-from notehop.app.container.narrowing import narrow
-from notehop.app.models import Filters
-from notehop.app.retrieval import SemanticRetriever
-from notehop.indexing.embed.query import QueryEmbedder, load_query
-from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens import Tokenizer
 from tests.benchmarks.conftest import Large
 from tests.benchmarks.pairs import in_turns, p50, p95, ratio, say
 from tests.benchmarks.stock import (
@@ -30,6 +23,17 @@ from tests.benchmarks.stock import (
     make_stock,
     stock_search,
     where_collection,
+)
+from tests.support.product import (
+    Filters,
+    QueryEmbedder,
+    Reader,
+    SemanticRetriever,
+    Snapshot,
+    Tokenizer,
+    VaultHandle,
+    load_query,
+    narrow,
 )
 
 pytestmark = pytest.mark.bench

@@ -151,8 +151,7 @@ def line(what: str, values: list[float], bar: float | None = None) -> None:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The demo vault and its index."""
-    from notehop.app.container import locate, update_index
-    from notehop.app.demo import demo_vault
+    from tests.support.product import demo_vault, locate, update_index
 
     index = tmp_path_factory.mktemp("streaming")
     update_index(locate(demo_vault(), index_dir=index))

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from notehop.config import Settings, load_settings
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.stores.layout import IndexLayout
 from tests.benchmarks.drawn import DrawnVectors, make_door, prose, write_vault
+from tests.support.product import Indexer, IndexLayout, Settings, load_settings
 
 NOTES = 10_000
 

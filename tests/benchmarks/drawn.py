@@ -14,15 +14,20 @@ from time import perf_counter
 
 import numpy as np
 
-from notehop.app.demo import demo_vault
-from notehop.config import load_settings
-from notehop.indexing.embed.bulk import BulkEmbedder, load_bulk
-from notehop.indexing.embed.embedder import OnBatch, Vectors
-from notehop.indexing.embed.onnx_export import export_query_door
-from notehop.indexing.embed.query import QueryEmbedder, load_query
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.stores.layout import IndexLayout
 from tests.benchmarks.synthetic import peak_mb
+from tests.support.product import (
+    BulkEmbedder,
+    Indexer,
+    IndexLayout,
+    OnBatch,
+    QueryEmbedder,
+    demo_vault,
+    export_query_door,
+    load_bulk,
+    load_query,
+    load_settings,
+)
+from tests.support.product import EmbedderVectors as Vectors
 
 FOLDERS = 40
 SECTIONS = 3

@@ -21,7 +21,7 @@ def make_stock(layout: Any, folder: Path) -> None:
     from llama_index.retrievers.bm25 import BM25Retriever
     from llama_index.vector_stores.chroma import ChromaVectorStore
 
-    from notehop.indexing.stores.reader import Reader
+    from tests.support.product import Reader
 
     with Reader.open(layout) as reader, reader.snapshot() as view:
         rows = [row for path in view.paths() for row in view.chunks_of(path)]
@@ -50,8 +50,7 @@ def stock_search(folder: Path) -> Callable[[str], object]:
     from llama_index.retrievers.bm25 import BM25Retriever
     from llama_index.vector_stores.chroma import ChromaVectorStore
 
-    from notehop.config import load_settings
-    from notehop.indexing.embed.bulk import load_bulk
+    from tests.support.product import load_bulk, load_settings
 
     store = ChromaVectorStore(chroma_collection=_client(folder).get_collection("stock"))
     embed = load_bulk(load_settings().embedding).llama
@@ -72,9 +71,7 @@ def stock_search(folder: Path) -> Callable[[str], object]:
 
 def bare_calls(layout: Any, settings: Any) -> Callable[[str], object]:
     """Query vector, exact scan, word ranking, the rows that are shown: no fusion, no classes."""
-    from notehop.indexing.embed.query import load_query
-    from notehop.indexing.stores.reader import Reader
-    from notehop.indexing.tokens import Tokenizer
+    from tests.support.product import Reader, Tokenizer, load_query
 
     reader = Reader.open(layout)
     door = load_query(layout.model, settings.embedding)
@@ -118,8 +115,7 @@ def _cold(kind: str, folder: Path, query: str) -> None:
     if kind == "stock":
         stock_search(folder)(query)
         return
-    from notehop.config import load_settings
-    from notehop.indexing.stores.layout import IndexLayout
+    from tests.support.product import IndexLayout, load_settings
 
     bare_calls(IndexLayout(folder), load_settings())(query)
 

@@ -16,11 +16,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.indexing.stores.catalog import Catalog, stamp_of
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.model import Batch, ChunkRow, LinkRow, NoteRecord, NoteRow, NoteStatus
-from notehop.indexing.stores.reader_upkeep import bring_up_to_date, write_ahead
-from notehop.indexing.stores.vectors import Vectors
+from tests.support.product import (
+    Batch,
+    Catalog,
+    ChunkRow,
+    IndexLayout,
+    LinkRow,
+    NoteRecord,
+    NoteRow,
+    NoteStatus,
+    bring_up_to_date,
+    stamp_of,
+    write_ahead,
+)
+from tests.support.product import VectorsVectors as Vectors
 
 DIMENSIONS = 384
 SECTIONS = 3

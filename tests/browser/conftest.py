@@ -206,12 +206,7 @@ def slow() -> SlowLLM:
 @pytest.fixture(scope="session")
 def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
     """A server with a token and a language model, over the hostile vault."""
-    from notehop.app.api.app import create_app
-    from notehop.app.api.desk import Desks
-    from notehop.app.api.parts import Part
-    from notehop.app.container import open_vault
-    from notehop.app.web import routes
-    from notehop.config import load_settings
+    from tests.support.product import Desks, Part, create_app, load_settings, open_vault, routes
 
     vault, index = hostile
     opened = open_vault(vault, index_dir=index, llm=slow)

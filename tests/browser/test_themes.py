@@ -16,12 +16,7 @@ from tests.browser.looks import Look, Opened, assert_accessible, assert_fits, wa
 @pytest.fixture(scope="module")
 def themed(demo: tuple[Path, Path]) -> Iterator[str]:
     """A server over the demo vault with themes."""
-    from notehop.app.api.app import create_app
-    from notehop.app.api.desk import Desks
-    from notehop.app.api.parts import Part
-    from notehop.app.container import locate
-    from notehop.app.container.opening import open_place
-    from notehop.app.web import routes
+    from tests.support.product import Desks, Part, create_app, locate, open_place, routes
 
     folder, index = demo
     place = locate(folder, index_dir=index, overrides={"themes.enabled": True})

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.config.errors import ProviderError, SettingsError
-from notehop.config.keys import provider_key
-from notehop.config.layers import USER_ONLY
-from notehop.config.settings import LlmSettings, PrivacySettings
+from tests.support.product import (
+    USER_ONLY,
+    LlmSettings,
+    PrivacySettings,
+    ProviderError,
+    SettingsError,
+    load_settings,
+    provider_key,
+)
 
 
 def llm(provider: str) -> LlmSettings:

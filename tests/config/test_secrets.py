@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.config.errors import SettingsError
-from notehop.config.secrets import server_token
+from tests.support.product import SettingsError, load_settings, server_token
 
 TOKEN = "0123456789abcdef-swordfish"
 

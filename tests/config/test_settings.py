@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.config.errors import SettingsError
+from tests.support.product import SettingsError, load_settings
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from notehop.config.telemetry import SWITCHES
+from tests.support.product import SWITCHES
 
 
 @pytest.mark.parametrize("said", [None, "0"], ids=["unset", "on"])

@@ -11,11 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from notehop.indexing.graph.files import VaultFiles
-from notehop.indexing.graph.model import ResolvedLink
-from notehop.indexing.graph.names import is_note
-from notehop.indexing.graph.report import link_report
-from notehop.indexing.vault.parse import parse_note
+from tests.support.product import ResolvedLink, VaultFiles, is_note, link_report, parse_note
 
 TABLE = yaml.safe_load(Path(__file__).with_name("links.yaml").read_text(encoding="utf-8"))
 CASES: list[dict[str, Any]] = TABLE["cases"]

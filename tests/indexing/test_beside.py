@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from notehop.indexing.beside import Beside
+from tests.support.product import Beside
 
 PATIENCE = 10.0
 

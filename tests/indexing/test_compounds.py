@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.compounds import MOST, PART, WITHIN, Vocabulary
+from tests.support.product import COMPOUNDS_MOST as MOST
+from tests.support.product import PART, WITHIN, LexicalIndex, Tokenizer, Vocabulary
 
 
 class Shelf:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.nodes.cuts import best_cuts
-from notehop.indexing.nodes.places import (
+from tests.support.product import (
     ANYWHERE,
     FENCED,
     HEADING,
@@ -21,13 +20,14 @@ from notehop.indexing.nodes.places import (
     SENTENCE,
     WORD,
     WRAP,
-    Place,
+    PlainMap,
+    best_cuts,
+    parse_note,
     places,
+    plain_text,
     token_starts,
 )
-from notehop.indexing.nodes.plain_map import PlainMap
-from notehop.indexing.vault.parse import parse_note
-from notehop.indexing.vault.plain import plain_text
+from tests.support.product import PlacesPlace as Place
 
 
 def starts_of(text: str) -> list[int]:

@@ -13,12 +13,17 @@ import pytest
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import Document, MetadataMode, NodeRelationship, TextNode
 
-from notehop.config.errors import ModelError, UsageError
-from notehop.config.settings import ChunkingSettings
-from notehop.indexing.embed.bundled import bundled_folder
-from notehop.indexing.embed.tokens import TokenOffsets
-from notehop.indexing.nodes import NoteDocument, SectionNodeParser, split_note
-from notehop.indexing.vault.parse import parse_note
+from tests.support.product import (
+    ChunkingSettings,
+    ModelError,
+    NoteDocument,
+    SectionNodeParser,
+    TokenOffsets,
+    UsageError,
+    bundled_folder,
+    parse_note,
+    split_note,
+)
 
 TEXT = (
     "---\naliases: [X]\n---\n# One\nThe [[Target|first]] text.\n\n# Two\nMore.\n\n# Three\nEnd.\n"

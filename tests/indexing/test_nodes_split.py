@@ -9,10 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.nodes import ChunkDraft, chunk_id, embedded_text, split_note
-from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.parse import parse_note
-from notehop.indexing.vault.plain import plain_text
+from tests.support.product import (
+    ChunkDraft,
+    Note,
+    chunk_id,
+    embedded_text,
+    parse_note,
+    plain_text,
+    split_note,
+)
 
 
 class Words:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.tokens import LANGUAGES, Tokenizer
-from notehop.indexing.tokens.phrases import Phrase, said_by, words_said
+from tests.support.product import LANGUAGES, Phrase, Tokenizer, said_by, words_said
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.indexing.templates import Templates, read_templates
+from tests.support.product import Templates, read_templates
 
 
 def write(root: Path, path: str, text: str) -> None:

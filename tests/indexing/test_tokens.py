@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.config.errors import SettingsError
-from notehop.indexing.tokens import FIELDS, LANGUAGES, Tokenizer, detect_language, field_tokens
-from notehop.indexing.tokens.fold import fold
-from notehop.indexing.tokens.surfaces import MAX_LENGTH, surfaces
+from tests.support.product import (
+    FIELDS,
+    LANGUAGES,
+    MAX_LENGTH,
+    SettingsError,
+    Tokenizer,
+    detect_language,
+    field_tokens,
+    fold,
+    surfaces,
+)
 
 ENGLISH = Tokenizer("en")
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from notehop.app.answer.relevance import Reading, Term, Vectors
-from notehop.app.models import ConnectedNote, LinkedFrom, Source
+from tests.support.product import ConnectedNote, LinkedFrom, Reading, Source, Term, Vectors
 
 
 def source(number: int, text: str, **fields: Any) -> Source:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.app.answer.citations import check_citations
+from tests.support.product import check_citations
 
 MARKERS = ["[1]", "[2]", "[3]"]
 LABELS = ["C1", "C2"]

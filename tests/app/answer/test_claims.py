@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.app.answer.claims import sentences
-from notehop.app.answer.draft import Draft, Mode, quoted, silent
-from notehop.app.answer.extractive import Quote
-from notehop.indexing.vault.sentences import sentence_spans
 from tests.app.answer.samples import source
+from tests.support.product import Draft, Mode, Quote, quoted, sentence_spans, sentences, silent
 
 
 def read(text: str, mode: Mode = "llm") -> list[tuple[str, bool, tuple[str, ...], tuple[str, ...]]]:

@@ -9,11 +9,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from notehop.app.answer import extractive
-from notehop.app.answer.extractive import Quote
-from notehop.app.answer.relevance import BRIDGED, COMPARED, Named, Reading, Vectors
-from notehop.app.models import Source
 from tests.app.answer.samples import reading, source
+from tests.support.product import (
+    BRIDGED,
+    COMPARED,
+    Named,
+    Quote,
+    Reading,
+    Source,
+    Vectors,
+    extractive,
+)
 
 PLAN = "The team met twice. The atlas launch is on 14 June. Coffee was good."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.app.answer.facts import contradicted, facts_of, lacking
+from tests.support.product import contradicted, facts_of, lacking
 
 
 def lacks(sentence: str, source: str) -> list[str]:

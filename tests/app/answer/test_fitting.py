@@ -6,12 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.app.answer.fitting import USEFUL, Fitted, fit
-from notehop.app.answer.material import Material
-from notehop.app.answer.units import units
-from notehop.app.models import ConnectedNote, Source
-from notehop.indexing.vault.sentences import sentence_spans
 from tests.app.answer.samples import connected, source
+from tests.support.product import (
+    USEFUL,
+    ConnectedNote,
+    Fitted,
+    Material,
+    Source,
+    fit,
+    sentence_spans,
+    units,
+)
 
 
 class Words:

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.app.answer.passages import LONGEST_CODE, LONGEST_ITEM, passages
-from notehop.indexing.vault.parse import parse_note
-from notehop.indexing.vault.plain import plain_text
 from tests.app.answer.samples import split_sentences
+from tests.support.product import LONGEST_CODE, LONGEST_ITEM, parse_note, passages, plain_text
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.app.answer.support import Known, Stated, Verdict, held_against, judged
-from notehop.app.models import Source
 from tests.app.answer.samples import reading, source
+from tests.support.product import Known, Source, Stated, Verdict, held_against, judged
 
 TEXT = (
     "The sea wall of Hollin is opened on 8 April 2027. It slipped once, by six months. "

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.answer.support import Known, Stated, held_against, judged
-from notehop.app.models import Source
+from tests.support.product import Known, Source, Stated, held_against, judged
 
 pytestmark = pytest.mark.model
 
@@ -29,7 +28,7 @@ ROWS = [
 def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
     """How many sentences of a kind got which support."""
     from notehop import open_vault
-    from notehop.app.container.reading import reading_of
+    from tests.support.product import reading_of
 
     vault, index = demo
     with open_vault(vault, index_dir=index) as opened:

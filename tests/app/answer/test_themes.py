@@ -18,17 +18,22 @@ from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 from llama_index.core.schema import NodeWithScore
 from pydantic import PrivateAttr
 
-from notehop.app.answer.draft import Draft
-from notehop.app.answer.material import material_of
-from notehop.app.answer.quoting import ExtractiveSynthesizer
-from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.answer.theme_groups import groups_of, only
-from notehop.app.answer.theme_quotes import ABOUT, THEMES, ThemeQuotes
-from notehop.app.answer.theme_writing import ThemeSynthesizer
-from notehop.app.answer.writing import LlmSynthesizer
-from notehop.config.errors import ProviderError
-from notehop.indexing.llm.egress import SENDING
 from tests.app.answer.samples import reading, source_node
+from tests.support.product import (
+    ABOUT,
+    SENDING,
+    THEMES,
+    Draft,
+    ExtractiveSynthesizer,
+    LlmSynthesizer,
+    ProviderError,
+    ThemeQuotes,
+    ThemeSynthesizer,
+    VaultSynthesizer,
+    groups_of,
+    material_of,
+    only,
+)
 
 QUESTION = "What are the main themes?"
 

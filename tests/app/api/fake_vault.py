@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from notehop.app.models import (
+from tests.support.product import (
     Answer,
     BrowseQuery,
     BrowseResult,
@@ -18,9 +18,11 @@ from notehop.app.models import (
     GraphView,
     IndexStatus,
     Kept,
+    NoteMissing,
     NoteView,
     PendingChanges,
     Query,
+    QueryError,
     SearchQuery,
     SearchResult,
     SourcesEvent,
@@ -30,7 +32,6 @@ from notehop.app.models import (
     TokenEvent,
     WriterNow,
 )
-from notehop.config.errors import NoteMissing, QueryError
 
 STATUS = IndexStatus(
     vault="/notes/My vault",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI
 
-from notehop.app.api.serve import server_of
+from tests.support.product import server_of
 
 PATIENCE = 30
 

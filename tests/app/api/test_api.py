@@ -10,12 +10,17 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from notehop.app.api.app import create_app
-from notehop.app.api.middleware.body import MAX_BODY
-from notehop.app.models import IndexStatus, SearchResult
-from notehop.config import load_settings
-from notehop.config.errors import IndexMissing, ModelError, NotehopError
 from tests.app.api.fake_vault import STATUS, FakeVault
+from tests.support.product import (
+    MAX_BODY,
+    IndexMissing,
+    IndexStatus,
+    ModelError,
+    NotehopError,
+    SearchResult,
+    create_app,
+    load_settings,
+)
 
 HOME = "http://127.0.0.1:8765"
 

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.api.app import create_app
-from notehop.app.container import locate
-from notehop.app.container.opening import open_place
 from tests.app.api.served import serving
+from tests.support.product import create_app, locate, open_place
 
 pytestmark = pytest.mark.model
 

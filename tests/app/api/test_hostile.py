@@ -11,19 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.api.app import create_app
-from notehop.app.api.desk import Desks
-from notehop.app.api.middleware.headers import HEADERS
-from notehop.app.api.parts import Part
-from notehop.app.container import locate
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.app.web import routes
-from notehop.config import load_settings
-from notehop.config.settings import ServerSettings
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import CASES, TOKEN, Case
 from tests.app.api.served import Said, request, say, serving
+from tests.support.product import (
+    HEADERS,
+    Desks,
+    Part,
+    ServerSettings,
+    VaultHandle,
+    create_app,
+    load_settings,
+    locate,
+    open_place,
+    routes,
+)
 
 pytestmark = pytest.mark.model
 

@@ -13,27 +13,30 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from notehop.app.api import protocol
-from notehop.app.api.app import create_app
-from notehop.app.api.logs import KeyValue, request_id
-from notehop.app.api.middleware.body import BodyLimit
-from notehop.app.api.middleware.hosts import host_name, is_loopback
-from notehop.app.api.middleware.rate import REMEMBERED, Buckets
-from notehop.app.api.middleware.tokens import GUESSES
-from notehop.app.api.parts import Part
-from notehop.config import load_settings
-from notehop.config.errors import (
-    CaptureFailed,
-    CaptureFolder,
-    NotehopError,
-    QueryError,
-    UsageError,
-    VaultError,
-)
-from notehop.config.settings import ServerSettings
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import TOKEN
 from tests.app.api.served import request, say, serving
+from tests.support.product import (
+    GUESSES,
+    REMEMBERED,
+    BodyLimit,
+    Buckets,
+    CaptureFailed,
+    CaptureFolder,
+    KeyValue,
+    NotehopError,
+    Part,
+    QueryError,
+    ServerSettings,
+    UsageError,
+    VaultError,
+    create_app,
+    host_name,
+    is_loopback,
+    load_settings,
+    protocol,
+    request_id,
+)
 
 HOME = "http://127.0.0.1:8765"
 OBSIDIAN = "app://obsidian.md"

@@ -6,11 +6,9 @@ import socket
 
 import pytest
 
-from notehop.app.api.app import create_app
-from notehop.app.api.port import PortTaken, listen, url_of
-from notehop.config.errors import NotehopError, UsageError
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.served import serving
+from tests.support.product import NotehopError, PortTaken, UsageError, create_app, listen, url_of
 
 
 def test_a_free_port() -> None:

@@ -12,13 +12,20 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from notehop.app.api.app import create_app
-from notehop.app.models import DoneEvent, ErrorEvent, Query, SourcesEvent, StreamEvent, TokenEvent
-from notehop.app.problems import http_problem
-from notehop.config import load_settings
-from notehop.config.errors import ModelError
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.served import serving
+from tests.support.product import (
+    DoneEvent,
+    ErrorEvent,
+    ModelError,
+    Query,
+    SourcesEvent,
+    StreamEvent,
+    TokenEvent,
+    create_app,
+    http_problem,
+    load_settings,
+)
 
 SOON = 20
 """Seconds after which something that should have happened is taken not to."""

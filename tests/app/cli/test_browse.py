@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from notehop.app.cli.program import app
 from tests.app.container.built import built
+from tests.support.product import app
 
 NOTES = {
     "Wall.md": "The wall stands on [[Clay#Winter]], and it stands still.\n",

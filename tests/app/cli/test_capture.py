@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from notehop.app.cli.program import app
+from tests.support.product import app
 
 
 def call(*arguments: str, piped: str | bytes | None = None) -> Result:

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from notehop.app.cli import program
-from notehop.app.cli.program import app
-from notehop.config.errors import IndexDamaged
+from tests.support.product import IndexDamaged, app, program
 
 
 def call(*arguments: str | Path) -> Result:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from notehop.app.cli.program import app
+from tests.support.product import app
 
 pytestmark = pytest.mark.model
 

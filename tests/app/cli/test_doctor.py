@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from notehop.app.cli.program import app
-from notehop.app.container.place import Place
-from notehop.app.models import DoctorReport
-from notehop.indexing.stores.lock import WriterLock
 from tests.app.container.built import built, place_of
+from tests.support.product import DoctorReport, Place, WriterLock, app
 
 NOTES = {
     "Index.md": "[[Tide gaet]] [[Nowhere]] [[Plan]] [[Atlas#Timelnie]] [[Tide gate]]\n",

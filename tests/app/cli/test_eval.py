@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.cli.show_evaluation import show_evaluation
-from notehop.app.evaluation.asking import ask_all
-from notehop.app.evaluation.comparison import Evaluated, compare
-from notehop.app.evaluation.question import QuestionSet
 from tests.app.cli.test_cli import call, told
 from tests.app.evaluation.test_comparison import BOTH, KNOWN, VARIANTS, answering, evaluated
+from tests.support.product import Evaluated, QuestionSet, ask_all, compare, show_evaluation
 
 
 def test_refusals(tmp_path: Path, vault: Path) -> None:

@@ -16,9 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.state import read_watch_state
+from tests.support.product import Catalog, IndexLayout, read_watch_state
 from tests.support.real_index import lend_query_model
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]

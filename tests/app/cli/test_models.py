@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.cli.program import run
 from tests.indexing.embed.fake_hub import COMMIT, FILES, NAME, NEEDED, Hub, running_hub
+from tests.support.product import run
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from notehop.app.cli.program import app
-from notehop.indexing.stores.layout import IndexLayout
+from tests.support.product import IndexLayout, app
 
 pytestmark = pytest.mark.model
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from notehop.app.container.place import Place, locate
-from notehop.indexing.embed.door import DOOR_FILE, Door
-from notehop.indexing.embed.embedder import Embedder
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.stores.layout import IndexLayout
 from tests.app.conftest import write_notes
 from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
+from tests.support.product import DOOR_FILE, Door, Embedder, Indexer, IndexLayout, Place, locate
 
 
 class ModelWithDoor(ReadableModel):

@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.app.models import BrowseQuery, BrowseResult
-from notehop.config.errors import NoteMissing, QueryError
 from tests.app.container.built import built
+from tests.support.product import (
+    BrowseQuery,
+    BrowseResult,
+    NoteMissing,
+    QueryError,
+    VaultHandle,
+    open_place,
+)
 
 NOTES = {
     "Hub.md": (

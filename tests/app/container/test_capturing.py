@@ -11,13 +11,21 @@ from typing import Any
 
 import pytest
 
-from notehop.app.container import capturing
-from notehop.app.container.capturing import Find, capture, capture_cold
-from notehop.app.container.place import Place, locate
-from notehop.app.models import CaptureQuery, Connection
-from notehop.config.errors import CaptureFailed, IndexMissing, QueryError
-from notehop.indexing.capture.capture import Kept
 from tests.app.conftest import write_notes
+from tests.support.product import (
+    CaptureFailed,
+    CaptureQuery,
+    Connection,
+    Find,
+    IndexMissing,
+    Place,
+    QueryError,
+    capture,
+    capture_cold,
+    capturing,
+    locate,
+)
+from tests.support.product import CaptureKept as Kept
 
 NOW = datetime(2026, 11, 22, 9, 31)
 

@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from notehop.app.cli.program import app
-from notehop.app.container import locate
-from notehop.app.container.egress import egress_report, language_model_now
-from notehop.app.container.status import index_status
-from notehop.config import Settings, load_settings
-from notehop.indexing.llm.egress_log import EgressLog
+from tests.support.product import (
+    EgressLog,
+    Settings,
+    app,
+    egress_report,
+    index_status,
+    language_model_now,
+    load_settings,
+    locate,
+)
 
 
 def settings(provider: str, **more: Any) -> Settings:

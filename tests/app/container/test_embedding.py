@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from notehop import open_vault
-from notehop.app.container.handle import VaultHandle
-from notehop.app.models import EmbedQuery
+from tests.support.product import EmbedQuery, VaultHandle
 
 pytestmark = pytest.mark.model
 

@@ -11,16 +11,24 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from notehop.app.container import VaultHandle
-from notehop.app.container.evaluating import Plan, evaluate_sets, evaluate_vault
-from notehop.app.container.measured import MeasuredVault
-from notehop.app.container.opening import open_place
-from notehop.app.container.place import Place, locate
-from notehop.app.evaluation.held_out import reader_without
-from notehop.app.evaluation.question import Question, Target
-from notehop.config.errors import IndexMissing, SettingsError, UsageError
-from notehop.indexing.report import Silent
-from notehop.indexing.stores.reader import Reader
+from tests.support.product import (
+    IndexMissing,
+    MeasuredVault,
+    Place,
+    Plan,
+    Question,
+    Reader,
+    SettingsError,
+    Silent,
+    Target,
+    UsageError,
+    VaultHandle,
+    evaluate_sets,
+    evaluate_vault,
+    locate,
+    open_place,
+    reader_without,
+)
 
 pytestmark = pytest.mark.model
 

@@ -11,10 +11,8 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 
 from notehop import open_vault
-from notehop.app.container.following_up import ALONE, TOO_LONG
-from notehop.app.container.handle import VaultHandle
-from notehop.app.models import DoneEvent, SourcesEvent
 from tests.app.scripted_llm import ScriptedLLM
+from tests.support.product import ALONE, TOO_LONG, DoneEvent, SourcesEvent, VaultHandle
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
@@ -167,7 +165,7 @@ def test_what_was_made_private_is_not_sent(indexed: tuple[Path, Path], tmp_path:
 
 
 def test_a_name_that_is_none_is_refused(opened: Callable[..., VaultHandle]) -> None:
-    from notehop.config.errors import QueryError
+    from tests.support.product import QueryError
 
     with pytest.raises(QueryError, match="conversation_id"):
         opened().ask(FIRST, conversation_id="../x")
@@ -192,7 +190,7 @@ def test_a_quote_left_open_takes_no_filter_in(
 def test_a_question_that_became_too_long_is_taken_as_it_stands(
     indexed: tuple[Path, Path],
 ) -> None:
-    from notehop.config import load_settings
+    from tests.support.product import load_settings
 
     settings = load_settings(overrides={"retrieval.max_query_chars": 60})
     llm = Talker(says="In June [1].", means="When is the launch " + "of Atlas " * 8)
@@ -225,7 +223,7 @@ def test_a_question_made_of_what_became_private_is_not_sent(
 
 
 def test_a_library_tells_no_path_elsewhere(opened: Callable[..., VaultHandle]) -> None:
-    from notehop.app.problems import elsewhere
+    from tests.support.product import elsewhere
 
     llm = Talker(says="In June [1].")
     vault = opened(llm)

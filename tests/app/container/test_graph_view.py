@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.container.graph_view import laid_out
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.config.errors import NoteMissing, QueryError
 from tests.app.container.built import built
+from tests.support.product import NoteMissing, QueryError, VaultHandle, laid_out, open_place
 
 NOTES = {
     "A.md": "To [[B]] and [[B]] and [[C]] and [[A]] and [[Secret]].",

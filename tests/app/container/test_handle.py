@@ -11,12 +11,17 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.app.container.place import locate
-from notehop.app.container.update import update_index
-from notehop.config.errors import IndexMismatch, IndexMissing, QueryError, VaultError
 from tests.app.scripted_llm import ScriptedLLM
+from tests.support.product import (
+    IndexMismatch,
+    IndexMissing,
+    QueryError,
+    VaultError,
+    VaultHandle,
+    locate,
+    open_place,
+    update_index,
+)
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.container.links import list_links
-from notehop.app.container.place import locate
-from notehop.app.demo import demo_vault
-from notehop.config.errors import UsageError
 from tests.app.conftest import write_notes
+from tests.support.product import UsageError, demo_vault, list_links, locate
 
 
 def test_the_whole_vault(vault: Path) -> None:

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.cli.show_status import show_status
-from notehop.app.container.note_status import note_status
-from notehop.app.container.place import Place
-from notehop.config.errors import UsageError
 from tests.app.container.built import built
+from tests.support.product import Place, UsageError, note_status, show_status
 
 NOTES = {
     "Atlas.md": "---\naliases: [Project A]\n---\nIt is planned in [[Plan]].\n\n## When\nIn June.\n",

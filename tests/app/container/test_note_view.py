@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.config.errors import NoteMissing, UsageError
 from tests.app.container.built import built
+from tests.support.product import NoteMissing, UsageError, VaultHandle, open_place
 
 NOTES = {
     "Wall.md": (

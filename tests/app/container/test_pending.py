@@ -6,9 +6,7 @@ import threading
 
 import pytest
 
-from notehop.app.container import pending
-from notehop.app.container.pending import FRESH, PendingCount
-from notehop.config.errors import VaultError
+from tests.support.product import FRESH, PendingCount, VaultError, pending
 
 
 class Clock:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.container.place import locate
-from notehop.config.errors import SettingsError, UsageError, VaultError
+from tests.support.product import SettingsError, UsageError, VaultError, locate
 
 
 def test_the_named_vault_wins(vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

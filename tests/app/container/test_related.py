@@ -10,17 +10,20 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.app.container.place import locate
-from notehop.app.container.related import link_to, query_text
-from notehop.app.models import CaptureQuery
-from notehop.config import load_settings
-from notehop.indexing.capture.capture import Kept
-from notehop.indexing.graph.files import VaultFiles
-from notehop.indexing.graph.resolve import resolve_path
-from notehop.indexing.vault.parse import parse_note
 from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
+from tests.support.product import CaptureKept as Kept
+from tests.support.product import (
+    CaptureQuery,
+    VaultFiles,
+    VaultHandle,
+    link_to,
+    load_settings,
+    locate,
+    open_place,
+    parse_note,
+    query_text,
+    resolve_path,
+)
 
 FILES = VaultFiles(
     [

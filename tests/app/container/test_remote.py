@@ -16,15 +16,26 @@ from typing import Any
 import pytest
 import uvicorn
 
-from notehop.app.api.app import create_app
-from notehop.app.container import remote
-from notehop.app.container.place import Place, locate
-from notehop.app.container.remote import ask_server, search_server, themes_server
-from notehop.app.container.running import Announcement
-from notehop.app.models import ConnectedOptions, Query, SearchQuery, ThemesQuery
-from notehop.app.problems import exit_code
-from notehop.config.errors import IndexMissing, ModelError, NotehopError, QueryError
 from tests.app.api.fake_vault import FakeVault
+from tests.support.product import (
+    Announcement,
+    ConnectedOptions,
+    IndexMissing,
+    ModelError,
+    NotehopError,
+    Place,
+    Query,
+    QueryError,
+    SearchQuery,
+    ThemesQuery,
+    ask_server,
+    create_app,
+    exit_code,
+    locate,
+    remote,
+    search_server,
+    themes_server,
+)
 
 
 @pytest.fixture

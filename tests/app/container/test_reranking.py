@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.app.container.place import locate
 from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
+from tests.support.product import VaultHandle, locate, open_place
 
 pytestmark = pytest.mark.model
 

@@ -10,9 +10,16 @@ from typing import Any
 
 import pytest
 
-from notehop.app.container import running
-from notehop.app.container.place import Place, locate
-from notehop.app.container.running import Announcement, Running, digest, proof, read_running
+from tests.support.product import (
+    Announcement,
+    Place,
+    Running,
+    digest,
+    locate,
+    proof,
+    read_running,
+    running,
+)
 
 URL = "http://127.0.0.1:8765"
 

@@ -9,20 +9,27 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.cli.show_status import show_status
-from notehop.app.container.note_status import note_status
-from notehop.app.container.opening import open_place
-from notehop.app.container.place import Place, locate
-from notehop.app.container.running import Announcement, read_running
-from notehop.app.container.status import index_status
-from notehop.config.errors import IndexMissing, ModelError
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.lag import clear_lag, note_lag
-from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.model import Batch
-from notehop.indexing.stores.run_record import RunRecord, write_run_record
-from notehop.indexing.watch.state import Watching
 from tests.app.container.built import built
+from tests.support.product import (
+    Announcement,
+    Batch,
+    Catalog,
+    IndexMissing,
+    ModelError,
+    Place,
+    RunRecord,
+    Watching,
+    WriterLock,
+    clear_lag,
+    index_status,
+    locate,
+    note_lag,
+    note_status,
+    open_place,
+    read_running,
+    show_status,
+    write_run_record,
+)
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model

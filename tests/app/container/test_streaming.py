@@ -12,10 +12,17 @@ from llama_index.core.base.llms.types import CompletionResponse, CompletionRespo
 from pydantic import Field, PrivateAttr
 
 from notehop import open_vault
-from notehop.app.container.handle import VaultHandle
-from notehop.app.models import Answer, DoneEvent, ErrorEvent, SourcesEvent, StreamEvent, TokenEvent
-from notehop.config.errors import QueryError
 from tests.app.scripted_llm import ScriptedLLM
+from tests.support.product import (
+    Answer,
+    DoneEvent,
+    ErrorEvent,
+    QueryError,
+    SourcesEvent,
+    StreamEvent,
+    TokenEvent,
+    VaultHandle,
+)
 
 pytestmark = pytest.mark.model
 

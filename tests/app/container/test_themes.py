@@ -11,18 +11,23 @@ from typing import Any, cast
 
 import pytest
 
-from notehop.app.cli.program import run
-from notehop.app.container import locate
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.app.container.themes import _first_left
-from notehop.app.models import DoneEvent, Query, SourcesEvent, ThemesQuery
-from notehop.config.errors import QueryError
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.themes.file import read_themes
-from notehop.indexing.themes.upkeep import sum_themes_up
 from tests.app.answer.test_themes import Told
 from tests.app.container.built import built, index
+from tests.support.product import (
+    Catalog,
+    DoneEvent,
+    Query,
+    QueryError,
+    SourcesEvent,
+    ThemesQuery,
+    VaultHandle,
+    _first_left,
+    locate,
+    open_place,
+    read_themes,
+    run,
+    sum_themes_up,
+)
 
 NOTES = {
     "Geese.md": "Geese eat grass of the marsh. See [[Redshank]], [[Mud]].",

@@ -6,16 +6,20 @@ from math import isnan
 
 import pytest
 
-from notehop.app.evaluation.answers import (
+from tests.support.product import (
     ANSWERS,
     Answered,
+    Question,
+    Target,
     answer_values,
     drawn,
+    holds,
+    kind_of,
+    normalised,
     refusal,
     strangers,
 )
-from notehop.app.evaluation.gold_strings import Kind, holds, kind_of, normalised
-from notehop.app.evaluation.question import Question, Target
+from tests.support.product import GoldStringsKind as Kind
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,20 @@ from dataclasses import fields, replace
 
 import pytest
 
-from notehop.app.evaluation.answers import Answered
-from notehop.app.evaluation.asking import Context, ask_all
-from notehop.app.evaluation.comparison import Evaluated, compare
-from notehop.app.evaluation.measures import MEASURES
-from notehop.app.evaluation.question import Lines, Question, QuestionSet, Target
-from notehop.app.evaluation.variants import Variant
-from notehop.config.errors import UsageError
+from tests.support.product import (
+    MEASURES,
+    Answered,
+    Context,
+    Evaluated,
+    Lines,
+    Question,
+    QuestionSet,
+    Target,
+    UsageError,
+    Variant,
+    ask_all,
+    compare,
+)
 
 QUESTIONS = tuple(
     Question(f"q{n}", f"What is {n}?", (Target("a.md"), Target(f"{n}.md"))) for n in range(4)

@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.evaluation.golden import golden_sets, measure_for, placed, read_questions
-from notehop.app.evaluation.question import Question, Target
-from notehop.config.errors import UsageError
-from notehop.indexing.stores.model import NoteRow, NoteStatus
+from tests.support.product import (
+    NoteRow,
+    NoteStatus,
+    Question,
+    Target,
+    UsageError,
+    golden_sets,
+    measure_for,
+    placed,
+    read_questions,
+)
 
 ROW = {"id": "q1", "question": "Who?", "gold": ["a.md"], "answer": "Ann"}
 NOTE = NoteRow(

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.evaluation.held_out import reader_without
-from notehop.indexing.stores.reader import Reader
 from tests.app.container.built import built
+from tests.support.product import Reader, reader_without
 
 NOTES = {
     "A.md": "The mill is told of in [[B]], and once more in [[B|it]]. There is a weir in [[C]].\n",

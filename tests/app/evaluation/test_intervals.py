@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from notehop.app.evaluation.intervals import mean, means, percent
+from tests.support.product import mean, means, percent
 
 
 def test_an_interval_holds_the_mean_and_narrows() -> None:

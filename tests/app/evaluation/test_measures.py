@@ -7,10 +7,13 @@ from math import log2
 
 import pytest
 
-from notehop.app.evaluation.answers import ANSWERS
-from notehop.app.evaluation.measures import (
+from tests.support.product import (
+    ANSWERS,
     MEASURES,
     RANKED,
+    Question,
+    Target,
+    UsageError,
     check_installed,
     checked_measure,
     context_values,
@@ -18,8 +21,6 @@ from notehop.app.evaluation.measures import (
     ranked_targets,
     ranking_values,
 )
-from notehop.app.evaluation.question import Question, Target
-from notehop.config.errors import UsageError
 
 
 def value(ranking: list[int | None], gold: int, measure: str) -> float:

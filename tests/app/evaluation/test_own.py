@@ -6,9 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from notehop.app.evaluation.own import own_questions
-from notehop.app.evaluation.question import Question, QuestionSet, Target
-from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
+from tests.support.product import (
+    LinkRow,
+    NoteRow,
+    NoteStatus,
+    Question,
+    QuestionSet,
+    Target,
+    own_questions,
+)
 
 SENTENCE = "Every spring the old weir upstream is measured against"
 

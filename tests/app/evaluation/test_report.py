@@ -9,12 +9,20 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from notehop.app.evaluation.comparison import Change, Evaluated, Row
-from notehop.app.evaluation.intervals import Estimate
-from notehop.app.evaluation.measures import MEASURES
-from notehop.app.evaluation.plots import bars, curves, differences, spread
-from notehop.app.evaluation.question import Question, Target
-from notehop.app.evaluation.report import report
+from tests.support.product import (
+    MEASURES,
+    Change,
+    Estimate,
+    Evaluated,
+    Question,
+    Row,
+    Target,
+    bars,
+    curves,
+    differences,
+    report,
+    spread,
+)
 
 EVIL = '<script src="https://example.org/x.js">alert(1)</script>'
 

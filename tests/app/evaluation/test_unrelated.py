@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.evaluation.golden import GoldenSet
-from notehop.app.evaluation.question import Question, Target
-from notehop.app.evaluation.unrelated import linked_at_random, with_unrelated_links
-from notehop.indexing.vault.parse import parse_note
+from tests.support.product import (
+    GoldenSet,
+    Question,
+    Target,
+    linked_at_random,
+    parse_note,
+    with_unrelated_links,
+)
 
 NOTES = {
     "Atlas.md": "---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]. It grew! Why?\n",

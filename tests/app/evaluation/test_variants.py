@@ -7,20 +7,22 @@ from typing import Any
 
 import pytest
 
-from notehop.app.evaluation.variants import (
+from tests.support.product import (
     CURRENT,
     PARTS,
     STOCK,
+    Settings,
+    SettingsError,
+    UsageError,
     Variant,
     ablation,
     baseline,
     distinct,
+    load_settings,
     named,
     pair,
     presets,
 )
-from notehop.config import Settings, load_settings
-from notehop.config.errors import SettingsError, UsageError
 
 
 @pytest.fixture(scope="module")

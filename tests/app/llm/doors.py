@@ -14,14 +14,17 @@ from unittest import mock
 import httpx
 from typer.testing import CliRunner
 
-from notehop.app.api.app import create_app
-from notehop.app.cli.program import app
-from notehop.app.container.handle import VaultHandle
-from notehop.app.container.opening import open_place
-from notehop.app.container.place import locate
-from notehop.app.models import DoneEvent, TokenEvent
 from tests.app.api.served import serving
 from tests.llm_server import PATIENCE, LlmServer
+from tests.support.product import (
+    DoneEvent,
+    TokenEvent,
+    VaultHandle,
+    app,
+    create_app,
+    locate,
+    open_place,
+)
 
 Door = Callable[..., "Heard"]
 """Asks a question under some settings."""

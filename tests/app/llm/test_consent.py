@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from notehop.indexing.llm.egress_log import FORMER, NAME
 from tests.app.llm.doors import Door, Doors
 from tests.llm_server import LlmServer, cuts, fails, words
+from tests.support.product import FORMER, NAME
 
 pytestmark = pytest.mark.model
 
@@ -120,7 +120,7 @@ def test_a_vaults_own_settings_cannot_name_a_provider(
     try:
         from typer.testing import CliRunner
 
-        from notehop.app.cli.program import app
+        from tests.support.product import app
 
         where = ["--vault", str(doors.vault), "--index-dir", str(doors.index)]
         told = CliRunner().invoke(app, ["ask", QUESTION, *where])

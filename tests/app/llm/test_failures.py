@@ -6,8 +6,6 @@ import socket
 
 import pytest
 
-from notehop.app.container.opening import open_place
-from notehop.app.container.place import locate
 from tests.app.llm.doors import Door, Doors, Heard
 from tests.llm_server import (
     LlmServer,
@@ -20,6 +18,7 @@ from tests.llm_server import (
     stalls,
     words,
 )
+from tests.support.product import locate, open_place
 
 pytestmark = pytest.mark.model
 

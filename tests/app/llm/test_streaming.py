@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from notehop.app.models import ConnectedEvent, SourcesEvent, TokenEvent
 from tests.app.llm.doors import Doors
 from tests.llm_server import (
     PATIENCE,
@@ -24,6 +23,7 @@ from tests.llm_server import (
     words,
 )
 from tests.support.processes import environment, interruptible
+from tests.support.product import ConnectedEvent, SourcesEvent, TokenEvent
 
 pytestmark = pytest.mark.model
 

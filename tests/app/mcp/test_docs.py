@@ -8,9 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from notehop.app.cli.program import app
-from notehop.app.mcp import arguments, http, resources, transport
-from notehop.app.mcp.tools import TOOLS
+from tests.support.product import TOOLS, app, arguments, http, resources, transport
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")

@@ -11,10 +11,8 @@ import anyio
 import pytest
 from mcp import Client, MCPError, types
 
-from notehop.app.container import locate
-from notehop.app.container.opening import open_place
-from notehop.app.mcp.server import make_server
 from tests.app.api.hostile_table import OUTSIDE
+from tests.support.product import locate, make_server, open_place
 
 pytestmark = pytest.mark.model
 

@@ -7,16 +7,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from notehop.app.api.app import create_app
-from notehop.app.api.desk import Desks
-from notehop.app.api.parts import Part
-from notehop.app.mcp.http import HttpTransport
-from notehop.app.server import AtDesks
-from notehop.config import load_settings
-from notehop.config.errors import VaultError
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.served import request, say, serving
 from tests.app.mcp.test_stdio import INITIALIZE
+from tests.support.product import (
+    AtDesks,
+    Desks,
+    HttpTransport,
+    Part,
+    VaultError,
+    create_app,
+    load_settings,
+)
 
 TOKEN = "a-token-of-more-than-16"
 BOTH = "Accept: application/json, text/event-stream"

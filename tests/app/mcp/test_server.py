@@ -11,20 +11,21 @@ import anyio
 import pytest
 from mcp import Client, MCPError, types
 
-from notehop.app.mcp.access import Access
-from notehop.app.mcp.server import make_server
-from notehop.app.models import (
+from tests.support.product import (
+    Access,
     Captured,
     CaptureQuery,
     ErrorEvent,
+    IndexMissing,
+    ModelError,
     Query,
     SearchQuery,
     SearchResult,
     SourcesEvent,
     StreamEvent,
+    make_server,
+    problem,
 )
-from notehop.app.problems import problem
-from notehop.config.errors import IndexMissing, ModelError
 
 T = TypeVar("T")
 

@@ -16,10 +16,8 @@ from typing import Any
 
 import pytest
 
-from notehop.app.mcp.transport import MAX_LINE
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.state import read_watch_state
 from tests.app.mcp.agent import PATIENCE, Agent, agent, command, environment, over_stdio
+from tests.support.product import MAX_LINE, IndexLayout, read_watch_state
 
 INITIALIZE = {
     "protocolVersion": "2025-06-18",

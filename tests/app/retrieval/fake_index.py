@@ -18,13 +18,22 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from notehop.indexing.stores.catalog import Catalog, stamp_of
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.model import Batch, ChunkRow, LinkRow, NoteRecord, NoteRow, NoteStatus
-from notehop.indexing.stores.reader import Reader
-from notehop.indexing.stores.reader_upkeep import write_ahead
-from notehop.indexing.tokens import Tokenizer, field_tokens
+from tests.support.product import (
+    Batch,
+    Catalog,
+    ChunkRow,
+    IndexLayout,
+    LexicalIndex,
+    LinkRow,
+    NoteRecord,
+    NoteRow,
+    NoteStatus,
+    Reader,
+    Tokenizer,
+    field_tokens,
+    stamp_of,
+    write_ahead,
+)
 
 
 def name_key(name: str) -> str:

@@ -7,14 +7,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from notehop.app.retrieval.current import CurrentFiles
-from notehop.app.retrieval.current_view import CurrentView
-from notehop.indexing.nodes import split_note
-from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow, NoteStatus
-from notehop.indexing.vault.model import Link, Note
-from notehop.indexing.vault.parse import parse_note
 from tests.app.retrieval.fake_index import FakeIndex
 from tests.indexing.pipeline.readable_model import WordTokens
+from tests.support.product import (
+    ChunkRow,
+    CurrentFiles,
+    CurrentView,
+    Link,
+    LinkRow,
+    Note,
+    NoteRow,
+    NoteStatus,
+    parse_note,
+    split_note,
+)
 
 
 class Shelf:

@@ -6,15 +6,15 @@ import math
 
 import pytest
 
-from notehop.app.retrieval.background import (
+from tests.app.retrieval.fake_index import FakeIndex, cosine
+from tests.support.product import (
+    LexicalIndex,
+    Tokenizer,
     background_of,
     coverage,
     idf,
     question_words,
 )
-from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.tokens import Tokenizer
-from tests.app.retrieval.fake_index import FakeIndex, cosine
 
 
 def words_of(*texts: str, language: str = "en") -> LexicalIndex:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from notehop.app.retrieval.boilerplate import SKELETON, asks_for_templates, held_back, is_skeleton
-from notehop.indexing.templates import line_keys
+from tests.support.product import SKELETON, asks_for_templates, held_back, is_skeleton, line_keys
 
 DAILY = "# {{date}}\n\n## Tasks\n- [ ] \n\n## How was the day?\n\n## Week <% tp.date.now('ww') %>\n"
 LINES = frozenset(line_keys(DAILY))

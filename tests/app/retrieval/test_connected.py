@@ -8,8 +8,6 @@ import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import ValidationError
 
-from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
-from notehop.app.retrieval.trace import TracedQuery
 from tests.app.retrieval.fake_index import (
     AngleEmbedding,
     BrokenEmbedding,
@@ -19,6 +17,7 @@ from tests.app.retrieval.fake_index import (
     ids,
     light,
 )
+from tests.support.product import ConnectedNotesPostprocessor, TracedQuery
 
 
 def query(angle=0.0):

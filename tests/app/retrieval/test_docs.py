@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+from tests.support.product import Indexer, IndexLayout, index_dir_for, load_settings
 
 PAGE = Path(__file__).parents[3] / "docs" / "retrieval.md"
 

@@ -10,13 +10,16 @@ from llama_index.core import Settings
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import QueryBundle, TextNode
 
-from notehop.app.retrieval.fusion import FusionRetriever
-from notehop.app.retrieval.signals.title import TitleRetriever
-from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.retrieval.widening import AliasWidening
-from notehop.config.errors import ModelError, QueryError
-from notehop.indexing.beside import Beside
 from tests.app.retrieval.fake_index import Broken, FakeIndex, Listed, ids
+from tests.support.product import (
+    AliasWidening,
+    Beside,
+    FusionRetriever,
+    ModelError,
+    QueryError,
+    TitleRetriever,
+    TracedQuery,
+)
 
 
 def ask_sync(retriever, query):

@@ -8,23 +8,24 @@ from dataclasses import replace
 
 import pytest
 
-from notehop.app.retrieval.expansion import (
+from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, Listed, ids
+from tests.support.product import (
     DAY,
     PRESETS,
     Expansion,
+    FusionRetriever,
+    GraphEnhancedRetriever,
+    LexicalRetriever,
+    SemanticRetriever,
     Standing,
+    Tokenizer,
+    TracedQuery,
+    count_expanded,
     preset,
     recency,
     votes,
     weight,
 )
-from notehop.app.retrieval.fusion import FusionRetriever
-from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
-from notehop.app.retrieval.signals.lexical import LexicalRetriever
-from notehop.app.retrieval.signals.semantic import SemanticRetriever
-from notehop.app.retrieval.trace import TracedQuery
-from notehop.indexing.tokens import Tokenizer
-from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, Listed, ids
 
 NOW = 1_000 * DAY
 

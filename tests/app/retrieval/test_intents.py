@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import pytest
 
-from notehop.app.retrieval.intent_rules import INTENTS, RULES, Rule
-from notehop.app.retrieval.intents import about, names_of, read
+from tests.support.product import INTENTS, RULES, Rule, about, names_of
+from tests.support.product import intents_read as read
 
 KNOWN = {"atlas", "priya", "tidal prism"}
 

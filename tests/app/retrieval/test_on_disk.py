@@ -8,7 +8,8 @@ import pytest
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 
-from notehop.app.retrieval import (
+from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, direction, ids
+from tests.support.product import (
     AliasWidening,
     ConnectedNotesPostprocessor,
     FusionRetriever,
@@ -16,11 +17,10 @@ from notehop.app.retrieval import (
     LexicalRetriever,
     SemanticRetriever,
     TitleRetriever,
+    Tokenizer,
     TracedQuery,
     preset,
 )
-from notehop.indexing.tokens import Tokenizer
-from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, direction, ids
 
 
 def vault():

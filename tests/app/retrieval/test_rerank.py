@@ -7,11 +7,8 @@ from collections.abc import Sequence
 import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from notehop.app.retrieval.nodes import light_node
-from notehop.app.retrieval.rerank import AT_ONCE, RerankPostprocessor
-from notehop.app.retrieval.trace import TracedQuery
-from notehop.config.errors import ModelError
 from tests.app.retrieval.fake_index import FakeIndex, ids, light
+from tests.support.product import AT_ONCE, ModelError, RerankPostprocessor, TracedQuery, light_node
 
 
 class Clock:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.app.retrieval.proper_names import proper_names
-from notehop.app.retrieval.subject import SHARED, Subject
-from notehop.indexing.tokens import Tokenizer
 from tests.app.retrieval.fake_index import FakeIndex
+from tests.support.product import SHARED, Subject, Tokenizer, proper_names
 
 
 def vault() -> FakeIndex:

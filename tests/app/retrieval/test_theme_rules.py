@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.app.retrieval.theme_rules import RULES, asks_for_themes
+from tests.support.product import THEME_RULES_RULES as RULES
+from tests.support.product import asks_for_themes
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)

@@ -7,8 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from notehop.app.models import NoteView
-from notehop.app.web.render import answer_html, note_html, snippets_html
+from tests.support.product import NoteView, answer_html, note_html, snippets_html
 
 ALLOWED = {
     *("a", "p", "blockquote", "pre", "hr", "ul", "ol", "li", "section", "div", "table", "thead"),
@@ -201,7 +200,7 @@ def test_nothing_of_it_is_left(text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_twice_is_once(text: str) -> None:
     """What is sanitised is what the browser reads: reading it again changes nothing."""
-    from notehop.app.web.sanitise import sanitise
+    from tests.support.product import sanitise
 
     for html in renderings(text):
         assert _Seen(sanitise(html)) == _Seen(html)
@@ -214,7 +213,7 @@ def test_text_that_looks_like_html_is_shown() -> None:
 
 def test_the_second_wall_stands_alone() -> None:
     """The sanitiser does not rely on what the grammar lets through."""
-    from notehop.app.web.sanitise import sanitise
+    from tests.support.product import sanitise
 
     for text in HOSTILE.values():
         for tag, attributes in _Seen(sanitise(text)).tags:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.app.models import NoteLink
-from notehop.app.web.render import MOST, answer_html, note_href, note_html, snippets_html
 from tests.app.web.test_hostile_text import note
+from tests.support.product import MOST, NoteLink, answer_html, note_href, note_html, snippets_html
 
 
 def links(**named: str | None) -> list[NoteLink]:

@@ -8,10 +8,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from notehop.app.models import NoteView
-from notehop.app.web import routes
-from notehop.app.web.assets import assets
 from tests.app.web.test_hostile_text import note
+from tests.support.product import NoteView, assets, routes
 
 
 class Notes:

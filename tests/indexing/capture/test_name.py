@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.capture.name import MAX_BYTES, cut_bytes, file_name, safe, title_of
-from notehop.indexing.vault.parse import parse_note
+from tests.support.product import MAX_BYTES, cut_bytes, file_name, parse_note, safe, title_of
 
 NOW = datetime(2026, 11, 22, 9, 31, 5)
 

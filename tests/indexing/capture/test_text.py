@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.config.errors import QueryError
-from notehop.indexing.capture.capture import keep
-from notehop.indexing.capture.text import note_text, tag_names
-from notehop.indexing.vault.parse import parse_note
+from tests.support.product import QueryError, keep, note_text, parse_note, tag_names
 
 NOW = datetime(2026, 11, 22, 9, 31, 5)
 

@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config.errors import CaptureFailed, VaultError
-from notehop.indexing.capture import write
-from notehop.indexing.capture.capture import keep
-from notehop.indexing.capture.write import write_new
+from tests.support.product import CaptureFailed, VaultError, keep, write, write_new
 
 NOW = datetime(2026, 11, 22, 9, 31)
 

@@ -9,12 +9,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from notehop.indexing.stores.layout import IndexLayout
 from tests.indexing.crashes.checks import check_reader, differing
 from tests.indexing.crashes.edits import Edits
 from tests.indexing.crashes.forks import Ended, Forks
 from tests.indexing.pipeline.machine.texts import WORDS
 from tests.indexing.pipeline.machine.vault import EditedVault
+from tests.support.product import IndexLayout
 
 _BATCHES = (1, 2, 3, 7, 1_000)
 

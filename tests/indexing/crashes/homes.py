@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from notehop.indexing.stores.layout import IndexLayout
+from tests.support.product import IndexLayout
 
 FIRST: Mapping[str, str] = {
     "Tide.md": "---\naliases: [High Water]\n---\n# Tide\n\nSee [[Wall]] for the tide.\n\n"

@@ -11,15 +11,6 @@ from typing import Any
 
 import notehop.indexing.pipeline.ahead as embedding_ahead
 import notehop.indexing.pipeline.run as indexing_run
-from notehop.config import load_settings
-from notehop.config.errors import NotehopError
-from notehop.indexing import faults
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.report import Report, Update
-from notehop.indexing.stores import upkeep_due
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.probe import examine
-from notehop.indexing.stores.reader import Reader, Snapshot
 from tests.indexing.pipeline.machine.contents import (
     catalog_rows,
     caught_up,
@@ -32,6 +23,19 @@ from tests.indexing.pipeline.machine.contents import (
     tokens_of,
 )
 from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
+from tests.support.product import (
+    Indexer,
+    IndexLayout,
+    NotehopError,
+    Reader,
+    Report,
+    Snapshot,
+    Update,
+    faults,
+    load_settings,
+)
+from tests.support.product import probe_examine as examine
+from tests.support.product import stores_upkeep_due as upkeep_due
 
 BATCH_NOTES = 3
 """Notes a transaction: few, so that a run over a handful of notes writes several."""

@@ -21,8 +21,8 @@ import networkx
 import numpy.ma
 import scipy.sparse
 
-from notehop.indexing.graph import pagerank
 from tests.indexing.crashes.jobs import JOBS
+from tests.support.product import pagerank
 
 IMPORTED = (chromadb, networkx, numpy.ma, scipy.sparse, pagerank)
 """What jobs would import, each for itself."""

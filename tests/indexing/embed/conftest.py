@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from notehop.config.settings import EmbeddingSettings
+from tests.support.product import EmbeddingSettings
 
 WORDS = """
     the a of and to in is that it for on with as was at by this from note notes link links meeting

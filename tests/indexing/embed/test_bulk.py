@@ -10,10 +10,13 @@ import pytest
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import TextNode
 
-from notehop.config.errors import ModelError, SettingsError
-from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.embed.bulk import load_bulk
-from notehop.indexing.embed.card import model_identity
+from tests.support.product import (
+    EmbeddingSettings,
+    ModelError,
+    SettingsError,
+    load_bulk,
+    model_identity,
+)
 
 MakeModel = Callable[..., Path]
 SettingsFor = Callable[..., EmbeddingSettings]

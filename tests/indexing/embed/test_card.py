@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from notehop.config.errors import ModelError, SettingsError
-from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.embed.card import (
+from tests.support.product import (
+    EmbeddingSettings,
+    ModelError,
+    SettingsError,
     check_dimensions,
     model_identity,
     native_dimensions,

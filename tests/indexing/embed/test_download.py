@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config.settings import EmbeddingSettings
+from tests.support.product import EmbeddingSettings
 
 COMMIT = "b" * 40
 NAME = "someone/tiny"

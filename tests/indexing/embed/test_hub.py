@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config.errors import ModelError, UsageError
-from notehop.indexing.embed.hub import ask, cached_models, fetch
-from notehop.indexing.embed.locate import cached_folder
 from tests.indexing.embed.fake_hub import COMMIT, FILES, NAME, NEEDED, Hub, running_hub
+from tests.support.product import ModelError, UsageError, ask, cached_folder, cached_models, fetch
 
 
 @pytest.fixture

@@ -13,19 +13,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.config.errors import IndexMismatch, ModelError, SettingsError
-from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.embed import multilingual
-from notehop.indexing.embed.bulk import BulkEmbedder, load_bulk
-from notehop.indexing.embed.card import model_identity, read_card
-from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME, multilingual_file
-from notehop.indexing.embed.onnx_export import keep_packed_door
-from notehop.indexing.embed.packed import PackedModel
-from notehop.indexing.embed.precision import MIN_COSINE, PROBES
-from notehop.indexing.embed.query import QueryEmbedder, load_query
-from notehop.indexing.embed.unigram import UnigramTokenizer
-from notehop.indexing.pipeline.doors import TwoDoors, load_embedder
 from tests.indexing.embed.conftest import embedding_settings
+from tests.support.product import (
+    MIN_COSINE,
+    MULTILINGUAL_NAME,
+    PROBES,
+    BulkEmbedder,
+    EmbeddingSettings,
+    IndexMismatch,
+    ModelError,
+    PackedModel,
+    QueryEmbedder,
+    SettingsError,
+    TwoDoors,
+    UnigramTokenizer,
+    keep_packed_door,
+    load_bulk,
+    load_embedder,
+    load_query,
+    model_identity,
+    multilingual,
+    multilingual_file,
+    read_card,
+)
 
 SettingsFor = Callable[..., EmbeddingSettings]
 

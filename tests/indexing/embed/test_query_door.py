@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from notehop.config.errors import IndexMismatch, IndexUnwritable, ModelError
-from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.embed.bulk import load_bulk
-from notehop.indexing.embed.door import read_door
-from notehop.indexing.embed.onnx_export import export_query_door
-from notehop.indexing.embed.query import load_query
+from tests.support.product import (
+    EmbeddingSettings,
+    IndexMismatch,
+    IndexUnwritable,
+    ModelError,
+    export_query_door,
+    load_bulk,
+    load_query,
+    read_door,
+)
 
 MakeModel = Callable[..., Path]
 SettingsFor = Callable[..., EmbeddingSettings]

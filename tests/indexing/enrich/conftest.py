@@ -8,18 +8,21 @@ from typing import Any
 
 import pytest
 
-from notehop.config import Settings
-from notehop.indexing import faults
-from notehop.indexing.enrich.cost import Cost
-from notehop.indexing.enrich.report import EnrichReport
-from notehop.indexing.enrich.scribe import Scribe
-from notehop.indexing.enrich.step import enrich
-from notehop.indexing.enrich.store import EnrichmentStore
-from notehop.indexing.enrich.summaries import Summaries, Summary
-from notehop.indexing.llm.tokens import Estimate
-from notehop.indexing.pipeline import Indexer
 from tests.indexing.enrich.telling_llm import TellingLLM, plainly
 from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import (
+    Cost,
+    EnrichmentStore,
+    EnrichReport,
+    Indexer,
+    Scribe,
+    Settings,
+    Summaries,
+    Summary,
+    enrich,
+    faults,
+)
+from tests.support.product import TokensEstimate as Estimate
 
 LONG = " ".join(f"word{number}" for number in range(20))
 """A section that is a chunk of its own, and more than a model would be asked to sum up."""

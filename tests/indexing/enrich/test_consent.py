@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from notehop.indexing.enrich.consent import agreement
-from notehop.indexing.enrich.cost import Cost
+from tests.support.product import Cost, agreement
 
 
 class Terminal(io.StringIO):

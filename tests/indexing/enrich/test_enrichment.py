@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from notehop.config.errors import ProviderError
-from notehop.indexing import faults
-from notehop.indexing.enrich.headers import HEADER_TOKENS
-from notehop.indexing.enrich.store import EnrichmentStore
-from notehop.indexing.stores.lock import WriterLock
 from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
+from tests.support.product import HEADER_TOKENS, EnrichmentStore, ProviderError, WriterLock, faults
 
 
 def test_a_first_run_writes_all_and_a_second_nothing(bench: EnrichBench) -> None:
@@ -66,7 +62,7 @@ def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> No
     bench.ask(headers="off", summaries="off")
     bench.index()
     assert bench.content() == never
-    from notehop.indexing.enrich.step import enrich
+    from tests.support.product import enrich
 
     assert enrich(bench.indexer(), bench.agree, load=bench.scribe) is None
     assert bench.summaries() == {}

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config.errors import ProviderError
-from notehop.indexing import faults
 from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
 from tests.indexing.enrich.telling_llm import plainly
+from tests.support.product import ProviderError, faults
 
 NAMES = ["Atlas", "Boat", "Cup", "sub/Dune"]
 POINTS = [

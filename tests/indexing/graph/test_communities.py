@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.graph.communities import (
+from tests.support.product import (
+    Bonds,
     alone,
+    bonds_of,
     connected_parts,
     grouped,
     louvain,
@@ -21,7 +23,6 @@ from notehop.indexing.graph.communities import (
     same_as,
     settle,
 )
-from notehop.indexing.graph.votes import Bonds, bonds_of
 
 TWO = {
     (f"{team}{n}", f"{team}{m}"): 1 for team in "ab" for n in range(4) for m in range(4) if n != m

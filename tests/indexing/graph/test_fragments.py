@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.graph.fragments import Outline, find_fragment
-from notehop.indexing.graph.model import FragmentSpan
+from tests.support.product import FragmentSpan, Outline, find_fragment
 
 OUTLINE = Outline(
     headings=(

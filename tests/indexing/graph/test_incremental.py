@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.graph.files import VaultFiles
-from notehop.indexing.graph.model import Resolution
-from notehop.indexing.graph.names import affected_names, link_name
-from notehop.indexing.graph.resolve import resolve_path
+from tests.support.product import Resolution, VaultFiles, affected_names, link_name, resolve_path
 
 FOLDERS = ["", "d/", "d/e/", "E/", "d b/"]
 NAMES = [

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.graph.graph import build_graph, pagerank
 from tests.indexing.graph.samples import links, rows
+from tests.support.product import build_graph
+from tests.support.product import graph_pagerank as pagerank
 
 PATHS = "abcde"
 pairs = st.lists(st.text(PATHS, min_size=2, max_size=2), max_size=20)

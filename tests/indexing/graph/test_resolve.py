@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.indexing.graph.files import VaultFiles
-from notehop.indexing.graph.fragments import Outline
-from notehop.indexing.graph.model import FragmentSpan, Resolution, Status, Via
-from notehop.indexing.graph.resolve import MAX_CANDIDATES, resolve_link, resolve_path
-from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax
+from tests.support.product import (
+    MAX_CANDIDATES,
+    FragmentSpan,
+    Link,
+    LinkKind,
+    LinkSyntax,
+    Outline,
+    Resolution,
+    Status,
+    VaultFiles,
+    Via,
+    resolve_link,
+    resolve_path,
+)
 
 OUTLINE = Outline(headings=((1, "Plan", 1),), blocks=(("id", 2, 3),), line_count=9)
 

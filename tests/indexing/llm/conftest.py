@@ -10,12 +10,9 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from notehop.indexing.llm import gate as gate_module
-from notehop.indexing.llm.asked import Asked
-from notehop.indexing.llm.consent import Hosts, Resolve
-from notehop.indexing.llm.door import Door
-from notehop.indexing.llm.egress_log import EgressLog
-from notehop.indexing.llm.gate import Gate
+from tests.support.product import Asked, EgressLog, Gate, Hosts, Resolve
+from tests.support.product import DoorDoor as Door
+from tests.support.product import gate as gate_module
 
 MakeGate = Callable[..., Gate]
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config.errors import ProviderError
-from notehop.indexing.llm.consent import Hosts, is_loopback, names_this_machine
-from notehop.indexing.llm.egress import sending
 from tests.indexing.llm.conftest import MakeGate, lines, post
 from tests.indexing.llm.wire import reply, wire
+from tests.support.product import Hosts, ProviderError, names_this_machine, sending
+from tests.support.product import consent_is_loopback as is_loopback
 
 OK = reply(200, {"text": "yes"})
 

@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from notehop.indexing.llm import egress_log
-from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.egress_log import FORMER, NAME, EgressLog
 from tests.indexing.llm.conftest import MakeGate, lines, post
 from tests.indexing.llm.wire import reply, wire
+from tests.support.product import FORMER, NAME, EgressLog, egress_log, sending
 
 
 def begin(log: EgressLog, **changed: Any) -> egress_log.Attempt:

@@ -15,11 +15,7 @@ from typing import Any, ClassVar
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 
-from notehop.config import Settings, load_settings
-from notehop.config.errors import ProviderError
-from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.load import load_llm
-from notehop.indexing.llm.tokens import counter
+from tests.support.product import ProviderError, Settings, counter, load_llm, load_settings, sending
 
 
 class FakeLlama:

@@ -12,12 +12,16 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
-from notehop.config import Settings, load_settings
-from notehop.config.errors import ProviderError
-from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.load import UNKNOWN_WINDOW, load_llm
 from tests.indexing.llm.wire import Wire, reply, stalling, wire
 from tests.llm_server import llm_server, says
+from tests.support.product import (
+    UNKNOWN_WINDOW,
+    ProviderError,
+    Settings,
+    load_llm,
+    load_settings,
+    sending,
+)
 
 ASKED = [
     ChatMessage(role=MessageRole.SYSTEM, content="Be brief."),

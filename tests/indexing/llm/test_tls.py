@@ -14,11 +14,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from notehop.config.errors import ProviderError
-from notehop.indexing.llm.door import Door
-from notehop.indexing.llm.egress import sending
 from tests.indexing.llm.conftest import MakeGate, post
 from tests.indexing.llm.wire import reply, stalling, wire
+from tests.support.product import DoorDoor as Door
+from tests.support.product import ProviderError, sending
 
 OK = reply(200, {"text": "yes"})
 

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import Settings, load_settings
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.report import Report
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.model import ChunkRow, LinkRow
 from tests.indexing.pipeline.machine.contents import caught_up
 from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
+from tests.support.product import (
+    Catalog,
+    ChunkRow,
+    Indexer,
+    IndexLayout,
+    LinkRow,
+    Report,
+    Settings,
+    load_settings,
+)
 
 
 class Bench:

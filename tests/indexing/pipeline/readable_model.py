@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from llama_index.core.embeddings import MockEmbedding
 
-from notehop.indexing.embed.embedder import Embedder, OnBatch, Vectors
+from tests.support.product import Embedder, OnBatch
+from tests.support.product import EmbedderVectors as Vectors
 
 DIMENSIONS = 384
 

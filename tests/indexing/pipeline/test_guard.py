@@ -6,10 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from notehop.config.errors import MassDeletion, VaultError
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.stores.run_record import LATELY, read_run_record, write_run_record
 from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import (
+    LATELY,
+    Indexer,
+    MassDeletion,
+    VaultError,
+    read_run_record,
+    write_run_record,
+)
 
 NOTES = 24
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from notehop.indexing.report import Report
-from notehop.indexing.stores.model import NoteStatus
 from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import NoteStatus, Report
 from tests.vaults.hostile import Case, build_hostile, make_readable
 
 SECRETS = (

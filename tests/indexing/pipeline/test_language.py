@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.pipeline.language import SAMPLE, advice, languages_of
-from notehop.indexing.report_lines import report_lines
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.model import ChunkRow
 from tests.indexing.pipeline.readable_model import ReadableModel
+from tests.support.product import (
+    SAMPLE,
+    ChunkRow,
+    Indexer,
+    IndexLayout,
+    advice,
+    languages_of,
+    load_settings,
+    report_lines,
+)
 
 GERMAN = "Der Ofen wird am Abend geheizt, damit die Stube am Morgen noch nicht kalt ist."
 ENGLISH = "The stove is lit in the evening, so that the room is not cold in the morning."
@@ -70,7 +74,7 @@ def test_a_model_for_all_needs_no_advice() -> None:
 
 
 def test_the_extra_is_to_be_installed_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    from notehop.indexing.embed import multilingual
+    from tests.support.product import multilingual
 
     monkeypatch.setattr(multilingual, "_PACKAGE", "a_package_that_is_not_there")
     said = advice({"zh": 100}, load_settings().embedding)

@@ -8,20 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from notehop.config.errors import (
+from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import (
+    Batch,
+    Catalog,
+    Indexer,
     IndexLocked,
     IndexMismatch,
     IndexUnwritable,
+    Reader,
     UsageError,
     VaultError,
+    WriterLock,
+    read_run_record,
 )
-from notehop.indexing.pipeline import Indexer, run
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.model import Batch
-from notehop.indexing.stores.reader import Reader
-from notehop.indexing.stores.run_record import read_run_record
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import pipeline_run as run
 
 TWO_SECTIONS = """\
 # Tides

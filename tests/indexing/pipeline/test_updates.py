@@ -6,11 +6,8 @@ import os
 
 import pytest
 
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.pipeline.known import apart, within
-from notehop.indexing.pipeline.run import IndexRun
-from notehop.indexing.stores.run_record import read_run_record
 from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import Indexer, IndexRun, apart, read_run_record, within
 
 
 def indexer(bench: Bench) -> Indexer:

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from notehop.indexing import reading
-from notehop.indexing.pipeline import Indexer
 from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import Indexer, reading
 
 OLD = (1.6e9, 1.6e9)
 

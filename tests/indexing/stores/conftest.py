@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.indexing.stores.catalog import Catalog
 from tests.indexing.stores.index_samples import SampleIndex
+from tests.support.product import Catalog
 
 
 @pytest.fixture

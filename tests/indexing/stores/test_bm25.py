@@ -11,9 +11,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import BaseNode, QueryBundle, TextNode
 from llama_index.retrievers.bm25 import BM25Retriever
 
-from notehop.indexing.stores.bm25 import bm25_retriever
-from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.tokens import Tokenizer
+from tests.support.product import LexicalIndex, Tokenizer, bm25_retriever
 
 TEXTS = {
     "a": "The Apollo crew lands on the moon.",

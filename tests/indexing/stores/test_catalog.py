@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from notehop.indexing.stores.catalog import Catalog, FileStamp, stamp_of
-from notehop.indexing.stores.model import Batch, ChunkKey, NoteRecord, NoteRow, NoteStatus
 from tests.indexing.stores.index_samples import chunk, link, name_of, record
+from tests.support.product import (
+    Batch,
+    Catalog,
+    ChunkKey,
+    FileStamp,
+    NoteRecord,
+    NoteRow,
+    NoteStatus,
+    stamp_of,
+)
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])
 TEAM = record("people/Team.md", "delta", aliases=("Crew",), content_hash="t")

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from platformdirs import user_data_path
 
-from notehop.config.errors import IndexUnwritable, UsageError
-from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+from tests.support.product import IndexLayout, IndexUnwritable, UsageError, index_dir_for
 
 
 def test_the_default_lies_in_the_users_data(tmp_path: Path) -> None:

@@ -13,11 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.stores import lexical, postings_assembly
-from notehop.indexing.stores.lexical import BOOSTS, LexicalIndex
-from notehop.indexing.stores.model import FieldTokens
-from notehop.indexing.stores.postings import MAX_COUNT
-from notehop.indexing.tokens import FIELDS
+from tests.support.product import (
+    BOOSTS,
+    FIELDS,
+    MAX_COUNT,
+    FieldTokens,
+    LexicalIndex,
+    lexical,
+    postings_assembly,
+)
 
 Docs = dict[str, FieldTokens]
 

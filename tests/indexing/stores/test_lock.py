@@ -15,9 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config.errors import IndexLocked, IndexUnwritable
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.lock import WriterLock
+from tests.support.product import IndexLayout, IndexLocked, IndexUnwritable, WriterLock
 
 
 @pytest.fixture

@@ -16,16 +16,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from notehop.config.errors import IndexDamaged, IndexMismatch, IndexMissing
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.model import Batch, NoteRecord, NoteRow, NoteStatus
-from notehop.indexing.stores.reader import Ranking, Reader, Snapshot
-from notehop.indexing.stores.seal import put_seal
-from notehop.indexing.stores.table import VectorTable
-from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.stores.index_samples import DIMENSIONS, SampleIndex, record, vector_of
+from tests.support.product import (
+    Batch,
+    Catalog,
+    IndexDamaged,
+    IndexMismatch,
+    IndexMissing,
+    LexicalIndex,
+    NoteRecord,
+    NoteRow,
+    NoteStatus,
+    Ranking,
+    Reader,
+    Snapshot,
+    VectorTable,
+    WriterLock,
+    put_seal,
+)
+from tests.support.product import VectorsVectors as Vectors
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Budget"])
 TEAM = record("Team.md", "delta alpha", to=["Plan"], aliases=("Crew", "The  Crew"))

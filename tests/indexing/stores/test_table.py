@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.beside import Beside
-from notehop.indexing.stores.table import VectorTable
-from notehop.indexing.stores.table_rows import Rows
 from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, vector_of
+from tests.support.product import Beside, Rows, VectorTable
 
 T = TypeVar("T")
 

@@ -10,17 +10,23 @@ from typing import Any
 import pytest
 from llama_index.core.llms import LLM
 
-from notehop.config import Settings
-from notehop.config.errors import ProviderError
-from notehop.indexing import faults
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.themes import build
-from notehop.indexing.themes.file import read_themes, write_themes
-from notehop.indexing.themes.model import Theme, Themes
-from notehop.indexing.themes.upkeep import keep_themes, options_of, sum_themes_up
 from tests.app.scripted_llm import ScriptedLLM
 from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import (
+    Indexer,
+    ProviderError,
+    Settings,
+    Theme,
+    Themes,
+    WriterLock,
+    build,
+    faults,
+    keep_themes,
+    options_of,
+    read_themes,
+    sum_themes_up,
+    write_themes,
+)
 
 BIRDS = {
     "birds/Geese.md": "Geese eat grass on the marsh in winter. See [[Redshank]] and [[Mud]].",

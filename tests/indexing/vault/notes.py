@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from notehop.indexing.vault.model import Link, Note
-from notehop.indexing.vault.parse import parse_note
-from notehop.indexing.vault.plain import plain_text
+from tests.support.product import Link, Note, parse_note, plain_text
 
 
 def note_of(text: str, *, comment_links: bool = False) -> Note:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.indexing.vault.context import MAX_CHARACTERS
 from tests.indexing.vault.notes import sentences
+from tests.support.product import MAX_CHARACTERS
 
 
 @pytest.mark.parametrize(

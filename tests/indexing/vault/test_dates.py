@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.indexing.vault.dates import day_in_name
+from tests.support.product import day_in_name
 
 
 @pytest.mark.parametrize(

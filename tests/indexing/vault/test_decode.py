@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from notehop.indexing.vault.parse import parse_note
+from tests.support.product import parse_note
 
 
 def test_invalid_utf8_is_replaced_and_named() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.config.errors import VaultError
-from notehop.indexing.vault.exclusion import exclusion, glob_pattern
+from tests.support.product import VaultError, exclusion, glob_pattern
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.vault.model import LinkKind, Note
-from notehop.indexing.vault.parse import parse_note
-from notehop.indexing.vault.plain import plain_text
+from tests.support.product import LinkKind, Note, parse_note, plain_text
 
 MARKS = (
     *(

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notehop.indexing.vault import opening
-from notehop.indexing.vault.opening import open_below
+from tests.support.product import open_below, opening
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
 

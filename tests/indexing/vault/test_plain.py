@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.indexing.vault.plain import plain_text
 from tests.indexing.vault.notes import note_of, plain
+from tests.support.product import plain_text
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.indexing.vault.parse import parse_note
 from tests.indexing.vault.notes import note_of
+from tests.support.product import parse_note
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.vault.sentences import sentence_spans
+from tests.support.product import sentence_spans
 
 
 def test_examples() -> None:

@@ -11,8 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config.errors import VaultError
-from notehop.indexing.vault.walk import Walk, outermost, read_ignore_filters, walk, walk_within
+from tests.support.product import (
+    VaultError,
+    Walk,
+    outermost,
+    read_ignore_filters,
+    walk,
+    walk_within,
+)
 
 
 def make(root: Path, *paths: str) -> Path:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop import indexing
-from notehop.indexing.vault import extract_wiki_links
+from tests.support.product import extract_wiki_links, indexing
 
 
 @pytest.mark.parametrize(

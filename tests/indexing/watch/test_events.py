@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 from watchfiles._rust_notify import RustNotify
 
-from notehop.indexing.watch import events, notices
-from notehop.indexing.watch.events import EVERYTHING, Reported, VaultEvents
-from notehop.indexing.watch.folders import folders_of
+from tests.support.product import EVERYTHING, Reported, VaultEvents, events, folders_of, notices
 
 LONG = 10.0
 

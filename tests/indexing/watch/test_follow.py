@@ -12,12 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch import follow as follow_module
-from notehop.indexing.watch.follow import Following, follow
-from notehop.indexing.watch.state import Watching, read_watch_state
+from tests.support.product import (
+    Following,
+    IndexFailure,
+    IndexLayout,
+    IndexLocked,
+    IndexUnwritable,
+    Watching,
+    load_settings,
+    read_watch_state,
+)
+from tests.support.product import follow as follow_module
+from tests.support.product import follow_follow as follow
 
 LONG = 30.0
 

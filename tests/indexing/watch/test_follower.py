@@ -13,16 +13,24 @@ from typing import Any
 
 import pytest
 
-from notehop.config.errors import IndexDamaged, IndexFailure, IndexLocked, IndexUnwritable
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.report import Update
-from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.watch import follower as follower_module
-from notehop.indexing.watch import notices, pace
-from notehop.indexing.watch.events import VaultEvents
-from notehop.indexing.watch.follower import Bulky, Follower
-from notehop.indexing.watch.state import Watching, read_watch_state
 from tests.indexing.pipeline.conftest import Bench
+from tests.support.product import (
+    Bulky,
+    Follower,
+    IndexDamaged,
+    Indexer,
+    IndexFailure,
+    IndexLocked,
+    IndexUnwritable,
+    Update,
+    VaultEvents,
+    Watching,
+    WriterLock,
+    notices,
+    pace,
+    read_watch_state,
+)
+from tests.support.product import follower as follower_module
 
 LONG = 15.0
 

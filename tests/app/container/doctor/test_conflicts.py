@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notehop.app.container.doctor.conflicts import conflict_copies
+from tests.support.product import conflict_copies
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.container.doctor.index import check_index
-from notehop.app.container.place import Place, locate
-from notehop.app.models import IndexCheck
-from notehop.indexing.stores.finding import INDEX, REBUILD
-from notehop.indexing.stores.lag import read_lag
-from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.probe import probe_apart
-from notehop.indexing.stores.seal import doubts, read_seal
-from notehop.indexing.stores.vectors import Vectors
 from tests.app.container.built import built, index, indexer, place_of, sound
 from tests.indexing.pipeline.readable_model import DIMENSIONS
+from tests.support.product import (
+    INDEX,
+    REBUILD,
+    IndexCheck,
+    Place,
+    WriterLock,
+    check_index,
+    doubts,
+    locate,
+    probe_apart,
+    read_lag,
+    read_seal,
+)
+from tests.support.product import VectorsVectors as Vectors
 
 NOTES = {
     "Atlas.md": "The map project is planned in [[Plan]] and drawn in [[Tiles]].\n",

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.container.doctor import examine
-from notehop.app.container.kinds import Kind
-from notehop.app.models import DoctorReport
 from tests.app.container.built import place_of
+from tests.support.product import DoctorReport, Kind, examine
 
 
 def report(folder: Path, notes: dict[str, str], **overrides: object) -> DoctorReport:

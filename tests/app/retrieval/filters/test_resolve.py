@@ -10,16 +10,24 @@ from typing import Any
 
 import pytest
 
-from notehop.app.models import Filters
-from notehop.app.retrieval.filters import remarks
-from notehop.app.retrieval.filters.condition import Condition
-from notehop.app.retrieval.filters.plan import of_fields, plan
-from notehop.app.retrieval.filters.resolve import EVERY_NOTE, chunks_left, notes_left
-from notehop.indexing.stores.labels import property_label
-from notehop.indexing.stores.model import FieldTokens, NoteRecord
-from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens import Tokenizer, field_tokens
 from tests.indexing.stores.index_samples import SampleIndex, record
+from tests.support.product import (
+    EVERY_NOTE,
+    Condition,
+    FieldTokens,
+    Filters,
+    NoteRecord,
+    Reader,
+    Snapshot,
+    Tokenizer,
+    chunks_left,
+    field_tokens,
+    notes_left,
+    of_fields,
+    plan,
+    property_label,
+    remarks,
+)
 
 TODAY = date(2026, 10, 9)
 DAY = 86_400.0

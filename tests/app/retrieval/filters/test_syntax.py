@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.app.retrieval.filters.condition import Condition, Kind
-from notehop.app.retrieval.filters.syntax import Written, read
-from notehop.indexing.tokens.phrases import words_said
+from tests.support.product import Condition, Written, read, words_said
+from tests.support.product import ConditionKind as Kind
 
 PROPERTIES = {"status", "note", "due-date", "größe", "book.author"}
 

@@ -9,14 +9,17 @@ from datetime import UTC, datetime
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from notehop.app.retrieval.signals.graph import NOTES as GRAPH_NOTES
-from notehop.app.retrieval.signals.graph import GraphSignal
-from notehop.app.retrieval.signals.recency import RecencySignal
-from notehop.app.retrieval.signals.recent import RecentSignal
-from notehop.app.retrieval.signals.subject import SubjectSignal
-from notehop.app.retrieval.subject import Subject
-from notehop.indexing.stores.model import LinkRow, NoteRow
 from tests.app.retrieval.fake_index import FakeIndex
+from tests.support.product import NOTES as GRAPH_NOTES
+from tests.support.product import (
+    GraphSignal,
+    LinkRow,
+    NoteRow,
+    RecencySignal,
+    RecentSignal,
+    Subject,
+    SubjectSignal,
+)
 
 QUERY = QueryBundle("?")
 

@@ -11,13 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from notehop.indexing.stores import lag
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.schema import METADATA
-from notehop.indexing.stores.vectors import Vectors
-from notehop.indexing.tokens import Tokenizer
+from tests.support.product import METADATA, Catalog, IndexLayout, Snapshot, Tokenizer, lag
+from tests.support.product import VectorsVectors as Vectors
 
 QUESTIONS = (
     "tides at the sea wall",

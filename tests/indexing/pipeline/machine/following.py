@@ -11,14 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from notehop.config import load_settings
-from notehop.indexing.changes import changes_since, scan
-from notehop.indexing.pipeline import Indexer
-from notehop.indexing.report import Report, Update
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.stores.seal import doubts, read_seal
 from tests.indexing.pipeline.machine.contents import (
     Told,
     catalog_rows,
@@ -34,6 +26,20 @@ from tests.indexing.pipeline.machine.contents import (
 )
 from tests.indexing.pipeline.machine.vault import EditedVault
 from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
+from tests.support.product import (
+    Catalog,
+    Indexer,
+    IndexLayout,
+    Reader,
+    Report,
+    Snapshot,
+    Update,
+    changes_since,
+    doubts,
+    load_settings,
+    read_seal,
+    scan,
+)
 
 MAX_NOTE_BYTES = 1_500
 EXCLUDED = "Archive"

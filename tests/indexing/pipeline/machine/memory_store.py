@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from notehop.indexing.stores.vectors import Collection, Matrix
+from tests.support.product import Collection, Matrix
 
 
 class MemoryStore:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from notehop.indexing.stores.vectors import Vectors
 from tests.indexing.pipeline.machine.memory_store import open_in_memory
 from tests.indexing.pipeline.machine.rules import VaultMachine
 from tests.indexing.pipeline.machine.shorten import failure_of, shortened
+from tests.support.product import VectorsVectors as Vectors
 
 _SMALL = {
     "notehop.indexing.pipeline.run.BATCH_NOTES": 2,

@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from notehop.indexing.watch.events import APP_SETTINGS, EVERYTHING
+from tests.support.product import APP_SETTINGS, EVERYTHING
 
 _TICK_NS = 1_500_000_007
 """Between two edits: no whole number of seconds, so that no rounding hides a difference."""
