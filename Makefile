@@ -9,7 +9,7 @@ EVAL_DATA ?= ../shared/data
 export PYTHONUTF8 := 1
 export WITHOUT_BROWSER
 
-.PHONY: build/package setup demo browser test test-all check bench soak eval docs clean
+.PHONY: build/package setup demo browser test test-all check bench soak eval eval-answers docs clean
 
 setup: .venv/.installed
 
@@ -73,7 +73,7 @@ MINUTES ?= 20
 soak: setup
 	$(BIN)/python -m pytest tests/soak -o python_files='soak_*.py' -o timeout=0 -s -q --soak-minutes $(MINUTES)
 
-eval: setup
+eval: setup eval-answers
 	@if [ -d $(EVAL_DATA) ]; then \
 	  name=results/eval-$$(git describe --always --dirty); \
 	  $(BIN)/notehop eval $(EVAL_DATA) --ablate --out $$name.json --html $$name.html && \
@@ -82,6 +82,20 @@ eval: setup
 	  $(BIN)/notehop eval $(EVAL_DATA) --compare connected.max=0 current \
 	    --measure answer.contains --out $$name-answers.json --html $$name-answers.html; \
 	else echo "$(EVAL_DATA): no golden sets there; name a folder of them with EVAL_DATA=PATH"; fi
+
+# Each answer set on its vault: the demo vault, else EVAL_DATA/vaults/NAME.tar.gz.
+eval-answers: setup
+	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && mkdir -p results && \
+	for set in tests/answers/*.jsonl; do \
+	  name=$$(basename $$set .jsonl); vault=$(DEMO); packed=$(EVAL_DATA)/vaults/$$name.tar.gz; \
+	  if [ $$name != demo ]; then \
+	    [ -f $$packed ] || { echo "$$name: left out, there is no $$packed"; continue; }; \
+	    vault=$$work/$$name; mkdir $$vault && tar -xzf $$packed -C $$vault || exit 1; \
+	  fi; \
+	  where="--vault $$vault --index-dir $$work/$$name-index"; \
+	  $(BIN)/notehop index $$where >/dev/null && $(BIN)/notehop eval --answers $$set $$where \
+	    --out results/eval-$$(git describe --always --dirty)-$$name.json || exit 1; \
+	done
 
 # The parts of the README that are made from the product itself.
 docs: setup

@@ -7,7 +7,7 @@ below the folder they are unpacked in.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +27,7 @@ from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
     from notehop.app.container.evaluating import Plan
+    from notehop.app.evaluation.answer_sets import AnswersEvaluated
     from notehop.app.evaluation.comparison import Evaluated
 
 NAME = "eval"
@@ -43,6 +44,18 @@ def run(
             "their own. Without it, questions are made out of the vault.",
         ),
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            parser=given_path,
+            help="An answer set about the vault: what answers hold, and which questions are "
+            "refused (docs/evaluation.md).",
+        ),
+    ] = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="With --answers: list the answer to each question, too.")
+    ] = False,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Turn each part of retrieval off, one by one.")
     ] = False,
@@ -111,6 +124,16 @@ def run(
     from notehop.app.container.evaluating import Plan
 
     plan = Plan(ablate, compare, measure, questions, seed, unrelated_links)
+    if answers is not None:
+        if data is not None or ablate or measure or unrelated_links or html is not None:
+            raise UsageError(
+                "--answers asks one set of questions about --vault; with it only --compare, "
+                "--each, --out and --json make sense"
+            )
+        _show_answers(answers, plan, options, out, each)
+        return
+    if each:
+        raise UsageError("--each lists the answers to an answer set; name it with --answers")
     found = []
     for result in _evaluated(data, work, plan, options):
         found.append(result)
@@ -127,6 +150,24 @@ def run(
         from notehop.app.evaluation.report import report
 
         _write(html, report(found))
+
+
+def _show_answers(file: Path, plan: Plan, options: Common, out: Path | None, each: bool) -> None:
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_evaluation import show_answers
+    from notehop.app.container.evaluating import evaluate_answers
+    from notehop.indexing.terminal import terminal_progress
+
+    found = evaluate_answers(options.place(), file, plan, terminal_progress(), each=each)
+    document = _document([found])
+    if options.json:
+        print_json(document)
+    else:
+        show_answers(found)
+    if out is not None:
+        import json
+
+        _write(out, json.dumps(document, indent=2) + "\n")
 
 
 def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> Iterator[Evaluated]:
@@ -148,7 +189,7 @@ def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> It
     return evaluate_sets(data, work, plan, progress, config_file=options.config)
 
 
-def _document(found: list[Evaluated]) -> dict[str, object]:
+def _document(found: Sequence[Evaluated | AnswersEvaluated]) -> dict[str, object]:
     from importlib.metadata import version
 
     return {"version": version("notehop"), "sets": [result.as_json() for result in found]}

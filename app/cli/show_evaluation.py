@@ -12,13 +12,15 @@ from rich.console import Console
 from rich.table import Table
 
 from notehop.app.cli.output import headline, out, show, styled, warn
+from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswerRow, AnswersEvaluated
+from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
 from notehop.app.evaluation.answers import ANSWERS, CONTAINS
 from notehop.app.evaluation.comparison import Change, Evaluated, Row
 from notehop.app.evaluation.intervals import Estimate, percent
 from notehop.app.evaluation.measures import CHUNKS, CONTEXT, LINKED, MEASURES, NOTES
 from notehop.indexing.shown import counted, on_one_line
 
-WIDTH = 120
+WIDTH = 160
 """Columns that a table may take."""
 
 _SHORT = {
@@ -57,6 +59,42 @@ def show_evaluation(found: Evaluated, *, changes: bool) -> None:
     if changes:
         _show_changes(found, found.rows[-1])
     warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
+
+
+def show_answers(found: AnswersEvaluated) -> None:
+    """Print an answer set by kind of question, in percent, and what it comes to."""
+    headline(found.name, f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}")
+    for setting, rows in found.settings.items():
+        _print(_answer_table(setting, rows))
+        if any(row.gains for row in rows):
+            _print(_answer_table(f"gained by {setting}", rows, gained=True))
+    for one in found.each:
+        values = " ".join(name for name in (*HELD[:4], REFUSED) if one.get(name))
+        asked = on_one_line(f"{one['kind']} {one['why'] or ''} {one['id']}: {one['question']}")
+        show(styled(asked, (f"  {values}", "dim")))
+        show(styled(on_one_line(str(one["answer"]))), indent=2)
+    show(styled(f"{found.name}: {found.conclusion}"))
+
+
+def _answer_table(title: str, rows: Sequence[AnswerRow], *, gained: bool = False) -> Table:
+    """Measures by group, each with its interval; an empty cell is one that does not apply."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.add_column(f"{title}, %", no_wrap=True)
+    for name in ("", *ANSWER_MEASURES):
+        table.add_column(name.replace(" of ", "/"), justify="right", no_wrap=True)
+    for row in rows:
+        has = row.gains if gained else row.measures
+        cells = [_narrow(has.get(name), "+" * gained) for name in ANSWER_MEASURES]
+        table.add_row(row.group, str(row.questions), *cells)
+    return table
+
+
+def _narrow(estimate: Estimate | None, sign: str) -> str:
+    """An estimate in whole percent, empty where there is none: sets have a hundred questions."""
+    if estimate is None:
+        return ""
+    low, value, high = (round(100 * x) for x in (estimate.low, estimate.value, estimate.high))
+    return f"{value:{sign}} ({low} to {high})"
 
 
 def _print(table: Table) -> None:

@@ -14,9 +14,24 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notehop.app.container.measured import MeasuredVault
+import numpy as np
+from numpy.typing import NDArray
+
+from notehop.app.container.measured import MeasuredVault, replied
 from notehop.app.container.opening import open_place
 from notehop.app.container.place import Place
+from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
+from notehop.app.evaluation.answer_sets import (
+    AnswerQuestion,
+    AnswerRow,
+    AnswersEvaluated,
+    Replied,
+    check_notes,
+    conclusion,
+    measured,
+    read_answer_set,
+    rows,
+)
 from notehop.app.evaluation.answers import ANSWERS, drawn, strangers
 from notehop.app.evaluation.asking import Outcome, ask_all
 from notehop.app.evaluation.comparison import Evaluated, compare
@@ -26,7 +41,7 @@ from notehop.app.evaluation.measures import check_installed, checked_measure
 from notehop.app.evaluation.own import own_questions
 from notehop.app.evaluation.question import Question, QuestionSet
 from notehop.app.evaluation.unrelated import with_unrelated_links
-from notehop.app.evaluation.variants import Variant, ablation, baseline, distinct, pair
+from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline, distinct, pair
 from notehop.config import Settings, load_settings
 from notehop.config.errors import UsageError
 from notehop.config.layers import read_overrides
@@ -147,6 +162,62 @@ def evaluate_vault(
         yield _evaluated(
             asked, place, lambda settings: replace(place, settings=settings), plan, progress
         )
+
+
+def evaluate_answers(
+    place: Place, file: Path, plan: Plan, progress: Progress, *, each: bool = False
+) -> AnswersEvaluated:
+    """Ask the questions of an answer set, under the settings in force or those compared.
+
+    :param each: whether to keep what was answered to each question. Who looks at that of a set that
+        judges has nothing left to judge by.
+    :raises UsageError: if the file cannot be read, or is about another vault.
+    :raises IndexFailure: if there is no index, or it was made with other settings.
+    """
+    questions = read_answer_set(file)
+    settings = place.settings.with_overrides(QUOTING)
+    variants = plan.variants(settings) if plan.compare else [Variant(CURRENT)]
+    with _snapshot(replace(place, settings=settings)) as view:
+        paths = frozenset(view.paths())
+    check_notes(questions, paths, file)
+    found: dict[str, tuple[AnswerRow, ...]] = {}
+    values: dict[str, NDArray[np.float64]] = {}
+    told: list[dict[str, object]] = []
+    for variant in variants:
+        there = replace(place, settings=settings.with_overrides(variant.overrides))
+        with open_place(there) as vault:
+            vault.warm()
+            progress.stage(f"{file.stem}: {variant.name}", len(questions), "questions")
+            measures: list[list[float]] = []
+            for question in questions:
+                reply = replied(vault.ask(question.text))
+                measures.append(measured(question, reply))
+                if each:
+                    told.append(_told(variant.name, question, reply, measures[-1]))
+                progress.advance(1)
+            progress.close()
+        values[variant.name] = np.asarray(measures)
+        against = None if variant.against is None else values[variant.against]
+        found[variant.name] = rows(questions, values[variant.name], against)
+    last = found[variants[-1].name]
+    return AnswersEvaluated(
+        file.stem, len(paths), len(questions), found, conclusion(last), tuple(told)
+    )
+
+
+def _told(
+    setting: str, question: AnswerQuestion, reply: Replied, values: list[float]
+) -> dict[str, object]:
+    known = zip(ANSWER_MEASURES, values, strict=True)
+    return {
+        "id": question.id,
+        "kind": question.kind,
+        "why": question.why,
+        "question": question.text,
+        "setting": setting,
+        **{name: bool(value) for name, value in known if value == value},
+        "answer": reply.answer,
+    }
 
 
 def _check(plan: Plan) -> None:

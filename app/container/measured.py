@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.app.answer.draft import QUOTED
 from notehop.app.answer.material import CONNECTED, material_of
+from notehop.app.evaluation.answer_sets import Replied
 from notehop.app.evaluation.answers import Answered
 from notehop.app.evaluation.asking import Context
 from notehop.app.evaluation.measures import TOP
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from notehop.app.answer.query_engine import NotehopQueryEngine
     from notehop.app.container.handle import VaultHandle
     from notehop.app.evaluation.question import Lines, Question
-    from notehop.app.models import ConnectedNote, SearchResult, Source
+    from notehop.app.models import Answer, ConnectedNote, SearchResult, Source
 
 EXPANDED = "expanded_from"
 """What the metadata of a hit holds that a link brought."""
@@ -84,6 +85,16 @@ class MeasuredVault:
         )
         self.warnings.update(found.warnings)
         return found
+
+
+def replied(answer: Answer) -> Replied:
+    """An answer as an answer set measures it."""
+    return Replied(
+        answer.answer.removeprefix(QUOTED).strip(),
+        answer.mode == "none",
+        "\n".join(map(_shown, answer.sources)),
+        "\n".join(map(_shown, answer.connected_notes)),
+    )
 
 
 def _shown(place: Source | ConnectedNote) -> str:

@@ -1,0 +1,253 @@
+"""Answer sets: questions in people's words, what an answer must hold, and questions that have none.
+
+Pure. The format is that of tests/answers/README.md and docs/evaluation.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import isnan, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from notehop.app.evaluation.intervals import Estimate, means, percent
+from notehop.config.errors import UsageError
+
+KINDS = (
+    "fact",
+    "definition",
+    "howto",
+    "list",
+    "comparison",
+    "number",
+    "yesno",
+    "two_notes",
+    "typo",
+    "property",
+    "table",
+)
+WHYS = ("near", "off", "gibberish")
+"""Why a question has no answer: its topic stands in the vault, or does not, or it means nothing."""
+
+HELD = ("sources", "context", "contains", "first", "contains of held", "first of held")
+"""Measures of questions that have an answer: what is held to all regular expressions of a question.
+
+``sources``: the text of the sources. ``context``: that of sources or connected notes. ``contains``:
+the answer. ``first``: its first sentence, or first :data:`OPENING` words where that is more. The
+last two are over questions whose context holds it.
+"""
+
+REFUSED = "refused"
+MEASURES = (*HELD, REFUSED)
+
+OPENING = 40
+"""Words of an answer that are read at a glance."""
+
+GOALS = {
+    "sources": 0.80,
+    "contains of held": 0.85,
+    "first of held": 0.65,
+    "unanswerable refused": 0.80,
+    "near refused": 0.75,
+}
+"""What is wanted at least; and of questions that have an answer at most :data:`LOST` refused."""
+LOST = 0.05
+
+_SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]*_]*(?=\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuestion:
+    """``notes``: of each entry one note is needed; ``why`` is None for a question with an answer."""
+
+    id: str
+    kind: str
+    text: str
+    contains: tuple[re.Pattern[str], ...]
+    notes: tuple[tuple[str, ...], ...]
+    why: str | None
+
+    def held_in(self, text: str) -> bool:
+        """Whether all that an answer must hold is there."""
+        text = " ".join(text.split())
+        return all(pattern.search(text) for pattern in self.contains)
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """A reply as it is measured: the answer without its first line of explanation, and its text
+    of sources and connected notes."""
+
+    answer: str
+    refused: bool
+    sources: str = ""
+    connected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """Questions of one group under one setting: how many, and the mean of each measure of theirs.
+
+    ``gains`` are paired, over the setting that the row is held to.
+    """
+
+    group: str
+    questions: int
+    measures: dict[str, Estimate]
+    gains: dict[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersEvaluated:
+    """An answer set under every setting, in rows by group; ``each`` lists the questions' values."""
+
+    name: str
+    notes: int
+    questions: int
+    settings: dict[str, tuple[AnswerRow, ...]]
+    conclusion: str
+    each: tuple[dict[str, Any], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return asdict(self)
+
+
+def read_answer_set(file: Path) -> tuple[AnswerQuestion, ...]:
+    """Read a set, a question a line.
+
+    :raises UsageError: naming the line that is not so, or the file that cannot be read.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise UsageError(f"{file}: cannot be read ({exc}); name a file of JSON lines") from exc
+    found: dict[str, AnswerQuestion] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            question = _question(json.loads(line))
+            if question.id in found:
+                raise ValueError(f"a second {question.id}")
+        except (ValueError, KeyError, TypeError, re.error) as exc:
+            raise UsageError(
+                f"{file}:{number}: no question of an answer set ({exc!r}); see docs/evaluation.md"
+            ) from exc
+        found[question.id] = question
+    if not found:
+        raise UsageError(f"{file}: holds no questions; write one object a line")
+    return tuple(found.values())
+
+
+def check_notes(questions: Iterable[AnswerQuestion], paths: frozenset[str], file: Path) -> None:
+    """Refuse a set that was written for another vault.
+
+    :raises UsageError: if a question needs a note that the index lacks.
+    """
+    for question in questions:
+        for either in question.notes:
+            if not paths & frozenset(either):
+                raise UsageError(
+                    f"{file}: {question.id} needs {' or '.join(either)}, which the index lacks; "
+                    "name the vault that the set is about, or index it anew"
+                )
+
+
+def opening(answer: str) -> str:
+    """The first sentence of an answer, or its first :data:`OPENING` words where that is more."""
+    text = " ".join(answer.split())
+    words = " ".join(text.split(" ")[:OPENING])
+    end = _SENTENCE_END.search(text)
+    return max(words, text[: end.end()] if end else "", key=len)
+
+
+def measured(question: AnswerQuestion, reply: Replied) -> list[float]:
+    """The values of :data:`MEASURES`; NaN for what does not apply."""
+    if question.why is not None:
+        return [nan] * len(HELD) + [float(reply.refused)]
+    sources = question.held_in(reply.sources)
+    # Each may hold a part of it.
+    context = question.held_in(f"{reply.sources}\n{reply.connected}")
+    contains = not reply.refused and question.held_in(reply.answer)
+    first = not reply.refused and question.held_in(opening(reply.answer))
+    of_held = (float(contains), float(first)) if context else (nan, nan)
+    return [*map(float, (sources, context, contains, first)), *of_held, float(reply.refused)]
+
+
+def rows(
+    questions: Sequence[AnswerQuestion],
+    values: NDArray[np.float64],
+    against: NDArray[np.float64] | None = None,
+) -> tuple[AnswerRow, ...]:
+    """Rows by group: all that have an answer, by kind, then all that have none, by why.
+
+    :param values: shape (questions, measures), of :func:`measured`; ``against`` likewise.
+    """
+    has = np.asarray([one.why is None for one in questions])
+    groups = {"answerable": has}
+    groups |= {kind: has & [one.kind == kind for one in questions] for kind in KINDS}
+    groups |= {"unanswerable": ~has}
+    groups |= {why: np.asarray([one.why == why for one in questions]) for why in WHYS}
+    return tuple(
+        AnswerRow(
+            name,
+            int(chosen.sum()),
+            _known(values[chosen]),
+            {} if against is None else _known(values[chosen] - against[chosen]),
+        )
+        for name, chosen in groups.items()
+        if chosen.any()
+    )
+
+
+def conclusion(found: Sequence[AnswerRow]) -> str:
+    """What the numbers come to, in a sentence that names what falls short of :data:`GOALS`."""
+    has = {(row.group, name): one.value for row in found for name, one in row.measures.items()}
+    reached = {
+        name: has.get((name.split()[0], REFUSED), nan)
+        if name.endswith(REFUSED)
+        else has.get(("answerable", name), nan)
+        for name in GOALS
+    }
+    short = [
+        f"{name} {percent(reached[name])} % (wanted {percent(goal)})"
+        for name, goal in GOALS.items()
+        if reached[name] < goal
+    ]
+    lost = has.get(("answerable", REFUSED), nan)
+    if lost > LOST:
+        short.append(f"answerable refused {percent(lost)} % (at most {percent(LOST)})")
+    if short:
+        return f"Short of what is wanted: {'; '.join(short)}."
+    return "All that is wanted is reached."
+
+
+def _known(values: NDArray[np.float64]) -> dict[str, Estimate]:
+    named = zip(MEASURES, means(values), strict=True)
+    return {name: one for name, one in named if not isnan(one.value)}
+
+
+def _question(row: Any) -> AnswerQuestion:
+    text, kind = row["question"], row["kind"]
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("the question is no text")
+    if kind not in KINDS:
+        raise ValueError(f"kind {kind!r} is none of {', '.join(KINDS)}")
+    if not isinstance(row["answerable"], bool):
+        raise ValueError("answerable is neither true nor false")
+    if not row["answerable"]:
+        if row["why"] not in WHYS:
+            raise ValueError(f"why {row['why']!r} is none of {', '.join(WHYS)}")
+        return AnswerQuestion(str(row["id"]), kind, text, (), (), row["why"])
+    if not row["contains"] or not row["notes"] or isinstance(row["contains"], str):
+        raise ValueError("contains and notes are lists that are not empty")
+    patterns = tuple(re.compile(one, re.IGNORECASE) for one in row["contains"])
+    notes = tuple((one,) if isinstance(one, str) else tuple(one) for one in row["notes"])
+    return AnswerQuestion(str(row["id"]), kind, text, patterns, notes, None)
