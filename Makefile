@@ -22,6 +22,8 @@ TORCH ?= torch==2.13.0
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@# Its command line, which is not used, wants an older typer; the rest of what it needs is there.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps openapi-python-client==0.29.1
 	@touch $@
 
 demo: setup

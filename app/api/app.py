@@ -13,10 +13,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
 
-from fastapi import Depends, FastAPI
-from fastapi.security import HTTPBearer
+from fastapi import FastAPI
 
-from notehop.app.api import middleware, problem_response
+from notehop.app.api import middleware, openapi, problem_response
 from notehop.app.api.desk import Desks
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.parts import Part
@@ -72,18 +71,19 @@ def create_app(
         version=version("notehop"),
         summary="Ask an Obsidian vault: cited answers that follow the links between your notes.",
         lifespan=lifespan,
-        # Their pages load scripts from the network; /openapi.json is all that they show.
+        # Whoever has a tracer in the process would get the names of notes: they stand in paths.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        # Their pages load scripts from the network; ours shows the same without any.
         docs_url=None,
         redoc_url=None,
         responses=EVERYWHERE,
         # A path with a slash too many is none of ours, and not worth a second request.
         redirect_slashes=False,
-        # The guard has looked already; this tells the schema.
-        dependencies=[Depends(HTTPBearer(auto_error=False))] if tokens else [],
     )
     app.state.desks = desks
     middleware.install(app, settings, tokens, metrics)
     problem_response.install(app)
+    openapi.install(app, needs_token=bool(tokens))
     service = Service(vault, desks, app.version, prove, metrics)
     for topic in (queries, notes, writing, state):
         app.include_router(topic.routes(service))

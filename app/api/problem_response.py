@@ -26,6 +26,16 @@ LONGEST = 200
 """Characters of a name or message that is told back: a name may be as long as a request."""
 
 
+KINDS = {
+    HTTPStatus.BAD_REQUEST: "not-json",
+    HTTPStatus.NOT_FOUND: "route-missing",
+    HTTPStatus.METHOD_NOT_ALLOWED: "method",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "media-type",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "invalid",
+}
+"""Types of what the framework refuses, apart from what a vault does under the same status."""
+
+
 class ProblemResponse(JSONResponse):
     """A response of the media type that problem details have."""
 
@@ -60,20 +70,20 @@ async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
     assert isinstance(exc, HTTPException)
     detail = exc.detail
     if exc.status_code == HTTPStatus.NOT_FOUND:
-        detail = f"there is nothing at {request.url.path}; /openapi.json lists what there is"
+        detail = f"there is nothing at {request.url.path}; {_instead(request)}"
     elif exc.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = (exc.headers or {}).get("Allow", "another method")
         detail = f"{request.url.path} does not take {request.method}; use {allowed}"
-    return respond(http_problem(exc.status_code, str(detail)), exc.headers)
+    kind = KINDS.get(HTTPStatus(exc.status_code))
+    return respond(http_problem(exc.status_code, str(detail), kind=kind), exc.headers)
 
 
 async def _validation(_: Request, exc: Exception) -> ProblemResponse:
     assert isinstance(exc, RequestValidationError)
     errors = exc.errors()
     if any(error["type"] == "json_invalid" for error in errors):
-        return respond(
-            http_problem(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {_why(errors)}")
-        )
+        status, detail = HTTPStatus.BAD_REQUEST, f"the body is not JSON: {_why(errors)}"
+        return respond(http_problem(status, detail, kind=KINDS[status]))
     # The input is not repeated: it may be long, and the asker has it.
     told = [
         {"at": _place(error["loc"])[:LONGEST], "message": error["msg"][:LONGEST]}
@@ -82,7 +92,8 @@ async def _validation(_: Request, exc: Exception) -> ProblemResponse:
     detail = "; ".join(f"{one['at']}: {one['message']}" for one in told)
     if len(errors) > MOST:
         detail += f"; and {len(errors) - MOST:,} more"
-    return respond(http_problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, told))
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    return respond(http_problem(status, detail, told, kind=KINDS[status]))
 
 
 async def _unexpected(request: Request, exc: Exception) -> ProblemResponse:
@@ -90,6 +101,14 @@ async def _unexpected(request: Request, exc: Exception) -> ProblemResponse:
     route = getattr(request.scope.get("route"), "path", "a route")
     _log.error("%s %s failed", request.method, route, exc_info=exc)
     return respond(problem(exc))
+
+
+def _instead(request: Request) -> str:
+    """Where to go from a path that leads nowhere."""
+    path = request.url.path.rstrip("/")
+    if path != request.url.path and path in request.app.openapi()["paths"]:
+        return f"use {path}"
+    return "/openapi.json lists what there is, /docs shows it"
 
 
 def _place(location: Sequence[int | str]) -> str:

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from notehop.app.api.desk import Desk, Desks
 from notehop.app.api.metrics import Metrics
+from notehop.app.api.openapi import PROBLEM
 from notehop.app.api.vault import Vault
-from notehop.app.models import Problem
 
 JSON = "application/json"
 
@@ -35,14 +35,12 @@ class Service:
     prove: Prove | None = None
     metrics: Metrics | None = None
 
-    async def reply(
-        self, desk: Desk, work: Callable[[], BaseModel], status: HTTPStatus = HTTPStatus.OK
-    ) -> Response:
+    async def reply(self, desk: Desk, work: Callable[[], BaseModel]) -> Response:
         """Have a thread do the work and write its result as JSON, so that the loop does neither.
 
         :raises Refusal: if there is no place at the desk, or it takes too long.
         """
-        return Response(await desk.run(lambda: self._written(work())), status, media_type=JSON)
+        return Response(await desk.run(lambda: self._written(work())), media_type=JSON)
 
     def _written(self, result: BaseModel) -> str:
         if self.metrics is not None:
@@ -52,7 +50,7 @@ class Service:
 
 def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     """What the schema says of refusals: they are problem details."""
-    schema = {"application/problem+json": {"schema": Problem.model_json_schema()}}
+    schema = {"application/problem+json": {"schema": PROBLEM}}
     return {int(status): {"description": status.phrase, "content": schema} for status in statuses}
 
 

@@ -41,7 +41,7 @@ def make_server(access: Access, name: str) -> Server[Any]:
     :param name: of the vault.
     """
     desk = _Desk(access)
-    return Server(
+    server: Server[Any] = Server(
         "notehop",
         version=version("notehop"),
         title="notehop",
@@ -53,6 +53,9 @@ def make_server(access: Access, name: str) -> Server[Any]:
         on_list_resource_templates=desk.list_templates,
         on_read_resource=desk.read_resource,
     )
+    # It holds the SDK's tracer alone, which hands what went wrong with a note to any provider.
+    server.middleware.clear()
+    return server
 
 
 class _Desk:

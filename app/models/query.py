@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict, JsonValue
+from pydantic import Field
 
 from notehop.app.models.base import Asked
 from notehop.app.models.filters import Filters
@@ -23,32 +22,6 @@ Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "ti
 """What a query is after; ``auto`` reads it from the query, ``none`` weighs all signals alike."""
 
 
-_SEVERAL: JsonDict = {"minItems": 1}
-_ONE: JsonDict = {"type": "string"}
-_SAYS: dict[str, JsonDict] = {
-    "tag": _SEVERAL,
-    "path": _SEVERAL,
-    "type": _SEVERAL,
-    "phrases": _SEVERAL,
-    "properties": {"minProperties": 1, "additionalProperties": _SEVERAL},
-    "after": _ONE,
-    "before": _ONE,
-}
-_FILLED: list[JsonValue] = [
-    {"required": [name], "properties": {name: says}} for name, says in _SAYS.items()
-]
-_NARROWED: JsonDict = {
-    "anyOf": [*_FILLED, {"required": ["not"], "properties": {"not": {"anyOf": _FILLED}}}]
-}
-NOT_EMPTY: JsonDict = {
-    "anyOf": [
-        {"properties": {"query": {"pattern": r"\S"}}},
-        {"properties": {"filters": _NARROWED}, "required": ["filters"]},
-    ]
-}
-"""That there is something to look for, for programs that read the schema; more is taken."""
-
-
 class BaseQuery(Asked):
     """What a question and a search have in common.
 
@@ -57,8 +30,6 @@ class BaseQuery(Asked):
     lists the newest notes that its filters leave. ``intent`` sets the weights of the signals; None
     means the setting in force.
     """
-
-    model_config = ConfigDict(json_schema_extra=NOT_EMPTY)
 
     query: str
     filters: Filters = Field(default_factory=Filters)

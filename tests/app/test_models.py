@@ -52,20 +52,3 @@ def test_no_other_value_passes_for_a_whole_number(value: object) -> None:
 )
 def test_replies_survive_json(reply: BaseModel) -> None:
     assert type(reply).model_validate_json(reply.model_dump_json()) == reply
-
-
-def test_the_schema_says_that_there_is_something_to_look_for() -> None:
-    schema = SearchQuery.model_json_schema()
-    query, filters = schema["anyOf"]
-    assert query == {"properties": {"query": {"pattern": r"\S"}}}
-    names = [one["required"][0] for one in filters["properties"]["filters"]["anyOf"]]
-    assert names == [
-        "tag",
-        "path",
-        "type",
-        "phrases",
-        "properties",
-        "after",
-        "before",
-        "not",
-    ]

@@ -10,6 +10,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from notehop.app.api.examples import EVENTS, QUERIES, SEARCHES, THEMES
 from notehop.app.api.json_body import json_body
+from notehop.app.api.openapi import STREAM_EVENT
 from notehop.app.api.service import BODY_REFUSED, Service
 from notehop.app.api.streaming import Stream
 from notehop.app.models import (
@@ -39,6 +40,16 @@ def routes(service: Service) -> APIRouter:
     async def query(body: Asked) -> Response:
         return await service.reply(desks.answers, lambda: vault.ask(body))
 
+    @router.post(
+        "/ask",
+        operation_id="ask",
+        summary="The same as /query, by the name that the command line and the tools have for it",
+        response_model=Answer,
+        responses=BODY_REFUSED,
+    )
+    async def ask(body: Asked) -> Response:
+        return await query(body)
+
     async def begun(body: Asked) -> AsyncIterator[Stream]:
         stream = Stream(desks, lambda cancelled: vault.stream(body, cancelled=cancelled))
         try:
@@ -58,7 +69,10 @@ def routes(service: Service) -> APIRouter:
             "work."
         ),
         response_class=EventSourceResponse,
-        responses={**BODY_REFUSED, 200: {"content": {"text/event-stream": {"examples": EVENTS}}}},
+        responses={
+            **BODY_REFUSED,
+            200: {"content": {"text/event-stream": {"schema": STREAM_EVENT, "examples": EVENTS}}},
+        },
     )
     async def query_stream(stream: Stream = Depends(begun)) -> AsyncIterator[ServerSentEvent]:
         async for event in stream.events():

@@ -86,6 +86,16 @@ def routes(service: Service) -> APIRouter:
             response.headers["Retry-After"] = "1"
         return Health(live=True, ready=vault.ready)
 
+    # Probes ask for the head alone; the server leaves the body out.
+    for path, answer in (("/health", health), ("/health/live", live), ("/health/ready", ready)):
+        router.add_api_route(
+            path,
+            answer,
+            methods=["HEAD"],
+            include_in_schema=False,
+            response_model_exclude_none=True,
+        )
+
     if (metrics := service.metrics) is not None:
 
         @router.get(

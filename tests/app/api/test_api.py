@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 import httpx
@@ -298,6 +300,7 @@ def test_the_schema_shows_examples_and_problems(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()
     assert set(schema["paths"]) == {
         "/query",
+        "/ask",
         "/query/stream",
         "/search",
         "/themes",
@@ -318,8 +321,26 @@ def test_the_schema_shows_examples_and_problems(client: TestClient) -> None:
 
 
 def test_no_page_loads_scripts_from_elsewhere(client: TestClient) -> None:
-    problem(client.get("/docs"), 404)
+    shown = client.get("/docs")
+    assert shown.status_code == 200
+    assert "<script" not in shown.text
+    assert set(re.findall(r'(?:src|href)="([^#"][^"]*)"', shown.text)) == {
+        *("/", "/openapi.json", "/static/icon.svg"),
+        *(f"/static/{name}.css" for name in ("tokens", "page", "prose")),
+    }
     problem(client.get("/redoc"), 404)
+
+
+def test_the_page_of_the_schema_shows_every_route_and_example(client: TestClient) -> None:
+    schema, shown = client.get("/openapi.json").json(), unescape(client.get("/docs").text)
+    for path, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            assert f"{method.upper()} {path}</code>" in shown
+            assert operation["summary"] in shown
+    assert f"curl -s {HOME}/query -H" in shown
+    links = set(re.findall(r'href="#([^"]+)"', shown))
+    assert {"schema-Answer", "schema-Problem"} <= links
+    assert links <= set(re.findall(r'id="([^"]+)"', shown))
 
 
 def test_hits_have_their_path_under_two_names() -> None:

@@ -1,0 +1,160 @@
+"""What programs that know HTTP expect of any server, and get from this one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import anyio
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
+
+from notehop import open_vault
+from tests.app.api.served import Said, request, say, serving
+from tests.app.conftest import NOTES, write_notes
+from tests.app.mcp.test_hostile import Here
+from tests.support.product import create_app, make_server
+from tests.support.real_index import real_index
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_notes(tmp_path_factory.mktemp("odds") / "Odds", NOTES)
+
+
+@pytest.fixture(scope="module")
+def port(vault: Path) -> Iterator[int]:
+    index = vault.parent / "index"
+    real_index(vault, index)
+    with serving(create_app(open_vault(vault, index_dir=index))) as port:
+        yield port
+
+
+def ask(port: int, method: str, path: str, body: Any = None) -> Said:
+    sent = None if body is None else json.dumps(body).encode()
+    return say(port, request(method, path, body=sent))
+
+
+def test_ask_is_another_name_of_query(port: int) -> None:
+    body = {"query": "When is the launch of Atlas?"}
+    asked, queried = ask(port, "POST", "/ask", body), ask(port, "POST", "/query", body)
+    assert asked.status == 200, asked.body
+    answers = [json.loads(reply.body) for reply in (asked, queried)]
+    assert answers[0]["sources"]
+    assert answers[0]["answer"] == answers[1]["answer"]
+
+
+@pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready"])
+def test_the_head_of_health_is_that_of_get_without_a_body(port: int, path: str) -> None:
+    assert ask(port, "GET", path).body
+    head = ask(port, "HEAD", path)
+    assert head.status in (200, 503)
+    assert head.headers["content-type"] == "application/json"
+    assert head.body == b""
+
+
+def test_a_captured_note_is_read_where_its_location_says(port: int, vault: Path) -> None:
+    text = "Ask Priya about the tiles, 50 % of them."
+    made = ask(port, "POST", "/capture", {"text": text, "title": "Tiles & 50 %"})
+    assert made.status == 201
+    where = made.headers["location"]
+    written = json.loads(made.body)["filename"]
+    assert unquote(where) == f"/notes/{written}"
+    read = ask(port, "GET", where)
+    assert read.status == 200, read.body
+    assert text in json.loads(read.body)["text"]
+    (vault / written).unlink()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "kind"),
+    [
+        ("POST", "/query", {"query": 5}, 422, "invalid"),
+        ("POST", "/query", {"query": "x", "topk": 5}, 422, "invalid"),
+        ("POST", "/query", {"query": " "}, 422, "query"),
+        ("GET", "/nothing", None, 404, "route-missing"),
+        ("GET", "/notes/Nowhere", None, 404, "note-missing"),
+        ("GET", "/query", None, 405, "method"),
+    ],
+)
+def test_a_program_tells_refusals_apart_by_their_type(
+    port: int, method: str, path: str, body: Any, status: int, kind: str
+) -> None:
+    refused = ask(port, method, path, body)
+    assert refused.status == status
+    assert json.loads(refused.body)["type"] == f"urn:notehop:problem:{kind}"
+
+
+def test_what_is_no_json_is_told_from_what_is_wrong_in_it(port: int) -> None:
+    refused = say(port, request("POST", "/query", body=b"{"))
+    assert (refused.status, json.loads(refused.body)["type"]) == (
+        400,
+        "urn:notehop:problem:not-json",
+    )
+    refused = say(port, request("POST", "/query", body=b"{}", kind="text/plain"))
+    assert (refused.status, json.loads(refused.body)["type"]) == (
+        415,
+        "urn:notehop:problem:media-type",
+    )
+
+
+def test_a_slash_too_many_is_named(port: int) -> None:
+    refused = ask(port, "POST", "/query/", {"query": "x"})
+    assert refused.status == 404
+    assert json.loads(refused.body)["detail"].endswith("; use /query")
+
+
+class Kept(SpanExporter):
+    """Keeps the spans that a process made."""
+
+    def __init__(self) -> None:
+        self.spans: list[ReadableSpan] = []
+
+    def export(self, spans: Any) -> SpanExportResult:
+        self.spans += spans
+        return SpanExportResult.SUCCESS
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> list[ReadableSpan]:
+    """What a tracer provider of the process is told, as one that a host program has set up."""
+    kept, provider = Kept(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
+    return kept.spans
+
+
+def test_no_span_of_the_process_carries_a_note(
+    port: int, vault: Path, spans: list[ReadableSpan]
+) -> None:
+    with trace.get_tracer("host").start_as_current_span("of the host"):
+        pass
+    # A server of its own: the tracer is looked for when it starts.
+    with serving(create_app(open_vault(vault, index_dir=vault.parent / "index"))) as own:
+        for at in (port, own):
+            assert ask(at, "GET", "/notes/people/Priya%201-1.md?section=x").status == 404
+            assert ask(at, "GET", "/notes/people/Priya%201-1.md").status == 200
+            assert ask(at, "POST", "/search", {"query": "launch"}).status == 200
+    assert [span.name for span in spans] == ["of the host"], [s.to_json() for s in spans]
+
+
+def test_no_span_of_the_process_tells_of_an_agent(vault: Path, spans: list[ReadableSpan]) -> None:
+    from mcp import Client, MCPError
+
+    async def work() -> None:
+        with open_vault(vault, index_dir=vault.parent / "index") as opened:
+            async with Client(make_server(Here(opened), "Odds"), mode="legacy") as client:
+                await client.call_tool("read_note", {"note": "people/Priya 1-1"})
+                with pytest.raises(MCPError):
+                    await client.read_resource("note://people/Nobody")
+
+    anyio.run(work)
+    # The client of this test traces as well.
+    assert {span.kind for span in spans} <= {trace.SpanKind.CLIENT}, [s.to_json() for s in spans]
