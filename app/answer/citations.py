@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from notehop.app.answer.code_spans import code_spans, inside
-from notehop.app.answer.markers import MARKER, names_in
+from notehop.app.answer.markers import MARKER, PLAIN, Grammar, names_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,16 @@ class Cited:
     unknown: tuple[tuple[str, int], ...] = ()
 
 
-def check_citations(text: str, markers: Collection[str], labels: Collection[str]) -> Cited:
+def check_citations(
+    text: str,
+    markers: Collection[str],
+    labels: Collection[str],
+    grammar: Grammar = PLAIN,
+) -> Cited:
     """Remove the markers of ``text`` that name nothing, and report the others.
 
     Markers are never renumbered; those in code are text. A marker with some unknown names keeps the
-    known ones, in order.
+    known ones, in order; one that is not written in square brackets is.
 
     :param markers: of the sources, as ``[1]``.
     :param labels: of the connected notes, as ``C1``.
@@ -42,8 +47,6 @@ def check_citations(text: str, markers: Collection[str], labels: Collection[str]
     def replace(match: re.Match[str]) -> str:
         if inside(spans, match.start()):
             return match[0]
-        kept: list[str] = []
-        dropped = False
         for name in names_in(match["items"]):
             if name in labels:
                 mentioned[name] = None
@@ -51,20 +54,29 @@ def check_citations(text: str, markers: Collection[str], labels: Collection[str]
                 cited[f"[{name}]"] = None
             else:
                 unknown[name] = unknown.get(name, 0) + 1
-                dropped = True
-                continue
-            kept.append(name)
-        if not dropped:
-            return match[0]
-        return f"[{', '.join(kept)}]" if kept else _HOLE
+        return kept_of(match, markers, labels)
 
-    checked = _HOLES.sub(_close, MARKER.sub(replace, text))
+    checked = close_holes(grammar.written.sub(replace, text))
     return Cited(checked, tuple(cited), tuple(mentioned), tuple(unknown.items()))
 
 
-_HOLE = "\0"
+def kept_of(match: re.Match[str], markers: Collection[str], labels: Collection[str]) -> str:
+    """What stands in prose for a marker: itself, the names of it that there are, or a hole."""
+    names = list(names_in(match["items"]))
+    kept = [name for name in names if name in labels or f"[{name}]" in markers]
+    if kept == names and MARKER.fullmatch(match[0]):
+        return match[0]
+    return f"[{', '.join(kept)}]" if kept else HOLE
+
+
+def close_holes(text: str) -> str:
+    """A text without the holes in it: a space is left between words, else nothing."""
+    return _HOLES.sub(_close, text)
+
+
+HOLE = "\0"
 # It begins where a run of blanks does: begun at each, a run takes its length squared.
-_HOLES = re.compile(rf"(?<![ \t])[ \t]*{_HOLE}(?:[ \t]*{_HOLE})*[ \t]*")
+_HOLES = re.compile(rf"(?<![ \t])[ \t]*{HOLE}(?:[ \t]*{HOLE})*[ \t]*")
 _WORD_AFTER = re.compile(r"[^\s.,;:!?)\]]")
 
 

@@ -33,8 +33,8 @@ def code_spans(text: str) -> list[Span]:
 def open_fence(text: str) -> str | None:
     """Return the marks that would close the fence still open at the end of ``text``, or None."""
     opened: str | None = None
-    for line in text.splitlines():
-        opened = _step(opened, line)
+    for line in text.split("\n"):
+        opened = fence_after(opened, line)
     return opened
 
 
@@ -44,8 +44,8 @@ def inside(spans: list[Span], at: int) -> bool:
     return last >= 0 and at < spans[last][1]
 
 
-def _step(opened: str | None, line: str) -> str | None:
-    """The marks of the open fence after ``line``, given those before it."""
+def fence_after(opened: str | None, line: str) -> str | None:
+    """The marks of the open fence after ``line``, given those before it; None for none."""
     match = _FENCE.fullmatch(line.rstrip("\r\n"))
     if match is None:
         return opened
@@ -60,8 +60,8 @@ def fences(text: str) -> Iterator[Span]:
     """Yield the ranges of fenced code in order, their first and last lines included."""
     opened: str | None = None
     start = at = 0
-    for line in text.splitlines(keepends=True):
-        after = _step(opened, line)
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
+        after = fence_after(opened, line)
         if opened is None and after is not None:
             start = at
         at += len(line)

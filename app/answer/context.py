@@ -8,6 +8,7 @@ from posixpath import dirname
 from notehop.app.answer.frame import body, one_line
 from notehop.app.answer.markers import label_marker
 from notehop.app.models import ConnectedNote, Source
+from notehop.indexing.llm.text import without_control
 
 CONNECTED_TITLE = "CONNECTED NOTES (linked from retrieved results):"
 
@@ -31,7 +32,7 @@ def build_context(
     when there are any. Neighbouring chunks of one note stand together in text order, at the place
     of the first of them: the header of each after the first says from which it goes on, and a
     marker names its own lines as ever. Note text cannot imitate this frame (see
-    :mod:`notehop.app.answer.frame`).
+    :mod:`notehop.app.answer.frame`), nor that which a chat template puts around it.
 
     :param ordinals: marker -> the number of a source among the chunks of its note, where known.
     :param shortened: markers and labels of what is not there whole.
@@ -85,14 +86,15 @@ def source_part(source: Source, before: str = "", shortened: bool = False) -> st
     else:
         title = " > ".join(part for part in (source.title, source.heading) if part)
         head = f"{source.marker} {_folder(source.path)} {one_line(title)}{end}"
-    return f"{head}\n{_text(source.text)}"
+    return without_control(f"{head}\n{_text(source.text)}")
 
 
 def connected_part(note: ConnectedNote, shortened: bool = False) -> str:
     """One connected note under its header."""
     head = f"{label_marker(note.label)} {_folder(note.path)} {one_line(note.title)}"
     end = BEGINNING if shortened else ""
-    return f"{head} (linked from: {one_line(note.linked_from.title)}){end}\n{_text(note.text)}"
+    head = f"{head} (linked from: {one_line(note.linked_from.title)}){end}"
+    return without_control(f"{head}\n{_text(note.text)}")
 
 
 def _folder(path: str) -> str:

@@ -14,6 +14,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import PromptTemplate
 
 from notehop.app.answer.frame import one_line
+from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.vault.sentences import sentence_spans
 
 CONDENSE_PROMPT = PromptTemplate("""\
@@ -83,10 +84,10 @@ def standalone(llm: LLM, said: Sequence[ChatMessage], follow_up: str) -> str:
     """
     told = llm.predict(
         CONDENSE_PROMPT,
-        chat_history=messages_to_history_str(list(said)),
+        chat_history=without_control(messages_to_history_str(list(said))),
         question=follow_up,
     )
-    question = _bare(told)
+    question = _bare(answer_of(told))
     return question if 0 < len(question) <= LONGEST + len(follow_up) else follow_up
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from notehop.app.answer.citations import check_citations
 from notehop.app.answer.extractive import Quote
 from notehop.app.answer.frame import body
+from notehop.app.answer.markers import Grammar, grammar_for
 from notehop.app.answer.material import Material
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
@@ -60,7 +61,7 @@ class Draft:
 
 def written(text: str, material: Material) -> Draft:
     """The draft of what a language model wrote, its markers checked."""
-    checked = check_citations(text.strip(), *names_of(material))
+    checked = check_citations(text.strip(), *names_of(material), grammar_of(material))
     warnings = []
     if checked.unknown:
         total = sum(count for _, count in checked.unknown)
@@ -78,6 +79,12 @@ def names_of(material: Material) -> tuple[list[str], list[str]]:
         [source.marker for source in material.sources],
         [note.label for note in material.connected],
     )
+
+
+def grammar_of(material: Material) -> Grammar:
+    """How the markers of an answer from the material may be written."""
+    shown = [source.text for source in material.sources]
+    return grammar_for([*shown, *(note.text for note in material.connected)])
 
 
 def quoted(quotes: Sequence[Quote]) -> Draft:

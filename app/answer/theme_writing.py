@@ -27,6 +27,7 @@ from notehop.app.answer.theme_prompts import ANSWER_PROMPT, NOTHING, POINTS_PROM
 from notehop.app.answer.theme_quotes import ThemeQuotes
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
+from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.shown import counted
 
 _log = logging.getLogger(__name__)
@@ -186,7 +187,7 @@ class ThemeSynthesizer(VaultSynthesizer):
                     notices.extend(one for one in sent.notices if one not in notices)
 
         with closing(pulled(tokens, cancelled)) as said:
-            return "".join(said)
+            return answer_of("".join(said))
 
     def _fitting(self, group: Group) -> Group:
         """A theme with as many of its sources, the first first, as the model's window takes."""
@@ -217,10 +218,12 @@ def _drained(pieces: Generator[str, None, Draft | None]) -> Draft:
 
 
 def _points(groups: list[Group], read: _Read) -> str:
-    return "\n\n".join(
-        f"{one_line(group.name)} ({counted(group.count, 'note')}):\n{read.points[group.id]}"
-        for group in groups
-        if group.id in read.points
+    return without_control(
+        "\n\n".join(
+            f"{one_line(group.name)} ({counted(group.count, 'note')}):\n{read.points[group.id]}"
+            for group in groups
+            if group.id in read.points
+        )
     )
 
 
@@ -231,7 +234,7 @@ def _theme(group: Group) -> str:
         told.append(f"words: {one_line(', '.join(group.words))}")
     if group.summary:
         told.append(f"about (no source): {body(group.summary)}")
-    return "\n".join(told)
+    return without_control("\n".join(told))
 
 
 def _failures(read: _Read, groups: list[Group]) -> list[str]:

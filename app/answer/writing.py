@@ -16,7 +16,7 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 
 from notehop.app.answer.checking import Checker
-from notehop.app.answer.draft import Draft, names_of, written
+from notehop.app.answer.draft import Draft, grammar_of, names_of, written
 from notehop.app.answer.fitting import Fitted, fit
 from notehop.app.answer.material import Material
 from notehop.app.answer.pieces import MarkerFilter
@@ -27,6 +27,7 @@ from notehop.app.models import LeftOut
 from notehop.app.problems import agent_text, unforeseen
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
+from notehop.indexing.llm.text import AnswerText, answer_of
 from notehop.indexing.llm.tokens import Estimate, TokenCounter
 
 _log = logging.getLogger(__name__)
@@ -80,8 +81,8 @@ class LlmSynthesizer(VaultSynthesizer):
                 if self._with_less(asking, material, exc):
                     continue
                 return asking.instead(self._fallback.draft(query, material), exc)
-            if _says_nothing(text, asking):
-                return asking.instead(self._fallback.draft(query, material), None)
+            if failure := _says_nothing(text, asking):
+                return asking.instead(self._fallback.draft(query, material), failure)
             return self._checked(asking, text)
 
     async def adraft(self, query: str, material: Material) -> Draft:
@@ -94,8 +95,8 @@ class LlmSynthesizer(VaultSynthesizer):
                 if self._with_less(asking, material, exc):
                     continue
                 return asking.instead(await self._fallback.adraft(query, material), exc)
-            if _says_nothing(text, asking):
-                return asking.instead(await self._fallback.adraft(query, material), None)
+            if failure := _says_nothing(text, asking):
+                return asking.instead(await self._fallback.adraft(query, material), failure)
             return self._checked(asking, text)
 
     def stream_draft(
@@ -108,14 +109,16 @@ class LlmSynthesizer(VaultSynthesizer):
         """
         asking = _Asking(self._fit(query, material))
         while True:
-            filtered = MarkerFilter(*names_of(asking.fitted.material))
+            there = asking.fitted.material
+            filtered = MarkerFilter(*names_of(there), grammar_of(there))
+            answer = AnswerText()
             said: list[str] = []
             try:
                 source = partial(self._tokens, query, asking)
                 with closing(pulled(source, cancelled)) as tokens:
                     for token in tokens:
                         said.append(token)
-                        if piece := filtered.feed(token):
+                        if piece := filtered.feed(answer.feed(token)):
                             yield piece
             except NotImplementedError:
                 # A model that cannot stream answers at once.
@@ -129,9 +132,9 @@ class LlmSynthesizer(VaultSynthesizer):
             if cancelled():
                 return None
             text = "".join(said)
-            if _says_nothing(text, asking):
-                return (yield from self._stand_in(query, material, asking, None, cancelled))
-            if piece := filtered.close():
+            if failure := _says_nothing(text, asking):
+                return (yield from self._stand_in(query, material, asking, failure, cancelled))
+            if piece := filtered.feed(answer.close()) + filtered.close():
                 yield piece
             return self._checked(asking, text)
 
@@ -159,7 +162,7 @@ class LlmSynthesizer(VaultSynthesizer):
         query: str,
         material: Material,
         asking: _Asking,
-        failure: Exception | None,
+        failure: Exception,
         cancelled: Callable[[], bool],
     ) -> Generator[str, None, Draft | None]:
         draft = yield from self._fallback.stream_draft(query, material, cancelled)
@@ -213,7 +216,7 @@ class LlmSynthesizer(VaultSynthesizer):
 
     def _checked(self, asking: _Asking, text: str) -> Draft:
         fitted = asking.fitted
-        draft = written(text, fitted.material)
+        draft = written(answer_of(text), fitted.material)
         warnings = [*draft.warnings, *asking.notices]
         window = f"{self._llm.metadata.context_window:,} tokens"
         if asking.halved:
@@ -250,18 +253,23 @@ class _Asking:
             finally:
                 self.notices += sent.notices
 
-    def instead(self, draft: Draft, failure: Exception | None) -> Draft:
-        """The fallback's draft with the reason why it stands in; None: the model said nothing."""
-        if failure is not None:
-            _log.debug("the language model failed", exc_info=failure)
-        reason = "it said nothing" if failure is None else _reason(failure)
+    def instead(self, draft: Draft, failure: Exception) -> Draft:
+        """The fallback's draft with the reason why it stands in."""
+        _log.debug("the language model failed", exc_info=failure)
+        reason = _reason(failure)
         warning = f"the language model gave no answer: {reason}; the notes are quoted instead"
         return replace(draft, warnings=(*draft.warnings, *self.notices, warning))
 
 
-def _says_nothing(text: str, asking: _Asking) -> bool:
-    """Whether a text is blank once the markers that name nothing are out."""
-    return not written(text, asking.fitted.material).text.strip()
+def _says_nothing(text: str, asking: _Asking) -> NotehopError | None:
+    """Why a text is no answer: blank, without thoughts and markers that name nothing; else None."""
+    said = AnswerText()
+    said.feed(text)
+    if said.thinks:
+        return NotehopError("it was still thinking when it ended; raise llm.max_tokens")
+    if not written(answer_of(text), asking.fitted.material).text.strip():
+        return NotehopError("it said nothing")
+    return None
 
 
 def _shown(left_out: Sequence[LeftOut]) -> str:

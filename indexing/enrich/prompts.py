@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from notehop.indexing.enrich.rows import Kind
+from notehop.indexing.llm.text import without_control
 
 VERSION = "1"
 """Raised with any change of what is sent: what was written before is written anew then."""
@@ -123,4 +124,4 @@ def _headings(passages: Sequence[Passage]) -> list[str]:
 
 def _marked(name: str, text: str) -> str:
     """A text between marks that it cannot end by itself."""
-    return f"<{name}>\n{_MARK.sub('< ', text)}\n</{name}>"
+    return f"<{name}>\n{without_control(_MARK.sub('< ', text))}\n</{name}>"

@@ -19,6 +19,7 @@ from notehop.indexing import faults
 from notehop.indexing.enrich.still import still_there
 from notehop.indexing.enrich.summaries import Summaries
 from notehop.indexing.llm.egress import sending
+from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.model import NoteStatus
@@ -130,7 +131,7 @@ def _written(
             return False
         notes = _notes(view, sent, sources.summaries)
     with sending(sent, purpose="themes") as call:
-        said = llm.predict(PromptTemplate(PROMPT), notes=notes)
+        said = answer_of(llm.predict(PromptTemplate(PROMPT), notes=without_control(notes)))
     faults.point("theme-summed-up")
     told += [notice for notice in call.notices if notice not in told]
     text = _fitting(" ".join(said.split()))
