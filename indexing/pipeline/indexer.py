@@ -179,6 +179,7 @@ class Indexer:
             asked = wanted(self.settings)
             self.layout.create(self.vault)
             held.enter_context(WriterLock(self.layout, self._command, patience=_PATIENCE))
+            held.callback(self.layout.close_to_others, thorough=True)
             finish_replacement(self.layout)
             try:
                 return work(asked)

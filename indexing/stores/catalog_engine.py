@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,10 @@ def open_engine(where: Path | str, *, create: bool, read_only: bool) -> Engine:
     def connect() -> sqlite3.Connection:
         if read_only:
             return _reading(path, uri)
+        if create:
+            # For its owner alone; the journal gets the rights of the file.
+            with suppress(OSError):
+                path.touch(0o600)
         connection = _connected(uri, sqlite3.Connection)
         # FULL: a generation number once seen must not come back with other content, and
         # vectors are deleted on the word of a commit.
@@ -104,6 +108,9 @@ def translated(label: str, *, writing: bool = False) -> Iterator[None]:
         yield
     except DBAPIError as exc:
         raise _failure(exc.orig, label, writing) from exc
+    except (sqlite3.Error, UnicodeDecodeError) as exc:
+        # Rows that are read as the driver gives them; of text it says only that it is no UTF-8.
+        raise _failure(exc, label, writing) from exc
 
 
 class _Still(sqlite3.Connection):
@@ -236,7 +243,7 @@ def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return damaged(label, says)
-        case None if not isinstance(cause, sqlite3.Error):
+        case None if not isinstance(cause, sqlite3.Error | UnicodeDecodeError):
             return IndexFailure(f"{label}: the database failed: {says}")
         case _:
             # A missing table or column, text that is not UTF-8: not what a commit of ours left.

@@ -6,7 +6,10 @@ Touches: index (makes the folder and its marker).
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +46,7 @@ class IndexLayout:
 
     @property
     def vectors(self) -> Path:
-        """The folder of the memory-mapped vector tables."""
+        """The folder of the vector tables."""
         return self.root / "vectors"
 
     @property
@@ -150,6 +153,32 @@ class IndexLayout:
             self.journal_mark,
         )
 
+    def make_folder(self) -> None:
+        """Make the folder, for its owner alone; one that others can look into is closed to them.
+
+        :raises OSError: if it cannot be made.
+        """
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        self.root.mkdir(mode=0o700, exist_ok=True)
+        self.close_to_others()
+
+    def close_to_others(self, *, thorough: bool = False) -> None:
+        """Take every right of other users away: an index holds all text of its vault.
+
+        Nothing where files have no such rights, or are another user's.
+
+        :param thorough: look at what lies in the folder too, though the folder itself is closed.
+        """
+        if os.name != "posix":
+            return
+        # What others own, or remove meanwhile, is none of ours to close.
+        with suppress(OSError):
+            if _closed(self.root, self.root.stat()) or thorough:
+                for folder, folders, files in os.walk(self.root):
+                    for path in (Path(folder, name) for name in (*folders, *files)):
+                        with suppress(OSError):
+                            _closed(path, path.lstat())
+
     def create(self, vault: Path) -> None:
         """Make the folder and its marker; a folder that is an index already stays as it is.
 
@@ -157,7 +186,7 @@ class IndexLayout:
         :raises IndexUnwritable: if it cannot be made.
         """
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.make_folder()
             if self.marker.is_file():
                 return
             ours = {self.lock, self.lock_holder, self.watch_lock, self.watch_state, self.server}
@@ -167,12 +196,11 @@ class IndexLayout:
                     "name an empty or a new folder with --index-dir"
                 )
             faults.point("index-folder-made")
-            self.marker.write_text(
+            write_private(
+                self.marker,
                 f"notehop's search index of the vault {vault}\n"
                 "Everything here is made from the notes. It can be deleted without loss:\n"
                 "`notehop index` makes it again.\n",
-                encoding="utf-8",
-                errors="backslashreplace",
             )
             faults.point("index-marker-written")
         except (FileExistsError, NotADirectoryError) as exc:
@@ -181,6 +209,24 @@ class IndexLayout:
             ) from exc
         except OSError as exc:
             raise unwritable(self.root, exc) from exc
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that its owner alone may read.
+
+    :raises OSError: if the disk refuses.
+    """
+    path.touch(0o600)
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _closed(path: Path, found: os.stat_result) -> bool:
+    """Close a file or folder to others; whether it was open to them."""
+    mode = stat.S_IMODE(found.st_mode)
+    if stat.S_ISLNK(found.st_mode) or not mode & 0o077:
+        return False
+    path.chmod(mode & 0o700)
+    return True
 
 
 def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:

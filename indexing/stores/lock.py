@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexLocked, IndexUnwritable
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
 
 if sys.platform != "win32":
     import fcntl
@@ -64,7 +64,7 @@ class WriterLock:
         :raises IndexUnwritable: if the folder cannot be written, or its disk knows no locks.
         """
         try:
-            self._layout.root.mkdir(parents=True, exist_ok=True)
+            self._layout.make_folder()
             self._lock.acquire()
         except Timeout as exc:
             raise self._held_elsewhere() from exc
@@ -121,7 +121,7 @@ class WriterLock:
             "command": self._holder,
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        self._layout.lock_holder.write_text(json.dumps(says), encoding="utf-8")
+        write_private(self._layout.lock_holder, json.dumps(says))
         faults.point("lock-holder-told")
 
     def _held_elsewhere(self) -> IndexLocked:

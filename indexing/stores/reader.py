@@ -178,6 +178,7 @@ class Reader:
         return Snapshot(held, view)
 
     def _opened(self) -> tuple[Catalog, Holdings]:
+        self.layout.close_to_others()
         settle(self.layout)
         catalog = Catalog.open(self._catalog_at, read_only=True)
         try:

@@ -1,4 +1,4 @@
-"""Vector tables that match a generation: mapped from disk, and completed from the store if need be.
+"""Vector tables that match a generation: read from disk, and completed from the store if need be.
 
 Touches: index (reads).
 """
@@ -15,6 +15,7 @@ from notehop.indexing.stores import table_files
 from notehop.indexing.stores.catalog_engine import REBUILD
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.seal import break_seal
 from notehop.indexing.stores.table import Matrix, VectorTable
 from notehop.indexing.stores.table_files import Manifest
 from notehop.indexing.stores.vectors import Collection as Name
@@ -25,7 +26,7 @@ VectorsOf = Callable[[], Vectors]
 
 
 def is_anew(said: Manifest, table: VectorTable) -> bool:
-    """Whether the large part of a table was written anew since it was mapped."""
+    """Whether the large part of a table was written anew since it was read."""
     return bool(said.parts) and said.parts[0].file not in table.files
 
 
@@ -52,7 +53,11 @@ class VectorSource:
         """
         try:
             table = VectorTable.open(self._layout.vectors, name)
-        except (IndexMissing, IndexDamaged):
+        except IndexMissing:
+            return self._empty()
+        except IndexDamaged:
+            # Its size and time may be what they were: the next run would not look.
+            break_seal(self._layout, ["vectors"])
             return self._empty()
         if (table.stamp, table.dimensions) != (self.stamp, self.dimensions):
             return self._empty()
@@ -119,7 +124,7 @@ class VectorSource:
         if anew and not all(map(table.holds, missing)):
             return self.open(name, wanted)
         files = frozenset(part.file for part in found.manifest.parts)
-        # Until the large part is mapped, the table is seen to be an old one.
+        # Until the large part is read, the table is seen to be an old one.
         return replace(table, files=files - {said.parts[0].file} if anew else files)
 
     def _from_store(self, name: Name, ids: Sequence[str]) -> tuple[list[str], Matrix]:
@@ -131,4 +136,7 @@ class VectorSource:
                     f"{self._layout.chroma}: the vectors are gone; run: notehop index --rebuild"
                 )
             with Vectors.open(self._layout.chroma, self.dimensions) as vectors:
-                return vectors.get(name, ids)
+                ids, matrix = vectors.get(name, ids)
+        # A store whose files were harmed gives vectors of zeros, and says nothing.
+        whole = np.flatnonzero(matrix.any(axis=1))
+        return [ids[row] for row in whole.tolist()], matrix[whole]

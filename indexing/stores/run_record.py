@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pydantic import TypeAdapter
 
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout, write_private
 
 LATELY = 600.0
 """Seconds that the deletions of several runs count together: a sync tool or a disk that goes takes
@@ -61,7 +61,7 @@ def write_run_record(layout: IndexLayout, record: RunRecord) -> None:
     new = path.with_suffix(".new")
     with suppress(OSError):
         try:
-            new.write_text(json.dumps(asdict(record), indent=1), encoding="utf-8")
+            write_private(new, json.dumps(asdict(record), indent=1))
             faults.point("run-record-drafted")
             new.replace(path)
             faults.point("run-record-replaced")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout, write_private
 
 Part = Literal["catalog", "chroma", "vectors", "lexical", "model"]
 """The parts of an index that are looked at on their own; all but the catalog are folders."""
@@ -166,7 +166,7 @@ def _write(layout: IndexLayout, seal: Seal) -> None:
     }
     new = layout.seal.with_suffix(".new")
     try:
-        new.write_text(json.dumps(said, indent=0), encoding="utf-8")
+        write_private(new, json.dumps(said, indent=0))
         faults.point("seal-drafted")
         new.replace(layout.seal)
         faults.point("seal-replaced")

@@ -1,6 +1,6 @@
-"""Exact search over vectors that are mapped from disk: one table a collection.
+"""Exact search over vectors in memory: one table a collection.
 
-It exists because a search must start without the vector store: mapping 30,000 vectors takes
+It exists because a search must start without the vector store: reading 30,000 vectors takes 25
 milliseconds, importing the store a second. It also scores any allowed subset exactly, and knows the
 similarity of any id to a query, which the store can only tell for its nearest.
 
@@ -70,7 +70,7 @@ class VectorTable:
     ) -> VectorTable:
         """Write a table of these rows in place of the one of this name, and open it.
 
-        The old one stays whole until the new one is; those who mapped it keep it.
+        The old one stays whole until the new one is.
 
         :param ids: distinct, not empty, without line breaks.
         :param matrix: shape (len(ids), dimensions), rows of length 1 or zero.
@@ -145,7 +145,7 @@ class VectorTable:
 
     @classmethod
     def open(cls, folder: Path, name: str) -> VectorTable:
-        """Map the table of this name.
+        """Read the table of this name.
 
         :raises IndexMissing: if there is none.
         :raises IndexDamaged: if it cannot be read.

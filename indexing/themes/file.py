@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import unwritable
+from notehop.indexing.stores.layout import unwritable, write_private
 from notehop.indexing.themes.model import Theme, Themes, Written
 
 _FORMAT = 1
@@ -42,7 +42,7 @@ def write_themes(path: Path, themes: Themes) -> None:
     try:
         try:
             said = {"format": _FORMAT, "crc": _crc(plain), "themes": plain}
-            new.write_text(json.dumps(said, indent=0), encoding="utf-8")
+            write_private(new, json.dumps(said, indent=0))
             faults.point("themes-drafted")
             new.replace(path)
         finally:

@@ -22,6 +22,9 @@ from notehop.indexing.watch.enriching import Enriching
 from notehop.indexing.watch.follower import Follower
 from notehop.indexing.watch.state import Watching
 
+_PATIENCE = 10.0
+"""Seconds that a run has to end: a large commit takes a few."""
+
 _STAND_BY = 2.0
 """Seconds between two looks at whether the process that follows has ended."""
 
@@ -85,9 +88,11 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
             watching.release()
 
 
-def _index(what: Following, stop: threading.Event) -> None:
+def _index(what: Following, stop: threading.Event, patience: float = _PATIENCE) -> None:
     """Run the indexer in a process of its own, which gives the memory of its model back.
 
+    :param patience: seconds that it has to end once ``stop`` is set; then it is killed, which the
+        next run makes good.
     :raises IndexFailure: if it fails, with what it said, or cannot be started.
     """
     try:
@@ -109,10 +114,19 @@ def _index(what: Following, stop: threading.Event) -> None:
         assert process.stderr is not None
         lines = threading.Thread(target=said.extend, args=(process.stderr,), daemon=True)
         lines.start()
-        while process.poll() is None:
-            if stop.wait(0.1):
-                process.terminate()
+        while process.poll() is None and not stop.wait(0.1):
+            pass
+        _end(process, patience)
         lines.join()
     if process.returncode and not stop.is_set():
         last = next((line for line in reversed(said) if line.strip()), "it said nothing")
         raise IndexFailure(last.strip().removeprefix("error: "))
+
+
+def _end(process: subprocess.Popen[str], patience: float) -> None:
+    """End a process, if it has not ended by itself."""
+    process.terminate()
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()

@@ -95,7 +95,7 @@ class Follower:
                 self._keep_right()
                 if self._listening.check():
                     self._lost_reports()
-                self._note(self._listening.take(self._patience()))
+                self._note(self._listening.take(self._patience(), stop))
                 if self._ready():
                     self._listen()
                     self._take_in()

@@ -5,7 +5,7 @@ Touches: vault-read (names), threads.
 
 from __future__ import annotations
 
-import time
+import threading
 from pathlib import Path
 
 from notehop.config.settings import WatchSettings
@@ -57,10 +57,13 @@ class Listening:
             )
         return True
 
-    def take(self, timeout: float) -> Reported:
-        """What was reported since the last call; waits for something, up to ``timeout`` seconds."""
+    def take(self, timeout: float, stop: threading.Event) -> Reported:
+        """What was reported since the last call; waits for something, up to ``timeout`` seconds.
+
+        :param stop: ends the waiting where nothing can be reported.
+        """
         if self._events is None:
-            time.sleep(timeout)
+            stop.wait(timeout)
             return Reported(frozenset())
         return self._events.take(timeout)
 

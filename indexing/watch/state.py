@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from notehop.config.errors import IndexLocked
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
 from notehop.indexing.stores.lock import NO_LOCKS, no_locks
 
 Phase = Literal["indexing", "following", "waiting", "held"]
@@ -100,7 +100,7 @@ class Watching:
         """
         root = self._layout.root
         try:
-            root.mkdir(parents=True, exist_ok=True)
+            self._layout.make_folder()
             self._lock.acquire(timeout=patience)
             self._file = self._file_now()
             # At once: what a process that was killed has told is of nobody.
@@ -149,7 +149,7 @@ class Watching:
         new = self._layout.watch_state.with_suffix(".new")
         # On a full disk the follower goes on: this is information only.
         with suppress(OSError):
-            new.write_text(json.dumps(asdict(self._state), indent=1), encoding="utf-8")
+            write_private(new, json.dumps(asdict(self._state), indent=1))
             faults.point("watch-state-drafted")
             new.replace(self._layout.watch_state)
             faults.point("watch-state-replaced")

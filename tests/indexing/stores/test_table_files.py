@@ -29,10 +29,23 @@ def test_a_table_is_the_same_after_opening(tmp_path: Path) -> None:
     assert np.array_equal(opened.rows(["a", "b"])[1], matrix_of(["a", "b"]))
 
 
-def test_it_is_mapped_not_read(tmp_path: Path) -> None:
-    build(tmp_path, "a")
+def test_a_file_that_is_cut_short_does_no_harm_to_who_has_read_it(tmp_path: Path) -> None:
+    build(tmp_path, "a", "b")
     table = VectorTable.open(tmp_path, "chunks")
-    assert isinstance(table.rows_by_id.parts[0].matrix, np.memmap)
+    hits = table.top(QUERY, 9)
+    (file,) = tmp_path.glob("*.npy")
+    file.write_bytes(b"")
+    assert table.top(QUERY, 9) == hits
+
+
+def test_a_flipped_bit_is_damage(tmp_path: Path) -> None:
+    build(tmp_path, "a", "b")
+    (file,) = tmp_path.glob("*.npy")
+    data = bytearray(file.read_bytes())
+    data[-5] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(IndexDamaged, match="does not hold the vectors that were written"):
+        VectorTable.open(tmp_path, "chunks")
 
 
 def test_an_empty_table(tmp_path: Path) -> None:
@@ -43,7 +56,7 @@ def test_an_empty_table(tmp_path: Path) -> None:
     assert VectorTable.open(tmp_path, "links").generation == 4
 
 
-def test_who_mapped_the_old_table_keeps_it(tmp_path: Path) -> None:
+def test_who_read_the_old_table_keeps_it(tmp_path: Path) -> None:
     old = build(tmp_path, "a", "b")
     hits = old.top(QUERY, 9)
     new = build(tmp_path, "c", generation=2)

@@ -1,0 +1,131 @@
+"""The index folder on disk: who may read it, and what a harm to one of its files does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from notehop import index_vault, open_vault
+from notehop.app.cli.program import app
+
+NOTES = {
+    "Atlas.md": "# Atlas\nAtlas is the map project. It is planned in [[Plan]].\n",
+    "Plan.md": "# Plan\nThe beta of Atlas starts on 2 May, after the map tiles are done.\n",
+    "Bread.md": "# Sourdough\nFeed the starter every morning, bake it on Sunday.\n",
+    "Tiles.md": "# Tiles\nThe map tiles are drawn by hand, as [[Atlas]] asks for.\n",
+}
+QUESTION = "who draws the tiles of the map?"
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a vault and its index."""
+    root = tmp_path_factory.mktemp("made")
+    (root / "vault" / ".obsidian").mkdir(parents=True)
+    for path, text in NOTES.items():
+        (root / "vault" / path).write_text(text, "utf-8")
+    before = os.umask(0o022)
+    try:
+        index_vault(root / "vault", index_dir=root / "index")
+    finally:
+        os.umask(before)
+    # Away from where the index knows it: a copy of the vault is then the vault, moved.
+    (root / "vault").rename(root / "notes")
+    return root
+
+
+@pytest.fixture
+def root(made: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    copy = shutil.copytree(made, tmp_path / "copy")
+    (copy / "notes").rename(copy / "vault")
+    return copy
+
+
+def found(root: Path) -> list[tuple[str, float]]:
+    with open_vault(root / "vault", index_dir=root / "index") as vault:
+        return [(hit.path, hit.score) for hit in vault.search(QUESTION).hits]
+
+
+def command(root: Path, *arguments: str) -> str:
+    where = ["--vault", str(root / "vault"), "--index-dir", str(root / "index")]
+    done = CliRunner().invoke(app, [*arguments, *where])
+    assert done.exit_code in (0, 1), done.output
+    assert "unexpected" not in done.output
+    return done.output
+
+
+def open_to_others(folder: Path) -> list[str]:
+    paths = [folder, *folder.rglob("*")]
+    return [str(path) for path in paths if stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+def test_nobody_else_can_read_an_index(made: Path) -> None:
+    assert (made / "index" / "catalog.sqlite").stat().st_mode & 0o777 == 0o600
+    assert open_to_others(made / "index") == []
+
+
+@pytest.mark.parametrize("how", ["search", "index"])
+def test_an_index_that_others_could_read_is_closed_to_them(root: Path, how: str) -> None:
+    index = root / "index"
+    for path in (index, *index.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    if how == "search":
+        command(root, "search", QUESTION)
+    else:
+        (root / "vault" / "New.md").write_text("A new note.\n", "utf-8")
+        command(root, "index")
+    assert open_to_others(index) == []
+
+
+def table(root: Path, name: str = "chunks") -> Path:
+    (found,) = (root / "index" / "vectors").glob(f"{name}-*.npy")
+    return found
+
+
+def test_a_vector_table_cut_short_under_a_search_does_not_end_it(root: Path) -> None:
+    with open_vault(root / "vault", index_dir=root / "index") as vault:
+        before = vault.search(QUESTION).hits
+        os.truncate(table(root), 200)
+        assert vault.search(QUESTION).hits == before
+
+
+def test_a_byte_flipped_in_a_vector_table_changes_no_answer(root: Path) -> None:
+    right = found(root)
+    file = table(root)
+    times = file.stat()
+    data = bytearray(file.read_bytes())
+    data[-2] ^= 0x40  # of the last number, its exponent
+    file.write_bytes(data)
+    # As a disk that forgets a bit: the time is what it was.
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert found(root) == right
+    command(root, "index")
+    assert command(root, "doctor").count("damaged") == 0
+    assert found(root) == right
+
+
+@pytest.mark.parametrize("arguments", [("search", QUESTION), ("status",), ("doctor",), ("index",)])
+@pytest.mark.parametrize("word", ["map tiles are drawn", "Tiles.md", "Sourdough"])
+def test_text_in_the_catalog_that_is_no_utf8_is_damage_with_a_remedy(
+    root: Path, word: str, arguments: tuple[str, ...]
+) -> None:
+    file = root / "index" / "catalog.sqlite"
+    data = file.read_bytes()
+    assert word.encode() in data
+    file.write_bytes(data.replace(word.encode(), b"\xff" + word.encode()[1:]))
+    told = command(root, *arguments)
+    if "damaged" in told:
+        assert "notehop index --rebuild" in told
