@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from notehop.indexing import faults
-from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.catalog import Catalog, fold_withdrawn
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.vectors import Vectors
 
@@ -115,9 +115,7 @@ class Sweep:
 
 
 def fold_journal(layout: IndexLayout, catalog: Catalog, *, withdrawn: bool) -> None:
-    """Empty the catalog's journal after a note was withdrawn; readers keep it, and its words in it.
-
-    While one of them reads an older generation it cannot be: a mark tells the next run to try.
+    """Empty the catalog's journal after a note was withdrawn (:func:`fold_withdrawn`).
 
     :raises IndexUnwritable: if the disk refuses.
     """
@@ -125,8 +123,7 @@ def fold_journal(layout: IndexLayout, catalog: Catalog, *, withdrawn: bool) -> N
     try:
         if withdrawn:
             mark.touch()
-        if mark.exists() and catalog.fold():
-            mark.unlink(missing_ok=True)
+        fold_withdrawn(catalog, mark)
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
 

@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -74,9 +74,12 @@ class CatalogSnapshot(CatalogReads):
     be folded back while it lives: hold it for a query, not for a day.
     """
 
-    def __init__(self, connection: Connection, label: str) -> None:
+    def __init__(
+        self, connection: Connection, label: str, ended: Callable[[], None] | None = None
+    ) -> None:
         self.label = label
         self._connection = connection
+        self._ended = ended
         self._turn = threading.RLock()
         rows = tuple(sorted((row[0], row[1]) for row in self._rows(_HEAD)))
         try:
@@ -94,7 +97,7 @@ class CatalogSnapshot(CatalogReads):
         with translated(self.label):
             connection = self._connection.engine.connect()
         try:
-            return CatalogSnapshot(connection, self.label)
+            return CatalogSnapshot(connection, self.label, self._ended)
         except BaseException:
             connection.close()
             raise
@@ -103,6 +106,8 @@ class CatalogSnapshot(CatalogReads):
         """End the transaction; a second time is nothing."""
         with self._turn:
             self._connection.close()
+        if self._ended is not None:
+            self._ended()
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -120,7 +125,12 @@ class CatalogSnapshot(CatalogReads):
 
 
 class Catalog(CatalogReads):
-    """The catalog at a path or URL. Each question is answered from the newest generation."""
+    """The catalog at a path or URL. Each question is answered from the newest generation.
+
+    ``snapshot_ended`` is called whenever a snapshot was closed, in any thread.
+    """
+
+    snapshot_ended: Callable[[], None] | None = None
 
     def __init__(self, engine: Engine, label: str, path: Path | None) -> None:
         self.label = label
@@ -252,7 +262,7 @@ class Catalog(CatalogReads):
         with translated(self.label):
             connection = self._engine.connect()
         try:
-            return CatalogSnapshot(connection, self.label)
+            return CatalogSnapshot(connection, self.label, self.snapshot_ended)
         except BaseException:
             connection.close()
             raise
@@ -306,6 +316,23 @@ class Catalog(CatalogReads):
             )
         if missing := sorted(set(METADATA.tables) - tables):
             raise damaged(self.label, f"it has no table {missing[0]}")
+
+
+def fold_withdrawn(catalog: Catalog, mark: Path) -> None:
+    """Empty the journal of the catalog, if words of withdrawn notes may stand in it.
+
+    While somebody reads an older generation it cannot be: whose transaction ends last tries again,
+    and so does the next run.
+
+    :param mark: the file that is there while they may.
+    :raises OSError: if the disk refuses.
+    """
+    try:
+        marked = mark.stat().st_mtime_ns
+        if catalog.fold() and mark.stat().st_mtime_ns == marked:
+            mark.unlink(missing_ok=True)
+    except FileNotFoundError:
+        pass
 
 
 def _file_id(path: Path | None) -> tuple[int, int] | None:

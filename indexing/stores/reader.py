@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from notehop.config.errors import IndexMissing
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.config.errors import IndexMissing, NotehopError
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, fold_withdrawn
 from notehop.indexing.stores.catalog_engine import went_back
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
@@ -181,6 +182,7 @@ class Reader:
         self.layout.close_to_others()
         settle(self.layout)
         catalog = Catalog.open(self._catalog_at, read_only=True)
+        catalog.snapshot_ended = self._forget_withdrawn
         try:
             with catalog.snapshot() as view:
                 self._check(view)
@@ -190,6 +192,14 @@ class Reader:
         except BaseException:
             catalog.close()
             raise
+
+    def _forget_withdrawn(self) -> None:
+        """Let no word of a withdrawn note outlast the query that was in the way of its leaving."""
+        if not self.layout.journal_mark.exists():
+            return
+        # Where the folder cannot be written, or all was deleted, it is left to the next run.
+        with suppress(NotehopError, OSError), Catalog.open(self._catalog_at) as catalog:
+            fold_withdrawn(catalog, self.layout.journal_mark)
 
     def _check(self, view: CatalogSnapshot) -> None:
         if view.fingerprint is None:

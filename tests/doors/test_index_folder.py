@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 from notehop import index_vault, open_vault
 from notehop.app.cli.program import app
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader import Reader
 
 NOTES = {
     "Atlas.md": "# Atlas\nAtlas is the map project. It is planned in [[Plan]].\n",
@@ -129,3 +131,24 @@ def test_text_in_the_catalog_that_is_no_utf8_is_damage_with_a_remedy(
     told = command(root, *arguments)
     if "damaged" in told:
         assert "notehop index --rebuild" in told
+
+
+def test_words_of_a_note_made_private_leave_with_the_last_query_that_may_read_them(
+    root: Path,
+) -> None:
+    index, note = root / "index", root / "vault" / "Tiles.md"
+    with Reader.open(IndexLayout(index)) as reader:
+        query = reader.snapshot()
+        note.write_text("---\nprivate: true\n---\n" + NOTES["Tiles.md"], "utf-8")
+        index_vault(root / "vault", index_dir=index)
+        assert set(holders(index, b"drawn by hand")) <= {"catalog.sqlite", "catalog.sqlite-wal"}
+        assert "drawn by hand" in query.chunks_of("Tiles.md")[0].text
+        query.close()
+        assert holders(index, b"drawn by hand") == []
+        assert not (index / "journal").exists()
+
+
+def holders(index: Path, words: bytes) -> list[str]:
+    """The files of an index that hold these words."""
+    files = [path for path in index.rglob("*") if path.is_file()]
+    return sorted(str(path.relative_to(index)) for path in files if words in path.read_bytes())
