@@ -7,9 +7,10 @@ folder.
 from __future__ import annotations
 
 import difflib
+import logging
 import os
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -20,6 +21,9 @@ from pydantic_settings.exceptions import SettingsError as EnvError
 
 from notehop.config.errors import SettingsError
 from notehop.config.settings import Settings
+from notehop.config.small_files import is_folder, read_toml_file
+
+_log = logging.getLogger(__name__)
 
 DEFAULTS = Path(__file__).with_name("default.toml")
 FILE_NAME = "notehop.toml"
@@ -29,41 +33,53 @@ ENV_PREFIX = "notehop_"
 MODELS = ("embedding.model", "rerank.model")
 """Keys that may name a folder, whose files are then loaded; a vault may name a model of the hub."""
 
-USER_ONLY = (
-    "vault.path",
-    "index.dir",
-    "embedding.allow_download",
-    "llm.provider",
-    "llm.model",
-    "llm.base_url",
-    "llm.context_window",
-    "llm.max_tokens",
-    "llm.temperature",
-    "llm.connect_timeout_s",
-    "llm.timeout_s",
-    "llm.retries",
-    "llm.gpu_layers",
-    "llm.threads",
-    "privacy.allow_hosts",
-    "enrich.summaries",
-    "enrich.headers",
-    "enrich.max_calls",
-    "enrich.max_tokens",
-    "enrich.watch_calls",
-    "enrich.keep_days",
-    "themes.summaries",
-    "themes.max_calls",
-    "server.host",
-    "server.token_file",
-    "server.allow_origins",
-    "server.allow_hosts",
-    "server.max_queries",
-    "server.max_waiting",
-    "server.timeout_s",
-    "server.rate_per_minute",
-    "server.metrics",
+VAULT_MAY_SET = (
+    "vault.exclude",
+    "vault.comment_links",
+    "embedding.model",
+    "embedding.dimensions",
+    "embedding.query_prompt",
+    "embedding.passage_prompt",
+    "chunking.max_tokens",
+    "chunking.min_tokens",
+    "lexical.k1",
+    "lexical.b",
+    "lexical.language",
+    "lexical.boosts.*",
+    "retrieval.top_k",
+    "retrieval.candidates",
+    "retrieval.rrf_k",
+    "retrieval.title_dispatch",
+    "retrieval.expansion",
+    "retrieval.expansion_weight",
+    "retrieval.alias_expansion",
+    "retrieval.subject_names",
+    "retrieval.unread_share",
+    "retrieval.template_share",
+    "retrieval.intent",
+    "retrieval.weights.*",
+    "retrieval.intents.*",
+    "rerank.model",
+    "rerank.candidates",
+    "connected.max",
+    "connected.order",
+    "connected.direction",
+    "connected.scope",
+    "connected.gate",
+    "connected.context_chunks",
+    "connected.rrf_k",
+    "answer.max_sentences",
+    "themes.enabled",
+    "themes.resolution",
+    "themes.min_notes",
+    "themes.max",
+    "themes.sources",
+    "capture.folder",
+    "capture.connections",
 )
-"""Keys that a vault's own file may not set: a vault can come from someone else."""
+"""Keys that a vault's own file may set, ``.*`` for all below: what its notes are, how they are cut,
+ranked and shown. A vault can come from someone else, so that where things lie, what is sent,
+loaded, paid, listened to, and how much of the machine is used, is for its user alone."""
 
 SECRET = {
     "server.token": ", or name a file that only you can read with server.token_file",
@@ -127,16 +143,18 @@ def read_overrides(file: Path) -> dict[str, Any]:
 
 
 def _optional_file(path: Path) -> list[Layer]:
-    return [(str(path), _read_toml(path))] if path.is_file() else []
+    return [(str(path), _read_toml(path))] if path.exists() else []
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        values = read_toml_file(path)
+    except ValueError as exc:
         raise SettingsError(f"{path}: not valid TOML: {exc}; correct the file") from exc
     except OSError as exc:
-        raise SettingsError(f"{path}: cannot be read: {exc.strerror}") from exc
+        raise SettingsError(
+            f"{path}: cannot be read: {exc.strerror}; correct it or move it away"
+        ) from exc
     _refuse_secrets(path, values)
     return values
 
@@ -144,7 +162,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 def _refuse_secrets(path: Path, values: Mapping[str, Any]) -> None:
     for key, value in _flat(values):
         if (secret := _secret(key)) is not None and value != "":
-            variable = f"{ENV_PREFIX}{secret.replace('.', '__')}".upper()
+            variable = _variable_of(secret.split("."))
             raise SettingsError(
                 f"{path}: {secret} may stand in no settings file; set {variable}{SECRET[secret]}"
             )
@@ -161,24 +179,52 @@ def _sounds_secret(name: str) -> bool:
 
 
 def _environment() -> list[Layer]:
-    return [
-        (f"environment variable {name}", _variable(name, os.environ[name]))
-        for name in sorted(os.environ)
-        if name.lower().startswith(ENV_PREFIX)
-    ]
+    """The settings among the variables; what names none is said once, not shown, and passed over.
+
+    Others put variables of our prefix there: Kubernetes and Docker those of a service of our name.
+    """
+    layers: list[Layer] = []
+    unknown: list[str] = []
+    for name in sorted(os.environ):
+        if not name.lower().startswith(ENV_PREFIX):
+            continue
+        parts = name.lower().removeprefix(ENV_PREFIX).split("__")
+        if len(parts) > 1 and _is_setting(parts):
+            layers.append((f"environment variable {name}", _variable(name, os.environ[name])))
+        else:
+            unknown.append(name + _near_miss(parts))
+    if unknown:
+        warn_once(
+            f"environment variables that name no setting are passed over: {', '.join(unknown)}; "
+            "a setting is written NOTEHOP_SECTION__KEY, with a section of: "
+            f"{', '.join(Settings.model_fields)}"
+        )
+    return layers
+
+
+@cache
+def warn_once(text: str) -> None:
+    """Several commands of one process, and each of them more than once, read the settings."""
+    _log.warning("%s", text)
+
+
+def _is_setting(parts: Sequence[str]) -> bool:
+    return all(part in _keys_at(parts[:at]) for at, part in enumerate(parts))
+
+
+def _near_miss(parts: Sequence[str]) -> str:
+    *parents, leaf = parts
+    if not parents or not _is_setting(parents):
+        return ""
+    close = difflib.get_close_matches(leaf, _keys_at(parents), n=1)
+    return f" (did you mean {_variable_of([*parents, *close])}?)" if close else ""
+
+
+def _variable_of(parts: Sequence[str]) -> str:
+    return f"{ENV_PREFIX}{'__'.join(parts)}".upper()
 
 
 def _variable(name: str, value: str) -> dict[str, Any]:
-    sections = Settings.model_fields
-    section, separator, _ = name.lower().removeprefix(ENV_PREFIX).partition("__")
-    if section not in sections or not separator:
-        # A secret under a name that is not quite right must not be shown either.
-        hidden = _sounds_secret(name) or _sounds_secret(value)
-        shown = name if hidden else f"{name} = {value!r}"
-        raise SettingsError(
-            f"environment variable {shown} names no setting; "
-            f"write NOTEHOP_SECTION__KEY with a section of: {', '.join(sections)}"
-        )
     source = EnvSettingsSource(Settings)
     source.env_vars = {name.lower(): value}
     try:
@@ -205,12 +251,22 @@ def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
     for key, value in _flat(values):
-        folder = key in MODELS and Path(str(value)).expanduser().is_dir()
-        if key in USER_ONLY or folder:
+        if not _is_setting(key.split(".")):
+            continue  # said of it later, with the nearest key that there is
+        folder = key in MODELS and is_folder(str(value))
+        if folder or not vault_may_set(key):
             raise SettingsError(
                 f"{origin}: {key} = {value!r} cannot be set by a vault; "
                 f"set it in {user_config_file()} or by an environment variable"
             )
+
+
+def vault_may_set(key: str) -> bool:
+    """Whether a vault's own file may set a key."""
+    return any(
+        key.startswith(allowed[:-1]) if allowed.endswith(".*") else key == allowed
+        for allowed in VAULT_MAY_SET
+    )
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -276,7 +332,7 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     return f"{origin}: {key} = {shown}: {rule}"
 
 
-def _keys_at(parents: list[str]) -> list[str]:
+def _keys_at(parents: Sequence[str]) -> list[str]:
     model: type[BaseModel] = Settings
     for parent in parents:
         field = model.model_fields.get(parent)

@@ -23,8 +23,13 @@ _SECTION = re.compile(r"\[([a-z0-9_.]+)\]")
 
 def settings_table(text: str) -> str:
     """Make the table of settings from the comments over each key of ``default.toml``."""
-    rows = ["| setting | default | what it is |", "| --- | --- | --- |"]
-    rows += [f"| `{key}` | `{value}` | {said} |" for key, value, said in _settings(text)]
+    from notehop.config.layers import vault_may_set
+
+    rows = ["| setting | default | vault | what it is |", "| --- | --- | --- | --- |"]
+    rows += [
+        f"| `{key}` | `{value}` | {'yes' if vault_may_set(key) else ''} | {said} |"
+        for key, value, said in _settings(text)
+    ]
     return "\n".join(rows)
 
 

@@ -5,7 +5,6 @@ Touches: vault-read (files of ``.obsidian``, notes that are templates).
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -13,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.names import NOTE_SUFFIX, fold, is_note
 
 _FOLDERS = (
@@ -136,7 +135,7 @@ def _now(path: str) -> _File | None:
 @lru_cache(maxsize=2 * _MOST)
 def _lines_of(file: _File) -> frozenset[str]:
     try:
-        with Path(file[0]).open("rb") as stream:
+        with open_plain_file(file[0]) as stream:
             return frozenset(line_keys(stream.read(_MOST_BYTES).decode("utf-8", "replace")))
     except OSError:
         return frozenset()
@@ -151,8 +150,8 @@ def _said(path: str, key: str) -> str:
 def _said_in(file: _File, key: str) -> str:
     """What a file of settings names under a key, relative to the vault; nothing if it is none."""
     try:
-        settings: Any = json.loads(Path(file[0]).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        settings = read_json_file(file[0])
+    except (OSError, ValueError):
         return ""
     said = settings.get(key) if isinstance(settings, dict) else None
     if not isinstance(said, str) or "\0" in said or ".." in said.split("/"):

@@ -110,10 +110,10 @@ def start(
         level=logging.DEBUG if debug else logging.ERROR,
         format="%(levelname)s %(name)s: %(message)s",
     )
-    # Which host gets text of the notes is said before it gets any.
-    logging.getLogger("notehop.indexing.llm.gate").setLevel(
-        logging.DEBUG if debug else logging.WARNING
-    )
+    # Which host gets text of the notes is said before it gets any; and which variables are
+    # passed over.
+    for name in ("notehop.indexing.llm.gate", "notehop.config.layers"):
+        logging.getLogger(name).setLevel(logging.DEBUG if debug else logging.WARNING)
 
 
 for command in (

@@ -7,7 +7,7 @@ from datetime import datetime
 from unicodedata import category, normalize
 
 from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.plain import plain_text
+from notehop.indexing.vault.plain import plain_text, without_emphasis
 
 MAX_BYTES = 180
 """Bytes of a file name. Most disks take 255; sync tools add "(conflicted copy …)" to it."""
@@ -22,13 +22,14 @@ _JOINERS = "\u200c\u200d"
 """Cannot be seen, and are part of words and of emoji."""
 
 _LEADING = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]*)*(?:\[.\][ \t]+)?")
-_EMPHASIS = re.compile(r"[*_~=`$]{1,3}(?=\S)|(?<=\S)[*_~=`$]{1,3}")
+_LONGEST_LINE = 2_000  # characters; what stands behind them is in no title
 
 
 def title_of(note: Note) -> str:
     """The first line of a note that says something, without its marks, cut between words."""
     for line in plain_text(note, note.body_start, len(note.text)).splitlines():
-        said = _EMPHASIS.sub("", line[_LEADING.match(line).end() :])  # type: ignore[union-attr]
+        line = line[:_LONGEST_LINE]
+        said = without_emphasis(line[_LEADING.match(line).end() :])  # type: ignore[union-attr]
         said = " ".join(said.split())
         if any(char.isalnum() for char in said):
             return _shortened(said, FIRST_LINE)

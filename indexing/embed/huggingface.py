@@ -16,7 +16,7 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError
-from notehop.indexing.embed.passes import even_width, passes
+from notehop.indexing.embed.passes import even_width, passes, thread_shares
 from notehop.indexing.embed.tokens import TokenOffsets
 
 PASS_TOKENS = {"cpu": 2_048}
@@ -76,11 +76,15 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         if getattr(self._model.tokenizer, "padding_side", None) == "right":
             self._model[0].register_forward_pre_hook(self._evened)
         if threads > 1:
-            count = min(threads, MOST_PASSES)
-            # The number is torch's own for each thread, so that all others keep theirs.
-            self._pool = ThreadPoolExecutor(
-                count, "embed", initializer=torch.set_num_threads, initargs=(threads // count,)
-            )
+            shares = thread_shares(threads, MOST_PASSES)
+
+            def use_share() -> None:
+                # The number is torch's own for each thread, so that all others keep theirs; but a
+                # thread that has not asked for it yet would take that of the thread set last.
+                torch.get_num_threads()
+                torch.set_num_threads(shares.pop())
+
+            self._pool = ThreadPoolExecutor(len(shares), "embed", initializer=use_share)
 
     def passages(
         self, texts: Sequence[str], on_batch: Callable[[int], None] | None = None

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from notehop.config.errors import ModelError
+from notehop.config.small_files import is_folder
 from notehop.indexing.embed.bundled import BUNDLED_NAME, BUNDLED_NAMES, bundled_folder
 from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME
 
@@ -27,9 +28,8 @@ def canonical_name(name: str) -> str:
         return BUNDLED_NAME
     if name == MULTILINGUAL_NAME:
         return name
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder.resolve().name
+    if is_folder(name):
+        return Path(name).expanduser().resolve().name
     return name if "/" in name else f"sentence-transformers/{name}"
 
 
@@ -42,8 +42,8 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
     """
     if name in BUNDLED_NAMES:
         return bundled_folder()
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    if is_folder(name):
+        folder = Path(name).expanduser()
         if not is_complete(folder):
             raise ModelError(
                 f"embedding.model: {folder} holds no sentence-transformers model "
@@ -51,7 +51,7 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
             )
         return folder.resolve()
     if not HUB_NAME.fullmatch(name):
-        raise ModelError(f"embedding.model: there is no folder {folder}, and a hub name is no path")
+        raise ModelError(f"embedding.model: there is no folder {name}, and a hub name is no path")
     hub_name = canonical_name(name)
     cached = cached_folder(hub_name)
     if cached is not None:

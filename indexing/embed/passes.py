@@ -15,6 +15,16 @@ def even_width(size: int) -> int:
     return -(-size // step) * step
 
 
+def thread_shares(threads: int, most: int) -> list[int]:
+    """Divide all threads among passes that run at once, as evenly as can be.
+
+    :param threads: at least 1.
+    :param most: passes at once.
+    """
+    count = min(threads, most)
+    return [threads // count + (at < threads % count) for at in range(count)]
+
+
 def passes(sizes: Sequence[int], most_texts: int, most_tokens: int) -> list[list[int]]:
     """Put texts of like length together: a pass is as wide as its longest, and the rest is padding.
 

@@ -5,21 +5,28 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from notehop.indexing.vault.plain import without_emphasis
 from notehop.indexing.vault.sentences import sentence_spans
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.S | re.I)
 _CODE = re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.M)
-_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)|!\[\[[^\]\n]*\]\]")
-_LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
-_WIKILINK = re.compile(r"\[\[(?:[^\]|\n]*\|)?([^\]|\n]*)\]\]")
+_IMAGE = re.compile(r"!\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)|!\[\[[^\]\n]{0,300}\]\]")
+_LINK = re.compile(r"\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
+_WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,300}\|)?([^\]|\n]{0,300})\]\]")
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[a-zA-Z][^<>\n]*>", re.S)
 _LINE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+)", re.M)
-_EMPHASIS = re.compile(r"(\*\*|__|==|~~|\*|`)(?=\S)(.+?)(?<=\S)\1")
-_SCHEME = re.compile(r"\b(?:https?|ftp|file|obsidian|javascript|data):[^\s]*", re.I)
+_ADDRESS = re.compile(
+    r"\b(?:(?:https?|ftp|file|obsidian)://|javascript:(?=\S)|data:(?=\w+/[\w.+-]+[;,]))"
+    r"(?:\([^\s()]*\)|[^\s<>\"'()\]])*(?<![.,;:!?])",
+    re.I,
+)
 _LABEL = re.compile(
     r"^(?:here(?:'s| is)\b[^:\n]{0,60}:|(?:summary|context|header|answer)\s*:)\s*", re.I
 )
 _QUOTED = re.compile(r'^(["“„«\'])(.*)(["”“»\'])$', re.S)
+
+_LONGEST_MARKS = 20_000
+"""Characters of a reply that are looked at, beside those that are kept: marks and addresses."""
 
 
 def cleaned(said: str, most: int) -> str:
@@ -29,11 +36,11 @@ def cleaned(said: str, most: int) -> str:
         word.
     :returns: empty if there are no words.
     """
-    text = _THOUGHT.sub("", said)
+    text = _THOUGHT.sub("", said)[: most + _LONGEST_MARKS]
     text = _CODE.sub("", text)
     text = _TAG.sub("", _WIKILINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))))
-    text = _SCHEME.sub("", text)
-    text = _EMPHASIS.sub(r"\2", _LINE.sub("", text))
+    text = _ADDRESS.sub("", text)
+    text = without_emphasis(_LINE.sub("", text))
     text = " ".join("".join(map(_shown, text)).split())
     text = _LABEL.sub("", text)
     if (quoted := _QUOTED.match(text)) is not None and quoted[1] not in quoted[2]:

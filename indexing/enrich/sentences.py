@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from notehop.indexing.vault.plain import without_emphasis
 from notehop.indexing.vault.sentences import sentence_spans
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
@@ -16,11 +17,10 @@ _CALLOUT = re.compile(r"^\[![^\]]*\][-+]?[ \t]*")
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
 _FIELD = re.compile(r"^[\w][\w /-]{0,30}::[ \t]*")
-_EMPHASIS = re.compile(r"(\*\*|__|==|~~|\*|`)(?=\S)(.+?)(?<=\S)\1")
 _HTML = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>\n]*>|\{\{.*?\}\}|<%.*?%>", re.S)
 _ANCHOR = re.compile(r"[ \t]\^[A-Za-z0-9-]+$")
 _ADDRESS = re.compile(r"\bhttps?://\S+")
-_TAGS = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
+_TAGS = re.compile(r"(?:^|(?<=\s))#(?!\d+\b)[^\s#]+")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 
 _TITLE = 60
@@ -80,7 +80,7 @@ def bare(line: str) -> str:
     """A line without the marks of Markdown, block names, addresses and tags."""
     line = _FIELD.sub("", _CALLOUT.sub("", _ANCHOR.sub("", line.strip())))
     line = _LINK.sub(r"\1", line)
-    line = _EMPHASIS.sub(r"\2", line)
+    line = without_emphasis(line)
     return " ".join(_TAGS.sub("", _ADDRESS.sub("", line)).split())
 
 

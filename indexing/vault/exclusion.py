@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from time import thread_time
+
+import regex
 
 from notehop.config.errors import VaultError
 
@@ -12,7 +15,19 @@ Exclusion = Callable[[str], str | None]
 """Path relative to the vault, with ``/`` -> reason, or None if the path is kept."""
 
 
-def exclusion(globs: Sequence[str], ignore_filters: Sequence[str]) -> Exclusion:
+MAX_FILTERS = 1_000
+MAX_FILTER_CHARS = 2_000
+"""Of the app's settings, which somebody else may have written."""
+
+FILTER_SECONDS = 1.0
+PATH_SECONDS = 0.001
+"""What one ignore filter may take: at once, and for a path on average. An ordinary one takes a
+microsecond; one that tries all ways to match takes years."""
+
+
+def exclusion(
+    globs: Sequence[str], ignore_filters: Sequence[str], *, filter_seconds: float = FILTER_SECONDS
+) -> Exclusion:
     """Build the test for our own ``exclude`` globs and the app's ignore filters.
 
     A glob without ``/`` names a file or folder at any depth (``Templates``, ``*.excalidraw.md``);
@@ -21,16 +36,29 @@ def exclusion(globs: Sequence[str], ignore_filters: Sequence[str]) -> Exclusion:
     is a prefix of the path (``Archive/``) or a regular expression between slashes (``/\\.draft/``),
     as in the app. All compare without case: when in doubt, a file is kept out.
 
-    :raises VaultError: if a filter is no regular expression we can read.
+    :param filter_seconds: what a filter may take on top of a millisecond a path.
+    :raises VaultError: if a filter is no regular expression we can read, or there are too many;
+        later, by the test itself, if one takes too long: what it keeps out is then not known.
     """
-    rules = [
-        *((glob_pattern(glob), f"excluded by the setting vault.exclude: {glob}") for glob in globs),
-        *((_filter(text), f"excluded in the app's settings: {text}") for text in ignore_filters),
+    if len(ignore_filters) > MAX_FILTERS:
+        raise VaultError(
+            f".obsidian/app.json: {len(ignore_filters):,} excluded-files filters, at most "
+            f"{MAX_FILTERS:,} are read; remove some in the app"
+        )
+    rules: list[tuple[Callable[[str], object], str]] = [
+        *(
+            (glob_pattern(glob).search, f"excluded by the setting vault.exclude: {glob}")
+            for glob in globs
+        ),
+        *(
+            (_filter(text, filter_seconds), f"excluded in the app's settings: {text}")
+            for text in ignore_filters
+        ),
     ]
 
     def reason(path: str) -> str | None:
-        for pattern, why in rules:
-            if pattern.search(path):
+        for matches, why in rules:
+            if matches(path):
                 return why
         return None
 
@@ -86,17 +114,48 @@ def _group(signs: Sequence[str], end: str) -> str:
     return f"(?>{deep}{body})" if deep else body
 
 
-_NAMED_GROUP = re.compile(r"\(\?<(?![=!])")
+_NOT_OF_JAVASCRIPT = re.compile(r"\\.|\(\?(?!:|=|!|<|[a-z-]+[:)])", re.DOTALL)
+"""Groups that only other dialects have: calls and recursion, which take memory without end."""
 
 
-def _filter(text: str) -> re.Pattern[str]:
+def _filter(text: str, seconds: float) -> Callable[[str], object]:
     if not (len(text) > 2 and text.startswith("/") and text.endswith("/")):
-        return re.compile("^" + re.escape(text), re.IGNORECASE)
+        return re.compile("^" + re.escape(text), re.IGNORECASE).search
     try:
-        # The app reads JavaScript's dialect; named groups are what differs in practice.
-        return re.compile(_NAMED_GROUP.sub("(?P<", text[1:-1]), re.IGNORECASE)
-    except re.error as exc:
+        if len(text) > MAX_FILTER_CHARS:
+            raise ValueError(f"more than {MAX_FILTER_CHARS:,} characters")
+        strange = [found for found in _NOT_OF_JAVASCRIPT.findall(text) if found.startswith("(")]
+        if strange:
+            raise ValueError(f"{strange[0]} is not of the app's dialect")
+        # The app writes a group's name that is said again in another way; the rest is alike.
+        pattern = regex.compile(re.sub(r"\\k<(\w+)>", r"(?P=\1)", text[1:-1]), regex.IGNORECASE)
+    except (ValueError, regex.error, RecursionError) as exc:
+        reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
         raise VaultError(
-            f".obsidian/app.json: the excluded-files filter {text} is no regular expression "
-            f"that can be read ({exc}); write it as a plain path or correct it in the app"
+            f".obsidian/app.json: the excluded-files filter {_quoted(text)} is no regular "
+            f"expression that can be read ({reason}); write it as a plain path or correct it in "
+            "the app"
         ) from exc
+    left = seconds
+
+    def matches(path: str) -> object:
+        nonlocal left
+        begun = thread_time()
+        try:
+            found = pattern.search(path, timeout=seconds)
+        except TimeoutError:
+            found, left = None, -1.0
+        left = min(seconds, left + PATH_SECONDS - (thread_time() - begun))
+        if left < 0:
+            raise VaultError(
+                f".obsidian/app.json: the excluded-files filter {_quoted(text)} takes too long "
+                f"(at {_quoted(path)}), so the files that it excludes are not known; write it "
+                "without repetitions of repetitions, or as a plain path, in the app"
+            )
+        return found
+
+    return matches
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]}…"

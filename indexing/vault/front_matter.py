@@ -31,7 +31,8 @@ class FrontMatter:
     """The front matter of a note; all empty if it has none or it cannot be read.
 
     ``end`` is the offset of the first character after it, ``end_line`` that character's line.
-    ``offset`` is where its YAML begins. ``broken`` is its text if it could not be read.
+    ``offset`` is where its YAML begins. ``broken`` is its text if it could not be read,
+    ``repeated`` the keys that are written twice.
     """
 
     end: int = 0
@@ -40,6 +41,7 @@ class FrontMatter:
     places: dict[KeyPath, Place] = field(default_factory=dict)
     offset: int = 0
     broken: str | None = None
+    repeated: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def line_of(self, key: str) -> int:
@@ -111,6 +113,7 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
         mapping.values,
         mapping.places,
         opening.end(),
+        repeated=tuple(key for _, key in mapping.repeated),
         warnings=tuple(
             f"{path}:{line + 2}: the property {key} is written twice; the last one counts"
             for line, key in mapping.repeated

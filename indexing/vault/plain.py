@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
+from functools import cache
+
+from markdown_it import MarkdownIt
 
 from notehop.indexing.vault.model import Edit, Note
 
@@ -25,6 +29,41 @@ def plain_text(note: Note, start: int, end: int) -> str:
     if at < end:
         parts.append(note.text[at:end])
     return "".join(parts)
+
+
+_HIGHLIGHT = re.compile(
+    r"(?<!`)(`++).{0,200}?(?<!`)\1(?!`)"
+    r"|(?<![A-Za-z0-9=])==(?=[^\s=])(.{1,200}?)(?<=[^\s=])==(?![A-Za-z0-9=])"
+)
+"""Code, which holds no highlights, or a highlight; longer ones would be looked for from each mark."""
+
+
+def without_emphasis(text: str) -> str:
+    """A line as a reader sees it: without the marks of emphasis, highlights and code.
+
+    Marks that mean nothing stay: ``snake_case``, ``~/notes``, ``$5``, ``x = y``; and so do stars
+    behind a letter or digit, which Markdown takes for emphasis and people for a product
+    (``3*4*5``).
+    """
+    text = _HIGHLIGHT.sub(lambda found: found[2] or found[0], text)
+    parts: list[str] = []
+    kept: list[bool] = []
+    last = ""
+    for token in _emphasis().parseInline(text)[0].children or ():
+        said = token.content
+        if token.nesting > 0:
+            kept.append(token.markup[0] == "*" and last.isascii() and last.isalnum())
+            said = token.markup if kept[-1] else ""
+        elif token.nesting < 0:
+            said = token.markup if kept.pop() else ""
+        parts.append(said)
+        last = said[-1:] or last
+    return "".join(parts)
+
+
+@cache
+def _emphasis() -> MarkdownIt:
+    return MarkdownIt("zero").enable(["escape", "backticks", "emphasis", "strikethrough"])
 
 
 def _start_of(edit: Edit) -> int:

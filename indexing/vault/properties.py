@@ -53,7 +53,7 @@ def meaning(path: str, front_matter: FrontMatter) -> Meaning:
         page_type=_first(_word(_plain(values.get(key))) for key in _TYPES),
         created=_first(seconds_of(values.get(key)) for key in _CREATED),
         modified=modified_in(front_matter.values),
-        excluded=_excluded(values, front_matter.broken),
+        excluded=_excluded(front_matter),
         warnings=warnings,
     )
 
@@ -139,16 +139,35 @@ def _tags(path: str, entries: list[tuple[Any, int]]) -> tuple[tuple[str, ...], t
     return tuple(names.values()), tuple(warnings)
 
 
-_BROKEN_KEY = re.compile(r"^\s*[\"']?(private|notehop)[\"']?\s*:\s*[\"']?(\w+)", re.I | re.M)
+_NO = ("false", "no", "off", "0")
+_YES = ("true", "yes", "on", "1")
+_NOTHING = ("", "~", "null")
+
+_BROKEN_KEY = re.compile(
+    r"^[ \t{,?-]*[\"']?(private|notehop)[\"']?[ \t]*:(.*(?:\n[ \t]+\S.*)*)", re.I | re.M
+)
 
 
-def _excluded(values: Mapping[str, Any], broken: str | None) -> str | None:
-    """Why the owner keeps the note out. A front matter that cannot be read still protects it."""
-    said = {key: str(values[key]).casefold() for key in ("private", "notehop") if key in values}
-    for key, word in _BROKEN_KEY.findall(broken or ""):
-        said.setdefault(key.casefold(), word.casefold())
-    if said.get("private") in ("true", "yes", "on", "1"):
-        return "private: true in its front matter"
-    if said.get("notehop") in ("false", "no", "off", "0"):
-        return "notehop: false in its front matter"
+def _excluded(front_matter: FrontMatter) -> str | None:
+    """Why the owner keeps the note out. What cannot be read, or is said twice, still protects it.
+
+    ``private`` with any value but a plain false keeps it out, and so does ``notehop`` with any but
+    a plain true; either without a value says nothing.
+    """
+    said = [
+        (_name(key), "" if value is None else str(value))
+        for key, value in front_matter.values.items()
+    ]
+    said += [(_name(key), "said twice") for key in front_matter.repeated]
+    said += [
+        (key.casefold(), value.partition(" #")[0].strip(" \t\n\"'},"))
+        for key, value in _BROKEN_KEY.findall(front_matter.broken or "")
+    ]
+    for key, harmless, keeps_out in (("private", _NO, "true"), ("notehop", _YES, "false")):
+        for name, value in said:
+            word = value.strip().casefold()
+            if name == key and word not in (*harmless, *_NOTHING):
+                if word in (*_YES, *_NO):
+                    return f"{key}: {keeps_out} in its front matter"
+                return f"{key} in its front matter is not plainly {harmless[0]}"
     return None

@@ -5,7 +5,6 @@ Touches: vault-read.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from notehop.config.errors import VaultError
+from notehop.config.small_files import read_json_file
 from notehop.indexing.vault.exclusion import Exclusion, exclusion
 
 
@@ -146,15 +146,17 @@ def read_ignore_filters(root: Path) -> list[str]:
     """
     path = root / ".obsidian" / "app.json"
     try:
-        settings = json.loads(path.read_bytes())
+        settings = read_json_file(path)
+        filters = settings.get("userIgnoreFilters") if isinstance(settings, dict) else None
+        if not isinstance(filters, list | None):
+            raise ValueError("userIgnoreFilters is no list")
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except (OSError, ValueError, RecursionError) as exc:
+    except (OSError, ValueError) as exc:
         raise VaultError(
             f"{path}: cannot be read ({exc}), so the files that it excludes are not known; "
             "correct it or move it away"
         ) from exc
-    filters = settings.get("userIgnoreFilters") if isinstance(settings, dict) else None
     return [text for text in filters or [] if isinstance(text, str) and text]
 
 
@@ -242,7 +244,7 @@ class _Search:
     def _symlink(self, entry: os.DirEntry[str] | Path, path: str) -> None:
         self.symlinks.append(path)
         target = os.path.realpath(entry)
-        if os.path.commonpath((self.root, target)) != self.root:
+        if not Path(target).is_relative_to(self.root):
             self.problems.append((path, f"symbolic link that leaves the vault: {_shown(target)}"))
             return
         inside = os.path.relpath(target, self.root)

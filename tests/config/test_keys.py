@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.product import (
-    USER_ONLY,
     LlmSettings,
     PrivacySettings,
     ProviderError,
     SettingsError,
     load_settings,
     provider_key,
+    vault_may_set,
 )
 
 
@@ -67,17 +67,12 @@ def test_a_key_stands_in_no_file_and_is_not_shown(
     monkeypatch.setenv("NOTEHOP_LLM__API_KEY", "sk-secret")
     told = load_settings().model_dump(mode="json")
     assert "sk-secret" not in str(told)
-    monkeypatch.setenv("NOTEHOP_LLM_API_KEY", "sk-misspelt")
-    with pytest.raises(SettingsError) as caught:
-        load_settings()
-    assert "sk-misspelt" not in str(caught.value)
 
 
 def test_a_vault_chooses_no_provider_and_allows_no_host(tmp_path: Path) -> None:
     keys = [f"llm.{name}" for name in LlmSettings.model_fields]
     keys += [f"privacy.{name}" for name in PrivacySettings.model_fields]
-    # The key has an error of its own.
-    assert set(keys) - {"llm.api_key"} <= set(USER_ONLY)
+    assert not any(map(vault_may_set, keys))
     for text in (
         '[llm]\nprovider = "openai"\n',
         '[llm]\nbase_url = "https://evil.example/v1"\n',

@@ -97,8 +97,10 @@ def test_a_wrong_setting_is_named(overrides: dict[str, object], said: str) -> No
 
 
 def test_the_file_of_a_wrong_value_is_named(vault: Path) -> None:
-    (vault / "notehop.toml").write_text("[server]\nport = 70000\n")
-    with pytest.raises(SettingsError, match=r"vault/notehop\.toml: server\.port = 70000: must be"):
+    (vault / "notehop.toml").write_text("[connected]\nmax = 70000\n")
+    with pytest.raises(
+        SettingsError, match=r"vault/notehop\.toml: connected\.max = 70000: must be"
+    ):
         load_settings(vault=vault)
 
 
@@ -125,15 +127,12 @@ def test_a_missing_named_file_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("NOTEHOP_FOO", "1", r"NOTEHOP_FOO = '1' names no setting.*vault, index"),
-        ("NOTEHOP_CONNECTED_MAX", "1", r"names no setting; write NOTEHOP_SECTION__KEY"),
         (
             "NOTEHOP_CONNECTED__MAX",
             "many",
             r"variable NOTEHOP_CONNECTED__MAX: connected\.max = 'many'",
         ),
         ("NOTEHOP_VAULT__EXCLUDE", "Archive", r"NOTEHOP_VAULT__EXCLUDE = 'Archive': must be JSON"),
-        ("NOTEHOP_SERVER__PROT", "1", r"unknown setting server\.prot = '1'; did you mean port"),
     ],
 )
 def test_a_wrong_variable_is_named(
@@ -175,24 +174,12 @@ def test_one_signal_must_vote() -> None:
 
 
 @pytest.mark.parametrize("name", ["apikey", "openai_api_key", "token"])
-def test_a_secret_under_a_wrong_name_is_not_shown(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
-) -> None:
+def test_a_secret_under_a_wrong_name_is_not_shown(tmp_path: Path, name: str) -> None:
     file = tmp_path / "own.toml"
     file.write_text(f"[llm]\n{name} = 'sk-very-secret'\n")
     with pytest.raises(SettingsError, match=rf"unknown setting llm\.{name}; ") as in_file:
         load_settings(config_file=file)
-    monkeypatch.setenv(f"NOTEHOP_LLM__{name.upper()}", "sk-very-secret")
-    with pytest.raises(SettingsError, match=rf"unknown setting llm\.{name}; ") as in_variable:
-        load_settings()
-    assert "sk-very" not in f"{in_file.value}{in_variable.value}"
-
-
-def test_a_secret_in_a_whole_section_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOTEHOP_LLM", '{"api_key": "sk-very-secret"}')
-    with pytest.raises(SettingsError, match="NOTEHOP_LLM names no setting") as caught:
-        load_settings()
-    assert "sk-very" not in str(caught.value)
+    assert "sk-very" not in str(in_file.value)
 
 
 def test_a_section_in_capitals_is_not_passed_over(vault: Path) -> None:

@@ -155,7 +155,7 @@ _HOMES: dict[str, str] = {
         "ProviderError QueryError SettingsError UsageError VaultError"
     ),
     "notehop.config.keys": "provider_key",
-    "notehop.config.layers": "load_settings USER_ONLY",
+    "notehop.config.layers": "load_settings vault_may_set warn_once",
     "notehop.config.secrets": "server_token",
     "notehop.config.settings": (
         "ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings ServerSettings Settings"
@@ -184,11 +184,13 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.query": "load_query QueryEmbedder",
     "notehop.indexing.embed.tokens": "TokenOffsets",
     "notehop.indexing.embed.unigram": "UnigramTokenizer",
+    "notehop.indexing.enrich.clean": "cleaned",
     "notehop.indexing.enrich.consent": "agreement",
     "notehop.indexing.enrich.cost": "Cost",
     "notehop.indexing.enrich.headers": "HEADER_TOKENS",
     "notehop.indexing.enrich.report": "EnrichReport",
     "notehop.indexing.enrich.scribe": "Scribe",
+    "notehop.indexing.enrich.sentences": "bare",
     "notehop.indexing.enrich.step": "enrich",
     "notehop.indexing.enrich.store": "EnrichmentStore",
     "notehop.indexing.enrich.summaries": "Summaries Summary",
@@ -278,7 +280,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.model": "Link LinkKind LinkSyntax Note",
     "notehop.indexing.vault.opening": "open_below",
     "notehop.indexing.vault.parse": "parse_note",
-    "notehop.indexing.vault.plain": "plain_text",
+    "notehop.indexing.vault.plain": "plain_text without_emphasis",
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "outermost read_ignore_filters Walk walk walk_within",
     "notehop.indexing.vault.wikilinks": "extract_wiki_links",

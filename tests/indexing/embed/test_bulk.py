@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Barrier, get_ident
 
 import numpy as np
 import pytest
+import torch
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import TextNode
 
@@ -78,6 +80,25 @@ def test_passes_side_by_side_give_the_same_vectors(
     assert np.allclose(two.embed(texts, seen.append), one.embed(texts), atol=1e-6)
     assert seen == sorted(seen)
     assert seen[-1] == len(texts)
+
+
+def test_passes_side_by_side_use_every_thread(
+    make_model: MakeModel, settings_for: SettingsFor
+) -> None:
+    before = torch.get_num_threads()
+    bulk = load_bulk(settings_for(make_model(), batch_size=1, threads=7))
+    torch.set_num_threads(before)
+    used: dict[int, int] = {}
+    together = Barrier(4)
+
+    def note(*_: object) -> None:
+        if get_ident() not in used:
+            used[get_ident()] = torch.get_num_threads()
+            together.wait(30)
+
+    bulk.llama.model[0].register_forward_pre_hook(note)
+    bulk.embed(["plan"] * 40)
+    assert sorted(used.values()) == [1, 2, 2, 2]
 
 
 def test_a_pass_that_fails_ends_the_others(

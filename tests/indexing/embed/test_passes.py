@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.indexing.embed.passes import even_width, passes
+from notehop.indexing.embed.passes import even_width, passes, thread_shares
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,11 @@ def test_widths_are_few_and_little_wider() -> None:
     widths = [even_width(size) for size in range(513)]
     assert all(size <= width <= size * 17 / 16 for size, width in enumerate(widths))
     assert len(set(widths)) == 33 + 4 * 16
+
+
+@pytest.mark.parametrize("threads", range(1, 33))
+def test_no_core_is_left_idle(threads: int) -> None:
+    shares = thread_shares(threads, 4)
+    assert sum(shares) == threads
+    assert len(shares) == min(threads, 4)
+    assert max(shares) - min(shares) <= 1

@@ -1,0 +1,109 @@
+"""Reads files of settings: plain files of a bounded size, values of a bounded depth.
+
+Whoever shares a vault can put anything in the place of one: a pipe that nobody writes to, a link to
+``/dev/zero``, ten million brackets.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+MAX_BYTES = 1_000_000
+"""The largest file of settings seen in a vault had 60 kB."""
+
+MAX_DEPTH = 50
+"""Lists and tables in each other; what walks through them recurses."""
+
+
+def open_plain_file(path: str | Path) -> BinaryIO:
+    """Open a regular file to be read, never waiting for one that is none.
+
+    :raises OSError: if it is not there, cannot be read, or is no regular file.
+    """
+    _check_regular(os.stat(path).st_mode, path)  # noqa: PTH116 - opening some devices does something
+    # What was looked at may be replaced by a pipe, which would wait for somebody to write.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    stream = os.fdopen(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb")
+    try:
+        _check_regular(os.fstat(stream.fileno()).st_mode, path)
+    except OSError:
+        stream.close()
+        raise
+    return stream
+
+
+def is_folder(name: str) -> bool:
+    """Whether a name is that of a folder; one that no disk takes is none, and ``~`` is known."""
+    return os.path.isdir(os.path.expanduser(name))  # noqa: PTH111, PTH112 - these never raise
+
+
+def read_small_file(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """The content of a regular file.
+
+    :raises OSError: as :func:`open_plain_file`, or if it has more than ``max_bytes``.
+    """
+    with open_plain_file(path) as stream:
+        content = stream.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(errno.EFBIG, f"larger than {max_bytes:,} bytes", str(path))
+    return content
+
+
+def read_json_file(path: str | Path, max_bytes: int = MAX_BYTES) -> Any:
+    """The value that a JSON file holds.
+
+    :raises OSError: as :func:`read_small_file`.
+    :raises ValueError: if it is no JSON, or nested too deeply.
+    """
+    content = read_small_file(path, max_bytes)
+    try:
+        value = json.loads(content)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    _check_depth(value)
+    return value
+
+
+def read_toml_file(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """The table that a TOML file holds.
+
+    :raises OSError: as :func:`read_small_file`.
+    :raises ValueError: if it is no TOML in UTF-8, or nested too deeply.
+    """
+    text = read_small_file(path, max_bytes).decode("utf-8-sig")
+    try:
+        value = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    _check_depth(value)
+    return value
+
+
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+
+
+def _check_regular(mode: int, path: str | Path) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return
+    raise ValueError(_TOO_DEEP)
