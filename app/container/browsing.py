@@ -22,6 +22,7 @@ from notehop.app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuer
 from notehop.app.retrieval.filters.allowed import Allowed
 from notehop.app.retrieval.filters.plan import of_fields
 from notehop.indexing.enrich.summaries import Summaries, Summary
+from notehop.indexing.shown import without_marks
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
@@ -246,6 +247,6 @@ def _browsed_link(link: LinkRow) -> BrowsedLink:
         source=link.path,
         target=str(link.target_path),
         line=link.line,
-        sentence=link.sentence,
+        sentence=without_marks(link.sentence),
         fragment=link.fragment,
     )

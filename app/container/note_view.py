@@ -22,6 +22,7 @@ from notehop.indexing.enrich.summaries import Summaries, Summary
 from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
 from notehop.indexing.graph.names import NOTE_SUFFIX, is_note
 from notehop.indexing.reading import Read, read_note
+from notehop.indexing.shown import without_marks
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
@@ -210,7 +211,7 @@ def _as_links(links: Iterable[LinkRow]) -> list[NoteLink]:
             status=link.status,
             # Where a note that is kept out lies is for nobody to see.
             target=link.target_path if link.status in LEADING else None,
-            sentence=link.sentence,
+            sentence=without_marks(link.sentence),
             fragment=link.fragment,
         )
         for link in links

@@ -5,9 +5,11 @@ Touches: index.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from notehop.app.retrieval.connected_order import Candidate
@@ -18,6 +20,13 @@ from notehop.indexing.stores.model import ChunkId, LinkRow
 Scope = Literal["chunk", "note"]
 """``chunk``: the links in the source's own chunk and the properties of its note; ``note``: after
 those, the links elsewhere in its note as well."""
+
+
+ALIKE = 0.5
+"""Share of their words (Jaccard) that two sentences with a link to the same note have in common
+when they say much the same."""
+
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,7 @@ def linked_candidates(
     if not steps:
         return Linked(passed=dict(sorted(passed.items())))
     sentences, chunks = _similarities(view, steps, query, besides)
+    repeats = _repeats(view, [step.link for step in steps if step.link.path == step.near])
     notes = {path: _best(view.chunk_ids_of(path), chunks) for path in {s.far for s in steps}}
     candidates = [
         Candidate(
@@ -96,10 +106,42 @@ def linked_candidates(
             forward=not place[1],
             sentence_similarity=sentences.get(step.link.sentence_id or ""),
             target_similarity=notes.get(step.far),
+            repeats=repeats.get((step.link.path, step.link.ordinal), 0),
         )
         for place, step in placed
     ]
     return Linked(candidates, dict(sorted(passed.items())), chunks)
+
+
+def _repeats(view: IndexView, links: Sequence[LinkRow]) -> dict[tuple[str, int], int]:
+    """By (path, ordinal) of some links, how many other notes lead there in much the same words."""
+    told: dict[str | None, dict[str, list[frozenset[str]]]] = {}
+    for other in view.links_to(dict.fromkeys(str(link.target_path) for link in links)):
+        notes = told.setdefault(other.target_path, {})
+        notes.setdefault(other.path, []).append(_words_beside(other))
+    found: dict[tuple[str, int], int] = {}
+    for link in links:
+        own = _words_beside(link)
+        found[link.path, link.ordinal] = sum(
+            path != link.path and any(_alike(own, words) for words in said)
+            for path, said in told.get(link.target_path, {}).items()
+        )
+    return found
+
+
+def _words_beside(link: LinkRow) -> frozenset[str]:
+    """The words of the sentence that holds a link, without those of the link itself."""
+    return _words(link.sentence) - _words(link.display or link.raw_target)
+
+
+@lru_cache(maxsize=4_096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two sentences share :data:`ALIKE` of their words; two without any say the same."""
+    return len(one & other) >= ALIKE * len(one | other)
 
 
 def known_similarities(table: VectorRows, query: Vector, ids: Sequence[str]) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Literal
 
 from notehop.indexing.stores.model import ChunkId, LinkRow
@@ -19,7 +20,8 @@ class Candidate:
     ``path`` is that note and ``chunk_id`` the chunk of it that would be shown. ``hit_rank`` counts
     the sources from 1; ``forward`` is False for a link that leads to the source. Similarities are
     cosines to the query, of the sentence that holds the link and of the note's best chunk; None
-    where there is no vector.
+    where there is no vector. ``repeats`` counts the other notes that link there in much the same
+    words.
     """
 
     path: str
@@ -29,14 +31,22 @@ class Candidate:
     forward: bool
     sentence_similarity: float | None = None
     target_similarity: float | None = None
+    repeats: int = 0
+
+    @property
+    def telling(self) -> float:
+        """What the link says of the place it stands in, from 1 down: what several notes say alike
+        ("Open Settings.") is about none of them. As an inverse document frequency, it falls with
+        the logarithm of how many others do; one other is chance."""
+        return 1 / (1 + log(max(1, self.repeats)))
 
     @property
     def evidence(self) -> float | None:
-        """The larger of the two similarities; None without either."""
-        known = [
-            one for one in (self.sentence_similarity, self.target_similarity) if one is not None
-        ]
-        return max(known, default=None)
+        """The larger of the two similarities, that of the sentence as far as it is telling; None
+        without either."""
+        sentence, target = self.sentence_similarity, self.target_similarity
+        known = [] if sentence is None else [sentence * self.telling]
+        return max([*known, *([] if target is None else [target])], default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,8 @@ def by_context(candidates: Sequence[Candidate], k: int = 10) -> list[Ranked]:
 
     Three rankings vote: the rank of the hit, which its links share; the similarity of the sentence
     that holds the link; the similarity of the note, which stands there once however many links lead
-    to it. A candidate without a similarity stands last in that ranking and gets no vote of it.
+    to it. A candidate without a similarity stands last in that ranking and gets no vote of it. The
+    first two count as far as the link is :attr:`Candidate.telling`.
 
     :param candidates: by hit, then as their links stand, which is how ties break.
     :param k: rank offset, in ranks. 10 instead of the 60 of large rankings: there are tens of
@@ -105,8 +116,10 @@ def by_context(candidates: Sequence[Candidate], k: int = 10) -> list[Ranked]:
     note_rank = _note_ranks(candidates)
     scores: list[float] = []
     for at, candidate in enumerate(candidates):
-        ranks = (candidate.hit_rank, sentence_rank.get(at), note_rank.get(candidate.path))
-        scores.append(sum(1.0 / (k + rank) for rank in ranks if rank is not None))
+        of_link = (candidate.hit_rank, sentence_rank.get(at))
+        votes = [candidate.telling / (k + rank) for rank in of_link if rank is not None]
+        of_note = note_rank.get(candidate.path)
+        scores.append(sum(votes) + (0.0 if of_note is None else 1.0 / (k + of_note)))
     best: dict[str, Ranked] = {}
     for at in sorted(range(len(candidates)), key=lambda at: (-scores[at], at)):
         best.setdefault(candidates[at].path, Ranked(candidates[at], scores[at]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from notehop.app.retrieval.connected_order import Candidate, Order, Taken
-from notehop.indexing.shown import on_one_line
+from notehop.indexing.shown import on_one_line, without_marks
 from notehop.indexing.vault.model import LinkKind
 
 
@@ -28,7 +28,7 @@ def connection(
             "path": link.path,
             "title": near_title if candidate.forward else far_title,
             "line": link.line,
-            "sentence": link.sentence,
+            "sentence": without_marks(link.sentence),
         },
         "reason": reason(candidate, near_title),
         "evidence": {
@@ -38,6 +38,7 @@ def connection(
             "hit_rank": candidate.hit_rank,
             "sentence_similarity": _rounded(candidate.sentence_similarity),
             "target_similarity": _rounded(candidate.target_similarity),
+            "repeats": candidate.repeats,
             "score": _rounded(taken.ranked.score),
             "bar": _rounded(taken.bar),
         },
@@ -64,7 +65,7 @@ def reason(candidate: Candidate, near_title: str) -> str:
     if candidate.forward and link.fragment and link.fragment_found:
         words += f", at #{on_one_line(link.fragment)}"
     if link.sentence:
-        words += f': "{link.sentence}"'
+        words += f': "{without_marks(link.sentence)}"'
     near = [
         f"{name} {similarity:.2f}"
         for name, similarity in (

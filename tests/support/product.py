@@ -235,6 +235,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.run": "IndexRun",
     "notehop.indexing.report": "Report Silent Update",
     "notehop.indexing.report_lines": "report_lines",
+    "notehop.indexing.shown": "without_marks",
     "notehop.indexing.stores": "lag lexical postings_assembly upkeep_due=stores_upkeep_due",
     "notehop.indexing.stores.bm25": "bm25_retriever",
     "notehop.indexing.stores.catalog": "Catalog stamp_of",

@@ -164,6 +164,7 @@ class FakeIndex:
         kind: str = "link",
         status: str = "resolved",
         fragment: str | None = None,
+        sentence: str | None = None,
     ) -> FakeIndex:
         """Add a link from a chunk of a note to one of another.
 
@@ -186,7 +187,7 @@ class FakeIndex:
                 raw_target=str(target),
                 fragment=fragment,
                 display=None,
-                sentence="" if angle is None else f"See {target}.",
+                sentence="" if angle is None else sentence or f"See {target}.",
                 sentence_id=sentence_id,
                 property="related" if chunk is None else None,
                 status=status,

@@ -94,6 +94,7 @@ def test_a_connected_note_says_why_it_is_there():
         "hit_rank": 2,
         "sentence_similarity": round(cosine(30), 4),
         "target_similarity": round(cosine(15), 4),
+        "repeats": 0,
         "score": round(1 / 12 + 2 / 11, 4),
         "bar": None,
     }
@@ -179,8 +180,8 @@ def test_notes_that_are_hidden_are_never_connected():
 
 
 def test_one_entry_for_a_note_linked_twice_by_its_best_link():
-    index = vault().link("Aurora.md", "Sam.md", 80).link("Budget.md", "Sam.md", 2)
-    index.link("Aurora.md", "Weather.md", 40)
+    index = vault().link("Aurora.md", "Sam.md", 80, sentence="Sam's day.")
+    index.link("Budget.md", "Sam.md", 2).link("Aurora.md", "Weather.md", 40)
     found = run(index)
     assert shown(found) == ["Sam.md:0", "Weather.md:0"]
     assert connected(found)[0].metadata["linked_from"]["path"] == "Budget.md"
