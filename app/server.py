@@ -5,6 +5,7 @@ Touches: index and models, through the vault handle; network (listens).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,15 +16,17 @@ from notehop.app.api.parts import Part
 from notehop.app.api.port import PortTaken, listen, url_of
 from notehop.app.api.refusal import Refusal
 from notehop.app.api.serve import serve
+from notehop.app.api.waiting import waiting_app
 from notehop.app.container.place import Place
 from notehop.app.container.remote import is_serving
 from notehop.app.container.running import Announcement, read_running
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.web import routes
-from notehop.config.errors import NotehopError, UsageError
+from notehop.config.errors import IndexFailure, NotehopError, UsageError
 from notehop.config.secrets import server_token
 
 if TYPE_CHECKING:
+    from notehop.app.container.first_index import FirstIndex
     from notehop.app.container.handle import VaultHandle
 
 T = TypeVar("T")
@@ -120,7 +123,36 @@ class Door:
         app = create_app(
             vault, self._settings, tokens=tokens, prove=announced.prove, parts=parts, desks=desks
         )
-        serve(app, self._listening, started)
+        try:
+            serve(app, self._listening, started)
+        finally:
+            self._listening.close()
+
+    def wait(self, first: FirstIndex, name: str, started: Callable[[], None]) -> None:
+        """Make a first index, and answer meanwhile that it is being made.
+
+        :param name: of the vault.
+        :param started: called once connections are taken.
+        :raises IndexFailure: if it fails.
+        :raises KeyboardInterrupt: at SIGINT; at SIGTERM, SystemExit.
+        """
+        made = threading.Event()
+
+        def make() -> None:
+            first.run()
+            made.set()
+
+        tokens = () if self._token is None else (self._token,)
+        app = waiting_app(name, self._settings, tokens, lambda: first.said)
+        threading.Thread(target=make, name="notehop-first-index", daemon=True).start()
+        try:
+            serve(app, self._listening, started, made)
+        finally:
+            first.stop()
+        if not made.is_set():
+            raise KeyboardInterrupt
+        if first.failure is not None:
+            raise IndexFailure(first.failure)
 
     def __enter__(self) -> Door:
         return self

@@ -10,6 +10,7 @@ import logging
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
@@ -30,26 +31,33 @@ CONNECTIONS = 1_000
 """Connections that are held at once; more are refused with 503."""
 
 
-def serve(app: FastAPI, listening: socket.socket, started: Callable[[], None]) -> None:
+def serve(
+    app: FastAPI,
+    listening: socket.socket,
+    started: Callable[[], None],
+    until: threading.Event | None = None,
+) -> None:
     """Serve an app of :func:`notehop.app.api.app.create_app` until SIGINT or SIGTERM.
 
     Requests that run then are answered first; streams end with an ``error`` event that says why.
 
-    :param listening: closed at the end.
+    :param listening: open still at the end: who connects between two apps waits for the next.
     :param started: called once connections are taken.
+    :param until: set, it ends the serving too.
     """
     # What it says at the level "info" is said by the command already.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     server = server_of(app, started)
+    if until is not None:
+        threading.Thread(target=_ended, args=(server, until), daemon=True).start()
     # uvicorn raises the signal again once it has shut down; that is no failure.
     before = signal.signal(signal.SIGTERM, _stop)
     try:
-        server.run(sockets=[listening])
+        server.run(sockets=[listening.dup()])
     except KeyboardInterrupt:
         return
     finally:
         signal.signal(signal.SIGTERM, before)
-        listening.close()
 
 
 def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvicorn.Server:
@@ -91,6 +99,11 @@ class _Server(uvicorn.Server):
         last = loop.call_later(GRACE - LAST_WORDS, self._desks.give_up)
         await super().shutdown(sockets)
         last.cancel()
+
+
+def _ended(server: uvicorn.Server, until: threading.Event) -> None:
+    until.wait()
+    server.should_exit = True
 
 
 def _stop(signum: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001

@@ -50,13 +50,12 @@ def run(
     options = common(ctx, vault, index_dir, config, as_json, debug)
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
-    from notehop.app.container.first_index import first_index
+    from notehop.app.container.first_index import FirstIndex, has_index
     from notehop.app.container.following import FollowerProcess
     from notehop.app.container.opening import open_place
     from notehop.app.container.running import Announcement
     from notehop.app.server import AlreadyServed, Door
     from notehop.indexing.shown import on_one_line, printable
-    from notehop.indexing.terminal import terminal_progress
 
     configure("debug" if options.debug else log_level)
     place = options.place(server__host=host, server__port=port)
@@ -82,8 +81,13 @@ def run(
             token = "; clients need the token" if door.asks_for_token else ""
             say(f"notehop answers for {name} at {door.url} (Ctrl-C stops it{token})")
 
-        if watch:
-            first_index(place, terminal_progress())
+        if watch and not has_index(place):
+            first = FirstIndex(place, command="notehop serve", config_file=options.config, told=say)
+            door.wait(
+                first,
+                place.name,
+                lambda: say(f"{name} has no index yet; {door.url} says how far it is"),
+            )
         opened = held.enter_context(open_place(place))
         held.enter_context(announced)
         if watch:

@@ -1,4 +1,4 @@
-"""Makes the index of a vault that has none: in this process, or in one of its own.
+"""Makes the index of a vault that has none, in a process of its own.
 
 Touches: vault-read, index, model, processes.
 """
@@ -7,30 +7,15 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from notehop.app.container.following import index_arguments
 from notehop.app.container.place import Place
-from notehop.app.container.update import update_index
 from notehop.config.errors import IndexMissing
 from notehop.indexing.program import PROGRAM
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.replacement import settle
-
-if TYPE_CHECKING:
-    from notehop.indexing.report import Progress
-
-
-def first_index(place: Place, progress: Progress) -> None:
-    """Make the index of a vault that has none; one that is there is left to the follower.
-
-    :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
-    """
-    if not has_index(place):
-        # Whoever waits for it wants to search; the follower has written what the settings ask for.
-        update_index(place, progress=progress, agree=lambda _: "left to the follower")
 
 
 def has_index(place: Place) -> bool:
@@ -53,11 +38,14 @@ class FirstIndex:
         command: str = "notehop index",
         config_file: Path | None = None,
         program: Sequence[str] = PROGRAM,
+        told: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Start nothing yet.
 
         :param command: what people know the one by that it is made for.
+        :param told: hears each line that the process says.
         """
+        self._told = told
         self._command = [*program, *index_arguments(place, config_file), "--part-of", command]
         self._stop = threading.Event()
         self._process: subprocess.Popen[str] | None = None
@@ -81,7 +69,9 @@ class FirstIndex:
                     process.terminate()
                 assert process.stderr is not None
                 for line in process.stderr:
-                    self.said = line.strip() or self.said
+                    if line.strip():
+                        self.said = line.strip()
+                        self._told(self.said)
             if process.returncode:
                 self.failure = self.said.removeprefix("error: ")
         except OSError as exc:

@@ -198,7 +198,7 @@ def _links(view: Snapshot, now: Standing, path: str) -> tuple[list[NoteLink], li
     backward = [
         link for link in view.links_to([path]) if link.path != path and leads(view, link) == path
     ]
-    return _as_links(now.links_from([path])), _as_links(now.still(backward))
+    return _as_links(now.leading(now.links_from([path]))), _as_links(now.still(backward))
 
 
 def _as_links(links: Iterable[LinkRow]) -> list[NoteLink]:

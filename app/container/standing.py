@@ -6,12 +6,14 @@ Touches: index (reads), vault-read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from notehop.app.container.place import Place
 from notehop.app.container.remedy import remedy
 from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.current_view import CurrentView
 from notehop.app.retrieval.index_view import IndexView
+from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.model import LinkRow
 
 
@@ -40,6 +42,20 @@ class Standing(CurrentView):
             now = link if look.changed is None else look.changed.link(link)
             if look.there and now is not None:
                 found.append(now)
+        return found
+
+    def leading(self, links: Iterable[LinkRow]) -> list[LinkRow]:
+        """The links without the targets that do not stand in the vault any more."""
+        held = list(links)
+        rows = self._indexed.notes_at({link.target_path for link in held if link.target_path})
+        looks = {path: self._now.look(row) for path, row in rows.items()}
+        found: list[LinkRow] = []
+        for link in held:
+            look = looks.get(link.target_path or "")
+            if look is not None and not look.there:
+                status = Status.UNRESOLVED if look.nameable else Status.EXCLUDED
+                link = replace(link, status=status, target_path=None, target_chunk_id=None)
+            found.append(link)
         return found
 
     def any_of(self, paths: Iterable[str]) -> bool:

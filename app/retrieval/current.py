@@ -138,6 +138,7 @@ class CurrentFiles:
         self._comment_links = comment_links
         self._looks: dict[str, Look] = {}
         self._there = False
+        self._linked: dict[str, bool] = {"": False}
         self._read = 0
         self._bytes = 0
 
@@ -159,8 +160,13 @@ class CurrentFiles:
         return known
 
     def _looked(self, row: NoteRow) -> Look:
+        file = f"{self._root}/{row.path}"
         try:
-            found = os.stat(f"{self._root}/{row.path}")  # noqa: PTH116 (once a hit: this is hot)
+            found = os.lstat(file)
+            if stat.S_ISLNK(found.st_mode):
+                if not self._leads_inside(file):
+                    return _KEPT_OUT
+                found = os.stat(file)  # noqa: PTH116 (once a hit: this is hot)
         except (FileNotFoundError, NotADirectoryError):
             self._there = self._there or self._vault_is_there()
             self.missing = not self._there
@@ -168,11 +174,24 @@ class CurrentFiles:
         except OSError:
             self.unseen += 1
             return _SAME
+        if not stat.S_ISREG(found.st_mode) or self._is_linked(row.path.rpartition("/")[0]):
+            return _KEPT_OUT
         if (found.st_size, found.st_mtime_ns) == (row.size, row.mtime_ns):
             return _SAME
-        if not stat.S_ISREG(found.st_mode) or found.st_size > self._limit:
-            return _GONE
-        return _UNREAD
+        return _GONE if found.st_size > self._limit else _UNREAD
+
+    def _leads_inside(self, link: str) -> bool:
+        """Whether a link leads to a file of the vault: the index follows no other."""
+        return os.path.realpath(link).startswith(os.path.realpath(self._root) + os.sep)
+
+    def _is_linked(self, folder: str) -> bool:
+        """Whether a folder of the vault is, or lies in, a link by now: the index follows none."""
+        known = self._linked.get(folder)
+        if known is None:
+            known = self._is_linked(folder.rpartition("/")[0])
+            known = known or os.path.islink(f"{self._root}/{folder}")  # noqa: PTH114 (as above)
+            self._linked[folder] = known
+        return known
 
     def _changed(self, row: NoteRow) -> Look:
         from hashlib import sha256
@@ -185,7 +204,8 @@ class CurrentFiles:
         self._read += 1
         self._bytes += len(data)
         if self._read > MOST_READ or self._bytes > MOST_BYTES:
-            return _GONE
+            # Whether its name may be told stands in it.
+            return _KEPT_OUT
         from notehop.indexing.vault.parse import parse_note
 
         try:

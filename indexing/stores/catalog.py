@@ -309,6 +309,11 @@ class Catalog(CatalogReads):
         if "meta" not in tables:
             raise damaged(self.label, "it is another program's database")
         schema = self.meta().get("schema")
+        if isinstance(schema, int) and schema > SCHEMA_VERSION:
+            raise IndexMismatch(
+                f"{self.label}: a newer notehop wrote this index (format {schema}, this one reads "
+                f"format {SCHEMA_VERSION}); update notehop, or run: notehop index --rebuild"
+            )
         if schema != SCHEMA_VERSION:
             raise IndexMismatch(
                 f"{self.label}: index written in format {schema}, this notehop reads format "

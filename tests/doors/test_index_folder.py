@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,9 @@ from notehop import index_vault, open_vault
 from notehop.app.cli.program import app
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.reader import Reader
+from tests.support.real_index import real_index
+
+pytestmark = pytest.mark.model
 
 NOTES = {
     "Atlas.md": "# Atlas\nAtlas is the map project. It is planned in [[Plan]].\n",
@@ -40,7 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / "vault" / path).write_text(text, "utf-8")
     before = os.umask(0o022)
     try:
-        index_vault(root / "vault", index_dir=root / "index")
+        real_index(root / "vault", root / "index")
     finally:
         os.umask(before)
     # Away from where the index knows it: a copy of the vault is then the vault, moved.
@@ -152,3 +157,28 @@ def holders(index: Path, words: bytes) -> list[str]:
     """The files of an index that hold these words."""
     files = [path for path in index.rglob("*") if path.is_file()]
     return sorted(str(path.relative_to(index)) for path in files if words in path.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [("1", "index written in format 1, this notehop reads"), ("99", "a newer notehop wrote this")],
+)
+def test_an_index_in_another_format_is_answered_with_the_command_that_mends_it(
+    root: Path, schema: str, said: str
+) -> None:
+    with closing(sqlite3.connect(root / "index" / "catalog.sqlite")) as catalog:
+        catalog.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (schema,))
+        catalog.commit()
+    for arguments in (
+        ("status",),
+        ("search", QUESTION),
+        ("ask", QUESTION),
+        ("browse", "Atlas"),
+        ("doctor",),
+        ("index",),
+    ):
+        told = command(root, *arguments)
+        assert said in told
+        assert "run: notehop index --rebuild" in told
+    command(root, "index", "--rebuild")
+    assert found(root)
