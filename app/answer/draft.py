@@ -25,6 +25,8 @@ SILENT = "The vault does not say."
 LISTED = "There is no question beside the filters. The newest notes that they leave:"
 """How an answer begins where the query is nothing but filters."""
 
+UNCITED = "the answer cites no source; check it against the sources below"
+
 NEAREST = 3
 """Notes that are named as the nearest when none answers."""
 
@@ -69,7 +71,7 @@ def written(text: str, material: Material) -> Draft:
         noun = "marker" if total == 1 else "markers"
         warnings.append(f"{total} {noun} of the answer named no source and {_were(total)}: {names}")
     if not checked.cited:
-        warnings.append("the answer cites no source; check it against the sources below")
+        warnings.append(UNCITED)
     return Draft(checked.text, "llm", checked.cited, checked.mentioned, tuple(warnings))
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from notehop.app.answer.markers import source_marker
 from notehop.app.answer.uri import open_uri
 from notehop.app.models import ConnectedNote, LinkedFrom, Source
+from notehop.app.retrieval.connected_reason import renumbered
+from notehop.app.retrieval.weights import DECIDED_BY
 
 if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore
@@ -22,7 +24,8 @@ class Material:
 
     ``source_nodes`` are the nodes of ``sources``, in that order; ``names`` maps the marker of a
     source to the other names of its note, ``headings`` to those that it stands under, and
-    ``ordinals`` to its number among the chunks of its note.
+    ``ordinals`` to its number among the chunks of its note, ``decided`` to the signals that
+    decided its place.
     """
 
     sources: tuple[Source, ...] = ()
@@ -31,6 +34,7 @@ class Material:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     headings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ordinals: Mapping[str, int] = field(default_factory=dict)
+    decided: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
@@ -42,14 +46,18 @@ def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
     """
     cited = [node for node in nodes if node.node.metadata.get("role") != CONNECTED]
     linked = [node for node in nodes if node.node.metadata.get("role") == CONNECTED]
+    numbers = {node.node.node_id: number for number, node in enumerate(cited, start=1)}
     told = {source_marker(number): node.node.metadata for number, node in enumerate(cited, start=1)}
     return Material(
         tuple(_source(node, number, vault) for number, node in enumerate(cited, start=1)),
-        tuple(_connected(node, number, vault) for number, node in enumerate(linked, start=1)),
+        tuple(
+            _connected(node, number, vault, numbers) for number, node in enumerate(linked, start=1)
+        ),
         tuple(cited),
         names={marker: tuple(one.get("aliases") or ()) for marker, one in told.items()},
         headings={marker: tuple(_headings(one)) for marker, one in told.items()},
         ordinals={marker: int(one["ordinal"]) for marker, one in told.items() if "ordinal" in one},
+        decided={marker: frozenset(one.get(DECIDED_BY) or ()) for marker, one in told.items()},
     )
 
 
@@ -89,12 +97,18 @@ def _source(node: NodeWithScore, number: int, vault: str) -> Source:
     )
 
 
-def _connected(node: NodeWithScore, number: int, vault: str) -> ConnectedNote:
+def _connected(
+    node: NodeWithScore, number: int, vault: str, numbers: Mapping[str, int]
+) -> ConnectedNote:
+    """:param numbers: node id -> number of each source, which its own retriever could not know."""
     metadata = node.node.metadata
+    reason = str(metadata.get("reason", ""))
+    if "source_id" in metadata:
+        reason = renumbered(reason, numbers.get(str(metadata["source_id"])))
     return ConnectedNote(
         label=str(metadata.get("label") or f"C{number}"),
         linked_from=LinkedFrom.model_validate(metadata["linked_from"]),
-        reason=str(metadata.get("reason", "")),
+        reason=reason,
         evidence=metadata.get("evidence"),
         **_place(node, vault),
     )

@@ -6,6 +6,7 @@ Touches: index and models, through the retriever and the synthesizer it is given
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -76,18 +77,24 @@ class NotehopQueryEngine(BaseQueryEngine):
         query = traced(query_bundle)
         nodes = self.retrieve(query)
         with query.trace.timed("answer"):
-            response = self.synthesize(query, nodes)
+            response = self.synthesize(replace(query, query_str=asked_in(query)), nodes)
         return with_trace(response, query)
 
     async def _aquery(self, query_bundle: QueryBundle) -> Response:
         query = traced(query_bundle)
         nodes = await self.aretrieve(query)
         with query.trace.timed("answer"):
-            response = await self.asynthesize(query, nodes)
+            asked = replace(query, query_str=asked_in(query))
+            response = await self.asynthesize(asked, nodes)
         return with_trace(response, query)
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {"response_synthesizer": self._synthesizer}
+
+
+def asked_in(query: TracedQuery) -> str:
+    """What is to be answered: the text of the query without the filters that were read in it."""
+    return query.query_str if query.trace.text is None else query.trace.text
 
 
 def with_trace(response: Response, query: TracedQuery) -> Response:

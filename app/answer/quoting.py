@@ -14,7 +14,6 @@ from notehop.app.answer.material import Material
 from notehop.app.answer.relevance import Named, Reading
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
-from notehop.app.retrieval.rerank import DECIDES
 
 SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""
@@ -50,12 +49,13 @@ def _named(source: Source, material: Material) -> Named:
     return Named(
         source,
         material.names.get(source.marker, ()),
-        subject=_decided(source, SUBJECT) > 0,
-        news=_decided(source, NEWS),
+        subject=_decided(source, material, SUBJECT) > 0,
+        news=_decided(source, material, NEWS),
     )
 
 
-def _decided(source: Source, signal: str) -> int:
+def _decided(source: Source, material: Material, signal: str) -> int:
     """The rank that a signal which decided gave a source; 0 if it gave none, or only voted."""
-    vote = (source.signals or {}).get(signal, {})
-    return int(vote.get("rank") or 0) if (vote.get("weight") or 0.0) >= DECIDES else 0
+    if signal not in material.decided.get(source.marker, ()):
+        return 0
+    return int((source.signals or {}).get(signal, {}).get("rank") or 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
@@ -20,11 +21,12 @@ from llama_index.core.schema import NodeWithScore, QueryType
 from llama_index_instrumentation import get_dispatcher
 
 from notehop.app.answer.checking import Checked, Checker
-from notehop.app.answer.draft import Draft, listed, silent
+from notehop.app.answer.draft import UNCITED, Draft, listed, silent
 from notehop.app.answer.markers import source_marker
 from notehop.app.answer.material import Material, material_of
 from notehop.app.answer.pieces import sentences_of
 from notehop.app.models import Citation, Evidence, Source
+from notehop.app.models.claims import doubts
 
 _dispatcher = get_dispatcher(__name__)
 
@@ -36,9 +38,9 @@ class VaultSynthesizer(BaseSynthesizer):
     """What both ways of answering share: sources may be cited, connected notes may not.
 
     The response's ``source_nodes`` are the sources; its ``metadata`` holds, beside the metadata of
-    each node by its id, ``mode``, ``sources``, ``citations``, ``claims``, ``left_out``,
-    ``connected_notes``, ``mentioned``, ``warnings`` and ``timings_ms`` as plain values (see
-    :mod:`notehop.app.models`).
+    each node by its id, ``mode``, ``sources``, ``citations``, ``claims``, ``doubts`` (the sentences
+    that are not borne out, in words), ``left_out``, ``connected_notes``, ``mentioned``,
+    ``warnings`` and ``timings_ms`` as plain values (see :mod:`notehop.app.models`).
     """
 
     def __init__(self, vault: str, llm: LLM, checker: Checker | None = None) -> None:
@@ -53,6 +55,10 @@ class VaultSynthesizer(BaseSynthesizer):
         )
         self._vault = vault
         self._checker = checker
+
+    def with_own_prompts(self) -> Self:
+        """Return one that answers the same, and whose prompts can be updated without this one's."""
+        return copy(self)
 
     @abstractmethod
     def draft(self, query: str, material: Material) -> Draft:
@@ -171,13 +177,20 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
             "sources": [source.model_dump() for source in material.sources],
             "citations": [citation.model_dump() for citation in citations],
             "claims": [claim.model_dump() for claim in checked.claims],
+            "doubts": doubts(checked.claims),
             "left_out": [one.model_dump() for one in draft.left_out],
             "connected_notes": [note.model_dump() for note in material.connected],
             "mentioned": list(draft.mentioned),
-            "warnings": [*draft.warnings, *checked.warnings],
+            "warnings": [*_fitting(draft.warnings, checked), *checked.warnings],
             "timings_ms": {} if checker is None else {CHECK: checked.elapsed_ms},
         },
     )
+
+
+def _fitting(warnings: Sequence[str], checked: Checked) -> list[str]:
+    """The warnings of a draft: an answer that states nothing, as a refusal, needs no source."""
+    states = not checked.claims or any(claim.support is not None for claim in checked.claims)
+    return [one for one in warnings if states or one != UNCITED]
 
 
 def _citation(source: Source, best: Evidence | None) -> Citation:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from llama_index.core.llms import LLM, MockLLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -95,6 +96,12 @@ class ThemeSynthesizer(VaultSynthesizer):
         self._writer = writer if llm is not None else None
         self._points_prompt: BasePromptTemplate = POINTS_PROMPT
         self._answer_prompt: BasePromptTemplate = ANSWER_PROMPT
+
+    def with_own_prompts(self) -> Self:
+        """Return one whose prompts, and those of the one for other questions, are its own."""
+        found = super().with_own_prompts()
+        found._otherwise = self._otherwise.with_own_prompts()
+        return found
 
     def draft(self, query: str, material: Material) -> Draft:
         """Answer at once."""

@@ -6,8 +6,8 @@ Touches: nothing by itself; what it makes touches vault-read, index and model.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.container.narrowing import Narrowed, newest
+from notehop.app.container.place import Place
 from notehop.app.container.reranking import reranked
 from notehop.app.container.templates import templates_last, templates_of
 from notehop.app.container.weighing import reading, weigh
@@ -26,9 +27,10 @@ from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.current_view import CurrentView
 from notehop.app.retrieval.expansion import preset
 from notehop.app.retrieval.filters.allowed import Allowed
+from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import FusionRetriever
 from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
-from notehop.app.retrieval.index_view import IndexView
+from notehop.app.retrieval.index_view import IndexView, ViewSource
 from notehop.app.retrieval.intents import Reading
 from notehop.app.retrieval.proper_names import proper_names
 from notehop.app.retrieval.signals.candidates import CandidateSignal
@@ -217,6 +219,7 @@ def ranking(
     fusion = FusionRetriever(
         signals,
         weights=weights.by_signal,
+        deciding=weights.deciding,
         judges=judges,
         k=settings.rrf_k,
         dispatch=TitleRetriever(view, allowed=allowed, with_text=False)
@@ -239,27 +242,58 @@ def ranking(
 def context(
     view: IndexView, parts: Parts, wanted: Wanted, narrowed: Narrowed
 ) -> ConnectedNotesPostprocessor:
-    """What settles the sources and adds their connected notes.
+    """What settles the sources of a query, and adds their connected notes.
 
     Filters choose sources; connected notes are their context, and only those that a tag or a path
     keeps out by name are none.
     """
-    settings = parts.settings.connected
-    asked = wanted.connected
-    top_k = wanted.top_k if wanted.top_k is not None else parts.settings.retrieval.top_k
+    if narrowed.lists:
+        options = wanted.connected.model_copy(update={"max": 0, "order": "rank"})
+        wanted = replace(wanted, connected=options)
+    model = None if narrowed.lists else parts.embed_model()
+    return connected(view, parts.settings, wanted, model, narrowed.notes.hidden)
+
+
+def connected(
+    view: ViewSource,
+    settings: Settings,
+    wanted: Wanted,
+    embed_model: BaseEmbedding | None,
+    hidden: Collection[str] = frozenset(),
+) -> ConnectedNotesPostprocessor:
+    """What adds connected notes as a query wants them, else as the settings say.
+
+    :param hidden: notes that are never connected ones.
+    """
+    asked, otherwise = wanted.connected, settings.connected
     return ConnectedNotesPostprocessor(
         view=view,
-        embed_model=None if narrowed.lists else parts.embed_model(),
-        top_k=top_k,
-        context_chunks=settings.context_chunks,
-        max_connected=0 if narrowed.lists else _first(asked.max, settings.max),
-        order="rank" if narrowed.lists else asked.order or settings.order,
-        direction=asked.direction or settings.direction,
-        scope=settings.scope,
-        gate=settings.gate,
-        rrf_k=settings.rrf_k,
+        embed_model=embed_model,
+        top_k=_first(wanted.top_k, settings.retrieval.top_k),
+        context_chunks=otherwise.context_chunks,
+        max_connected=_first(asked.max, otherwise.max),
+        order=asked.order or otherwise.order,
+        direction=asked.direction or otherwise.direction,
+        scope=otherwise.scope,
+        gate=otherwise.gate,
+        rrf_k=otherwise.rrf_k,
         fill=wanted.fill,
-        hidden=narrowed.notes.hidden,
+        hidden=hidden,
+    )
+
+
+def freshness(view: ViewSource, place: Place, told: Callable[[], str]) -> FreshnessPostprocessor:
+    """What holds hits against the files of a vault.
+
+    :param told: what is done, or has to be done, about notes that changed.
+    """
+    files = place.settings.vault
+    return FreshnessPostprocessor(
+        view=view,
+        vault=place.vault,
+        max_note_bytes=files.max_note_bytes,
+        comment_links=files.comment_links,
+        remedy=told,
     )
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self, get_type_hints
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import LLM
 
 from notehop.app.answer.material import material_of
 from notehop.app.answer.query_engine import NotehopQueryEngine
-from notehop.app.container.assembly import Wanted
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.container.assembly import Wanted, connected, freshness
 from notehop.app.container.browsing import browse
 from notehop.app.container.capturing import capture
 from notehop.app.container.conversations import Conversations
@@ -28,8 +31,9 @@ from notehop.app.container.machinery import Machinery
 from notehop.app.container.note_view import note_view
 from notehop.app.container.pending import counter
 from notehop.app.container.place import Place
-from notehop.app.container.queries import as_query, checked, request
+from notehop.app.container.queries import as_query, checked
 from notehop.app.container.related import find_related
+from notehop.app.container.remedy import remedy
 from notehop.app.container.retriever import VaultRetriever
 from notehop.app.container.status import index_status
 from notehop.app.container.streaming import events
@@ -55,10 +59,12 @@ from notehop.app.models import (
     ThemesQuery,
     ThemesResult,
 )
+from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
+from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.config import Settings
 from notehop.indexing.capture.capture import Kept
-from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.reader import Reader, Snapshot
 
 
 class VaultHandle:
@@ -82,6 +88,11 @@ class VaultHandle:
         return self.place.name
 
     @property
+    def path(self) -> Path:
+        """The folder of the vault."""
+        return self.place.vault
+
+    @property
     def settings(self) -> Settings:
         """The settings in force."""
         return self.place.settings
@@ -89,7 +100,7 @@ class VaultHandle:
     @property
     def generation(self) -> int:
         """Generation of the index that was read last."""
-        return self._machinery.reader.generation
+        return self._reader.generation
 
     @property
     def ready(self) -> bool:
@@ -169,10 +180,12 @@ class VaultHandle:
         :raises NoteMissing: if a seed is no note.
         :raises QueryError: if a filter makes no sense.
         """
+        self._machinery.check_open()
         self._pending.begin()
+        asked = as_query(BrowseQuery, query, {})
         tokenizer = self._machinery.tokenizer
         with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
-            found = browse(view, catalog, self.place, tokenizer, query)
+            found = browse(view, catalog, self.place, tokenizer, asked)
         return found.model_copy(update={"pending": self._pending.value()})
 
     def themes(self, query: str | ThemesQuery = "", **options: Any) -> ThemesResult:
@@ -182,8 +195,8 @@ class VaultHandle:
             ``max``.
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
-        given = {"query": query} if isinstance(query, str) else query.model_dump()
-        asked = request(ThemesQuery, {**given, **options})
+        asked = as_query(ThemesQuery, query, options)
+        self._machinery.check_open()
         self._pending.begin()
         found = self._themes.listed(asked)
         return found.model_copy(update={"pending": self._pending.value()})
@@ -199,6 +212,7 @@ class VaultHandle:
         :raises NoteMissing: if there is no such note or section, or it is kept out of the index.
         :raises UsageError: if several notes are meant.
         """
+        self._machinery.check_open()
         self._pending.begin()
         tokenizer = self._machinery.tokenizer
         with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
@@ -232,7 +246,8 @@ class VaultHandle:
 
         :raises CaptureFailed: if the note cannot be written.
         """
-        return capture(self.place, query, lambda: self.related)
+        self._machinery.check_open()
+        return capture(self.place, as_query(CaptureQuery, query, {}), lambda: self.related)
 
     def related(self, kept: Kept) -> list[Connection]:
         """The notes that a captured one has to do with, best first; none that it links to.
@@ -246,7 +261,8 @@ class VaultHandle:
 
         :raises ModelError: if the model cannot be loaded, or fails.
         """
-        return embed(self._machinery.embedder, query)
+        self._machinery.check_open()
+        return embed(self._machinery.embedder, as_query(EmbedQuery, query, {}))
 
     def query_engine(
         self,
@@ -259,13 +275,26 @@ class VaultHandle:
     ) -> NotehopQueryEngine:
         """A LlamaIndex query engine over this vault, for as long as the handle is open.
 
+        Its prompts are its own: to update them changes neither other engines nor :meth:`ask`.
+
         :param connected: ``max``, ``order`` and ``direction``; the settings where not given.
         :param filters: fields of :class:`notehop.app.models.Filters`, for every query.
         :param literal: whether queries hold no filters, whatever they look like.
         :param intent: what queries are after; the setting where not given.
         :raises QueryError: if an option is wrong.
         """
-        return self._engine(_wanted(top_k, connected, filters, literal, intent))
+        wanted = _wanted(top_k, connected, filters, literal, intent)
+        retriever = VaultRetriever(self._themes.or_else(self._machinery.retrieve, None), wanted)
+        return NotehopQueryEngine(retriever, self.synthesizer())
+
+    def synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
+        """A LlamaIndex response synthesizer that answers as this vault does, from any nodes.
+
+        Nodes with the role ``connected`` are context only. Its prompts are its own.
+
+        :param llm: writes the answers; None for the language model of this vault, else quotes.
+        """
+        return self._machinery.own_synthesizer(llm)
 
     def retriever(
         self,
@@ -287,11 +316,57 @@ class VaultHandle:
         wanted = replace(_wanted(top_k, connected, filters, literal, intent), fill=False)
         return VaultRetriever(self._machinery.retrieve, wanted)
 
+    def view(self) -> Snapshot:
+        """The newest generation of the index: what components of :mod:`notehop.app.retrieval` are
+        wired to. Hand them the method itself, and each query sees the newest."""
+        return self._reader.snapshot()
+
+    @property
+    def embed_model(self) -> BaseEmbedding:
+        """The model that embedded the index, as a LlamaIndex embedding.
+
+        :raises ModelError: if it cannot be loaded.
+        """
+        self._machinery.check_open()
+        return self._machinery.embedder
+
+    def fresh_only(self) -> FreshnessPostprocessor:
+        """A LlamaIndex postprocessor that drops what is not in the vault's files any more.
+
+        For hits of any retriever: a note that was deleted or made private a second ago may still
+        be in an index.
+        """
+        self._machinery.check_open()
+        return freshness(self.view, self.place, lambda: remedy(self.place.layout))
+
+    def connected_notes(
+        self,
+        *,
+        top_k: int | None = None,
+        max: int | None = None,
+        order: Literal["context", "rank"] | None = None,
+        direction: Literal["forward", "backward", "both"] | None = None,
+    ) -> ConnectedNotesPostprocessor:
+        """A LlamaIndex postprocessor that adds the notes which the best hits are linked with.
+
+        For hits of any retriever over the notes of this vault: what is none of this index is looked
+        up by the ``path`` or ``file_path`` of its metadata. No note is added that is not there any
+        more. None means the setting in force.
+
+        :param top_k: sources that are in the context for sure; hand it more hits than that.
+        :raises QueryError: if an option is wrong.
+        """
+        chosen = {"max": max, "order": order, "direction": direction}
+        wanted = _wanted(top_k, chosen, None, False, None)
+        found = connected(self.view, self.place.settings, wanted, self.embed_model)
+        return found.model_copy(update={"fresh": self.fresh_only()})
+
     def warm(self) -> None:
         """Load what queries need, so that the first is as quick as the second.
 
         :raises ModelError: if the model cannot be loaded.
         """
+        self._machinery.check_open()
         self._pending.begin()
         self._machinery.warm()
 
@@ -300,10 +375,15 @@ class VaultHandle:
 
         :raises IndexFailure: if the index is gone or cannot be read.
         """
+        self._machinery.check_open()
         return index_status(self.place)
 
     def close(self) -> None:
-        """Let go of the index and of a provider's connections; a second time is nothing."""
+        """Let go of the index and of a provider's connections; a second time is nothing.
+
+        Whatever is asked of it, or of its engines and retrievers, from then on is a
+        :class:`notehop.config.errors.UsageError`.
+        """
         self._machinery.close()
 
     def __enter__(self) -> Self:
@@ -318,6 +398,7 @@ class VaultHandle:
         self.close()
 
     def _begin(self, asked: BaseQuery) -> tuple[TracedQuery, float]:
+        self._machinery.check_open()
         started = time.perf_counter()
         text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
         self._pending.begin()
@@ -387,6 +468,20 @@ def _asked(query: BaseQuery) -> Wanted:
         literal=query.literal,
         intent=query.intent,
     )
+
+
+# A LlamaIndex tool is made of a method by its annotations, which must be types by then.
+for _method in (
+    VaultHandle.ask,
+    VaultHandle.search,
+    VaultHandle.browse,
+    VaultHandle.themes,
+    VaultHandle.note,
+    VaultHandle.graph,
+    VaultHandle.capture,
+    VaultHandle.embed,
+):
+    _method.__annotations__ = get_type_hints(_method)
 
 
 def _timings(stages: Mapping[str, float], started: float) -> dict[str, float]:

@@ -6,7 +6,9 @@ Touches: index (reads), model.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -29,7 +31,7 @@ from notehop.app.container.remedy import remedy
 from notehop.app.container.reranking import scorer_of
 from notehop.app.container.standing import Standing
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.config.errors import ModelError
+from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.embed.query import QueryEmbedder, load_query
 from notehop.indexing.llm.tokens import counter
@@ -52,8 +54,11 @@ class Machinery:
     """Runs queries over one index. Threads may share it; the model is loaded when first needed."""
 
     def __init__(self, place: Place, reader: Reader, llm: LLM | None) -> None:
-        self.reader = reader
         self.ready = False
+        self._reader = reader
+        self._closed = False
+        self._forgets: list[Callable[[], None]] = []
+        self._generation = reader.generation
         self._place = place
         self._llm = llm_of(place) if llm is None else llm
         self._loading = threading.RLock()
@@ -65,10 +70,32 @@ class Machinery:
     def close(self) -> None:
         """Let go of the index, of threads, and of the connections of the model that the settings
         name."""
+        if self._closed:
+            return
+        self._closed = True
         self._beside.close()
-        self.reader.close()
+        self._reader.close()
         if isinstance(self._llm, LateLLM):
             self._llm.close()
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of the index.
+
+        :raises UsageError: once it is closed.
+        """
+        self.check_open()
+        return self._reader
+
+    def check_open(self) -> None:
+        """Refuse what is asked of a closed vault.
+
+        :raises UsageError: once it is closed.
+        """
+        if self._closed:
+            raise UsageError(
+                "the vault was closed; ask while it is open, or open it again with open_vault"
+            )
 
     def warm(self) -> None:
         """Load the models and let them work once: the first time takes longer.
@@ -85,13 +112,15 @@ class Machinery:
     def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
         """Return sources and connected notes of the newest generation.
 
+        What was searched for, without filters, stands in the query's trace.
+
         :raises QueryError: if the query is empty or too long.
         """
         settings = self._place.settings
-        most = settings.retrieval.max_query_chars
-        query.query_str = checked(query.query_str, most, wanted.filters)
+        text = checked(query.query_str, settings.retrieval.max_query_chars, wanted.filters)
         tokenizer, _ = self._read_as_indexed()
         with self.reader.snapshot() as view:
+            self._follow(view.generation)
             query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
             if view.chunk_count == 0:
                 # Not worth the seconds that it takes to load a model.
@@ -99,14 +128,16 @@ class Machinery:
                 return []
             with query.trace.timed(FILTERS):
                 narrowed = narrow(
-                    query.query_str,
+                    text,
                     wanted.filters,
                     view,
                     tokenizer,
                     Standing(view, self._place).any_of,
                     literal=wanted.literal,
                 )
-            query.query_str = narrowed.text
+            # The caller's query keeps its filters: who asks with it again asks the same.
+            query = replace(query, query_str=narrowed.text, view=None, vector=None)
+            query.trace.text = narrowed.text
             query.trace.filters = list(narrowed.said)
             for warning in narrowed.warnings:
                 query.trace.warn(warning)
@@ -127,6 +158,14 @@ class Machinery:
         self.ready = self.ready or not narrowed.lists
         return found
 
+    def _follow(self, generation: int) -> None:
+        """With a new generation forget texts that were read: notes may have been withdrawn."""
+        with self._loading:
+            if generation != self._generation:
+                self._generation = generation
+                for forget in self._forgets:
+                    forget()
+
     def _remark(self, query: TracedQuery, tokenizer: Tokenizer) -> None:
         """Say what of a query's text cannot be searched for."""
         if self.embedder.is_cut(query.query_str):
@@ -141,6 +180,16 @@ class Machinery:
     def synthesizer(self) -> VaultSynthesizer:
         """What makes the answer: the language model if there is one, else quotes."""
         return self._read_as_indexed()[1]
+
+    def own_synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
+        """One whose prompts are its own.
+
+        :param llm: its language model; None for that of the vault.
+        """
+        tokenizer, shared = self._read_as_indexed()
+        if llm is None:
+            return shared.with_own_prompts()
+        return self._synthesizer(tokenizer, llm)
 
     @property
     def llm(self) -> LLM | None:
@@ -185,15 +234,16 @@ class Machinery:
                 return self._language[1], self._language[2]
             language = catalog.meta().get("fingerprint", {}).get("language")
             tokenizer = Tokenizer(str(language or "en"))
-            synthesizer = self._synthesizer(tokenizer)
+            synthesizer = self._synthesizer(tokenizer, self._llm)
             # An empty index has no language yet: look again with the next query.
             self._language = (catalog, tokenizer, synthesizer) if language else None
             return tokenizer, synthesizer
 
-    def _synthesizer(self, tokenizer: Tokenizer) -> VaultSynthesizer:
-        reading = reading_of(
+    def _synthesizer(self, tokenizer: Tokenizer, llm: LLM | None) -> VaultSynthesizer:
+        reading, forget = reading_of(
             tokenizer, lambda: self.reader.lexical, lambda: self.embedder, self.named
         )
+        self._forgets.append(forget)
         settings = self._place.settings
         checker = checker_of(reading, self._place.name, settings, self._scorer)
         quoting = ExtractiveSynthesizer(
@@ -202,7 +252,6 @@ class Machinery:
             max_sentences=settings.answer.max_sentences,
             checker=checker,
         )
-        llm = self._llm
 
         def writer(
             fallback: VaultSynthesizer, prompt: BasePromptTemplate = ANSWER_PROMPT

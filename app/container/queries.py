@@ -13,16 +13,26 @@ from notehop.app.models import Asked, BaseQuery, Filters
 from notehop.app.retrieval.filters.plan import EMPTY, of_fields, plan
 from notehop.config.errors import QueryError
 
-QueryT = TypeVar("QueryT", bound=BaseQuery)
 AskedT = TypeVar("AskedT", bound=Asked)
 
 
-def as_query(model: type[QueryT], query: str | BaseQuery, options: dict[str, Any]) -> QueryT:
-    """Make a query of what a caller gave: a text with options, or a query ready made.
+def as_query(
+    model: type[AskedT], query: str | Asked | Mapping[str, Any], options: Mapping[str, Any]
+) -> AskedT:
+    """Make a query of what a caller gave: a text with options, its fields, or a query ready made.
 
     :raises QueryError: naming the option that does not exist or has a wrong value.
     """
-    given = {"query": query} if isinstance(query, str) else query.model_dump(exclude_unset=True)
+    if isinstance(query, model) and not options:
+        return query
+    if isinstance(query, Asked):
+        given: Mapping[str, Any] = query.model_dump(exclude_unset=True)
+    elif isinstance(query, Mapping):
+        given = query
+    elif isinstance(query, str):
+        given = {"query": query}
+    else:
+        raise QueryError(f"the query is a {type(query).__name__}; hand in a text")
     return request(model, {**given, **options})
 
 
@@ -32,7 +42,7 @@ def request(model: type[AskedT], fields: Mapping[str, Any]) -> AskedT:
     :raises QueryError: naming the field that does not exist or has a wrong value.
     """
     try:
-        return model(**fields)
+        return model(**{str(name): value for name, value in fields.items()})
     except ValidationError as exc:
         told = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in exc.errors()]
         raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc

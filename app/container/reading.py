@@ -9,10 +9,12 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from notehop.app.answer.passages import passages
 from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.function_words import FUNCTION_WORDS
@@ -35,8 +37,10 @@ def reading_of(
     lexical: Callable[[], LexicalIndex],
     embedder: Callable[[], QueryEmbedder],
     named: Callable[[str], bool] | None = None,
-) -> Reading:
-    """Read with what the index was made with.
+) -> tuple[Reading, Callable[[], None]]:
+    """Read with what the index was made with, remembering what was read last.
+
+    :returns: and what forgets it: texts of notes that may have been withdrawn since.
 
     :param lexical: gives the lexical index as it is now.
     :param named: tells whether a note goes by a name; None where that is not known.
@@ -68,8 +72,15 @@ def reading_of(
             rows |= made
         return asked(query), np.stack([rows[text] for text in texts])
 
-    return Reading(
-        words=lru_cache(maxsize=4_096)(tokenizer),
+    words = lru_cache(maxsize=4_096)(tokenizer)
+
+    def forget() -> None:
+        words.cache_clear()
+        asked.cache_clear()
+        passages.cache_clear()
+
+    reading = Reading(
+        words=words,
         terms=terms,
         sentences=spans,
         vectors=vectors,
@@ -77,28 +88,35 @@ def reading_of(
         small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
         named=named,
     )
+    return reading, forget
 
 
 class _Known:
-    """Vectors of the passages that were compared last; threads may share it."""
+    """Vectors of the passages that were compared last, by a hash; threads may share it."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, Vectors] = {}
+        self._rows: dict[bytes, Vectors] = {}
         self._turn = threading.Lock()
 
     def of(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Those of the texts that are known."""
         with self._turn:
-            found = {text: self._rows.pop(text) for text in {*texts} & self._rows.keys()}
-            self._rows |= found  # last again, so that they are forgotten last
+            keys = {text: _key(text) for text in {*texts}}
+            found = {text: self._rows.pop(key) for text, key in keys.items() if key in self._rows}
+            # Last again, so that they are forgotten last.
+            self._rows |= {keys[text]: row for text, row in found.items()}
             return found
 
     def add(self, rows: Mapping[str, Vectors]) -> None:
         """Remember vectors, and forget those that were not asked for the longest time."""
         with self._turn:
-            self._rows |= rows
+            self._rows |= {_key(text): row for text, row in rows.items()}
             for text in list(self._rows)[: max(0, len(self._rows) - PASSAGES)]:
                 del self._rows[text]
+
+
+def _key(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _term(word: str, index: LexicalIndex, *, foreign: bool) -> Term:

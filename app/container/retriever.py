@@ -30,7 +30,8 @@ class VaultRetriever(BaseRetriever):
         self._wanted = wanted
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._run(traced(query_bundle), self._wanted)
+        # Warnings are the reply's where somebody reads the query's trace; else they are logged.
+        return self._run(traced(query_bundle, kept=False), self._wanted)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # Model, index and files are read without asyncio: a thread keeps the loop free.

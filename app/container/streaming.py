@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from llama_index.core.base.response.schema import Response
 
 from notehop.app.answer.material import material_of
-from notehop.app.answer.query_engine import NotehopQueryEngine, with_trace
+from notehop.app.answer.query_engine import NotehopQueryEngine, asked_in, with_trace
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import (
     Answer,
@@ -59,7 +59,7 @@ def events(
         if cancelled():
             return
         with query.trace.timed("answer"):
-            pieces = synthesizer().streamed(query.query_str, material, cancelled)
+            pieces = synthesizer().streamed(asked_in(query), material, cancelled)
             response = yield from _tokens(pieces)
         if response is not None and not cancelled():
             yield DoneEvent(answer=finished(with_trace(response, query)))

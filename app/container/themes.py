@@ -134,8 +134,8 @@ class VaultThemes:
         """The passages that an answer about themes may cite, those of the first theme first.
 
         The metadata of each tells its theme: ``theme`` holds ``id``, ``name``, ``count``,
-        ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. The text of the
-        query is left without its filters.
+        ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. What the query
+        asks, without its filters, stands in its trace.
 
         :param about: as :meth:`about` returns it.
         :raises QueryError: if themes are switched off, or a filter makes no sense.
@@ -157,7 +157,7 @@ class VaultThemes:
                 chosen = by_size(themes, left)
             else:
                 chosen = by_size(themes, None)
-            query.query_str = written.text.strip() or ALL
+            query.trace.text = written.text.strip() or ALL
             query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
             query.trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
             nodes = [

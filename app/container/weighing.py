@@ -5,11 +5,13 @@ Touches: index; model (reads its files, once).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from notehop.app.models import Intent
 from notehop.app.retrieval.index_view import IndexView
 from notehop.app.retrieval.intents import Reading, about, read
 from notehop.app.retrieval.languages import ALL, Share, semantic_share
-from notehop.app.retrieval.weights import Weights
+from notehop.app.retrieval.weights import DECIDING, Weights
 from notehop.config import Settings
 from notehop.indexing.embed.languages import languages_read
 from notehop.indexing.tokens import clear_language
@@ -37,6 +39,7 @@ def weigh(text: str, settings: Settings, taken: Reading, language: str = "und") 
     if taken.intent != "none":
         of_intent = getattr(settings.retrieval.intents, taken.intent)
         weights = weights.with_changes(of_intent.model_dump(exclude_none=True))
+        weights = replace(weights, deciding=DECIDING.get(taken.intent, frozenset()))
     share = _share(text, settings, language)
     return weights.scaled("semantic", share.factor, share.reason)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from pydantic import Field
@@ -49,6 +50,26 @@ class Claim(Strict):
     flag: Flag | None = None
     lacks: list[str] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
+
+
+def doubts(claims: Iterable[Claim]) -> list[str]:
+    """The sentences that are not to be taken on trust, a line each, with the reason."""
+    return [f"{_short(claim.text)} ({why})" for claim in claims if (why := _why(claim))]
+
+
+def _why(claim: Claim) -> str:
+    if claim.flag == "uncited":
+        return "it names no source"
+    if claim.flag == "context":
+        return "it names connected notes alone, which are no evidence"
+    if claim.lacks:
+        return f"its sources do not have: {', '.join(claim.lacks)}"
+    return "its sources do not say it" if claim.flag == "unsupported" else ""
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= 160 else f"{words[:159].rstrip()}…"
 
 
 class LeftOut(Strict):

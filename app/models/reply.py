@@ -7,7 +7,10 @@ from typing import Literal
 from pydantic import Field
 
 from notehop.app.models.base import Strict
-from notehop.app.models.claims import Claim, LeftOut, Support
+from notehop.app.models.claims import Claim, LeftOut, Support, doubts
+
+_SHOWN = 600
+"""Characters of a hit in the text of a search: what a language model needs to choose one."""
 
 
 class Source(Strict):
@@ -149,6 +152,14 @@ class Answer(Reply):
     sources: list[Source]
     conversation: ConversationTurn | None = None
 
+    def __str__(self) -> str:
+        """The answer with its places and doubts, for who reads text: a language model's tool."""
+        parts = [
+            ("Sources", [f"{one.marker} {_place(one)}" for one in self.citations]),
+            ("Not certain", doubts(self.claims)),
+        ]
+        return _text(self.answer, parts, self)
+
 
 class Hit(Source):
     """A hit of a search; ``file`` is its ``path``, under the name that other tools have for it."""
@@ -160,3 +171,31 @@ class SearchResult(Reply):
     """The hits of a search, best first."""
 
     hits: list[Hit]
+
+    def __str__(self) -> str:
+        """The hits with their places, for who reads text: a language model's tool."""
+        hits = [f"{hit.marker} {_place(hit)}\n{_beginning(hit.text)}" for hit in self.hits]
+        return _text("\n\n".join(hits) or "Nothing was found.", [], self)
+
+
+def _text(text: str, parts: list[tuple[str, list[str]]], reply: Reply) -> str:
+    near = [
+        f"{note.label} {_place(note)}: {' '.join(note.reason.split())}"
+        for note in reply.connected_notes
+    ]
+    named = [*parts, ("Connected notes (context, no evidence)", near), ("Warnings", reply.warnings)]
+    listed = [
+        "\n".join([f"{name}:", *(f"- {one}" for one in some)]) for name, some in named if some
+    ]
+    return "\n\n".join([text, *listed])
+
+
+def _place(one: Source | ConnectedNote) -> str:
+    first, last = one.lines
+    lines = f"{first}" if first == last else f"{first}-{last}"
+    return f"{one.path}:{lines}{f' > {one.heading}' if one.heading else ''}"
+
+
+def _beginning(text: str) -> str:
+    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1].rstrip()}…"
+    return "\n".join(f"> {line}".rstrip() for line in shown.strip().splitlines())

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
     from notehop.app.retrieval.cross_encoder import CrossEncoderScorer
     from notehop.app.retrieval.expansion import PRESETS, Expansion, preset
+    from notehop.app.retrieval.freshness import FreshnessPostprocessor
     from notehop.app.retrieval.fusion import FusionRetriever
     from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever
     from notehop.app.retrieval.index_view import IndexView
@@ -29,6 +30,7 @@ __all__ = [
     "ConnectedNotesPostprocessor",
     "CrossEncoderScorer",
     "Expansion",
+    "FreshnessPostprocessor",
     "Fused",
     "FusionRetriever",
     "GraphEnhancedRetriever",
@@ -49,6 +51,7 @@ _HOMES = {
     "ConnectedNotesPostprocessor": "notehop.app.retrieval.connected",
     "CrossEncoderScorer": "notehop.app.retrieval.cross_encoder",
     "Expansion": "notehop.app.retrieval.expansion",
+    "FreshnessPostprocessor": "notehop.app.retrieval.freshness",
     "Fused": "notehop.app.retrieval.reciprocal_rank",
     "FusionRetriever": "notehop.app.retrieval.fusion",
     "GraphEnhancedRetriever": "notehop.app.retrieval.graph_retriever",

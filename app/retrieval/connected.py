@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.bridge.pydantic import ConfigDict, Field
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.connected_links import Linked, Scope, Source, linked_candidates
@@ -27,8 +26,11 @@ from notehop.app.retrieval.connected_order import (
 )
 from notehop.app.retrieval.connected_reason import connection
 from notehop.app.retrieval.expansion import Direction
+from notehop.app.retrieval.freshness import FreshnessPostprocessor
+from notehop.app.retrieval.hit_places import NONE_KNOWN, HitPlace, places_of
 from notehop.app.retrieval.index_view import IndexView, Vector
 from notehop.app.retrieval.nodes import below, fill, is_light, light_hits, noted
+from notehop.app.retrieval.postprocessor import VaultPostprocessor
 from notehop.app.retrieval.query_vector import known_vector, query_vector
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.config.errors import UsageError
@@ -41,16 +43,18 @@ _ROUNDS = 10
 """Times that connected notes are chosen again because one cannot be shown; then there are none."""
 
 
-class ConnectedNotesPostprocessor(BaseNodePostprocessor):
+class ConnectedNotesPostprocessor(VaultPostprocessor):
     """Turns ranked hits into a context: the sources, then the notes one link away from them.
 
     The places of the context are ``context_chunks``, or ``top_k`` + ``max_connected`` if that is
     more. Hand it more hits than ``top_k``: places that no connected note takes go to the next ones.
     Connected notes have ``metadata["role"] == "connected"``, a ``label`` (``C1`` ...), ``reason``,
     ``linked_from`` and ``evidence``, and a score below every source; they are never to be cited.
-    """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+    The hits may be of any retriever: one whose id is that of no chunk is taken for what its
+    metadata's ``path`` or ``file_path`` names (see
+    :func:`notehop.app.retrieval.hit_places.places_of`).
+    """
 
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
     embed_model: BaseEmbedding | None = Field(
@@ -71,16 +75,16 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
     )
     rrf_k: int = Field(default=10, ge=1, description="Rank offset of order context.")
     fill: bool = Field(default=True, description="Places left over go to the next hits.")
+    fresh: FreshnessPostprocessor | None = Field(
+        default=None,
+        exclude=True,
+        description="Holds connected notes against the files: none is shown that is not there.",
+    )
     hidden: Any = Field(
         default=frozenset(),
         exclude=True,
         description="A collection of the paths of notes that are never connected notes.",
     )
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name under which LlamaIndex serialises the component."""
-        return "ConnectedNotesPostprocessor"
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -94,20 +98,23 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
         trace = trace_of(query_bundle)
         with trace.timed(STAGE):
             view = view_for(query_bundle, self.view)
-            paths = view.paths_of(hit.node.node_id for hit in nodes)
             hits = [
-                hit
-                for hit, path in zip(nodes, paths, strict=True)
-                if path is not None or not is_light(hit.node)
+                (hit, place)
+                for hit, place in zip(nodes, places_of(view, nodes), strict=True)
+                if place is not None or not is_light(hit.node)
             ]
             if len(hits) < len(nodes):
                 trace.count(STAGE, stale_hits=len(nodes) - len(hits))
-            vector = self._vector(query_bundle, trace) if hits else None
-            return self._context(view, hits, vector, trace)
+            if hits and not any(place for _, place in hits) and self.max_connected:
+                trace.warn(NONE_KNOWN.format(count=len(hits)))
+            vector = self._vector(query_bundle, view, trace) if hits else None
+            now = view if self.fresh is None else self.fresh.held(view)
+            return self._context(now, hits, vector, trace)
 
-    def _vector(self, query: QueryBundle | None, trace: Trace) -> Vector | None:
+    def _vector(self, query: QueryBundle | None, view: IndexView, trace: Trace) -> Vector | None:
         """Return the query's vector; None, with a warning, if there is no way to get it."""
-        if query is not None and (known := known_vector(query)) is not None:
+        rows = view.chunk_vectors
+        if query is not None and (known := known_vector(query, rows)) is not None:
             return known
         if self.order == "rank":
             # This order compares nothing, and the model may be slow to load.
@@ -119,7 +126,7 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
             )
             return None
         try:
-            return query_vector(query, self.embed_model)
+            return query_vector(query, self.embed_model, rows)
         except UsageError:
             raise
         except Exception as exc:  # noqa: BLE001 - any broken model; said, never swallowed
@@ -132,16 +139,15 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
     def _context(
         self,
         view: IndexView,
-        nodes: Sequence[NodeWithScore],
+        nodes: Sequence[tuple[NodeWithScore, HitPlace | None]],
         vector: Vector | None,
         trace: Trace,
     ) -> list[NodeWithScore]:
-        ids = [node.node.node_id for node in nodes]
-        places = list(zip(ids, view.paths_of(ids), strict=True))
+        places = [place for _, place in nodes]
         sources = [
-            Source(rank, path, id_)
-            for rank, (id_, path) in enumerate(places[: self.top_k], start=1)
-            if path is not None
+            Source(rank, place.path, place.chunk_id)
+            for rank, place in enumerate(places[: self.top_k], start=1)
+            if place is not None
         ]
         # Only the places that a connected note may take are compared with the query.
         linked = (
@@ -151,12 +157,17 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
                 vector,
                 direction=self.direction,
                 scope=self.scope,
-                besides=ids[self.top_k : self.places],
+                besides=[one.chunk_id for one in places[self.top_k : self.places] if one],
             )
             if self.max_connected
             else Linked()
         )
-        hits = [Hit(path, id_, linked.similarities.get(id_)) for id_, path in places]
+        hits = [
+            Hit(place.path, place.chunk_id, linked.similarities.get(place.chunk_id))
+            if place
+            else Hit(None, node.node.node_id, None)
+            for node, place in nodes
+        ]
         candidates = [one for one in linked.candidates if one.path not in self.hidden]
         passed = dict(linked.passed)
         if len(candidates) < len(linked.candidates):
@@ -207,15 +218,19 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
         return max(self.context_chunks, self.top_k + self.max_connected)
 
     def _nodes(
-        self, view: IndexView, nodes: Sequence[NodeWithScore], shared: Places, order: Order
+        self,
+        view: IndexView,
+        nodes: Sequence[tuple[NodeWithScore, HitPlace | None]],
+        shared: Places,
+        order: Order,
     ) -> list[NodeWithScore]:
-        sources = [nodes[at] for at in shared.sources]
+        sources = [_as_source(*nodes[at]) for at in shared.sources]
         chunk_ids = [taken.ranked.candidate.chunk_id for taken in shared.connected]
         filled = fill([*sources, *light_hits([(chunk_id, 1.0) for chunk_id in chunk_ids])], view)
         whole = {hit.node.node_id: hit for hit in filled}
         found = [whole[hit.node.node_id] for hit in sources if hit.node.node_id in whole]
         lowest = min((hit.score or 0.0 for hit in found), default=0.0)
-        near = [view.path_of(hit.node.node_id) or "" for hit in nodes[: self.top_k]]
+        near = [place.path if place else "" for _, place in nodes[: self.top_k]]
         notes = view.notes_at(near) if shared.connected else {}
         for number, taken in enumerate(shared.connected, start=1):
             candidate = taken.ranked.candidate
@@ -224,6 +239,7 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
                     taken,
                     label=f"C{number}",
                     order=order,
+                    near_id=nodes[candidate.hit_rank - 1][0].node.node_id,
                     near_title=notes[near[candidate.hit_rank - 1]].title,
                     far_title=str(whole[candidate.chunk_id].node.metadata["title"]),
                 )
@@ -231,6 +247,14 @@ class ConnectedNotesPostprocessor(BaseNodePostprocessor):
                 node = noted(whole[candidate.chunk_id].node, **metadata)
                 found.append(NodeWithScore(node=node, score=score))
         return found
+
+
+def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
+    """A hit in the role of a source; one of another index gets it, and the path of its note."""
+    if is_light(hit.node) or "role" in hit.node.metadata:
+        return hit
+    path = {"path": place.path} if place else {}
+    return NodeWithScore(node=noted(hit.node, role="source", **path), score=hit.score)
 
 
 def _as_shown(

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from notehop.app.retrieval.connected_order import Candidate, Order, Taken
 from notehop.indexing.shown import on_one_line, without_marks
 from notehop.indexing.vault.model import LinkKind
 
+_SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
+
 
 def connection(
-    taken: Taken, *, label: str, order: Order, near_title: str, far_title: str
+    taken: Taken, *, label: str, order: Order, near_id: str, near_title: str, far_title: str
 ) -> dict[str, Any]:
     """Return the metadata that makes a chunk a connected note.
 
     :param label: ``C1`` ...
     :param order: the order that chose it.
+    :param near_id: id of the source's node.
     :param near_title: title of the source's note.
     :param far_title: title of the connected note.
     """
@@ -31,6 +35,7 @@ def connection(
             "sentence": without_marks(link.sentence),
         },
         "reason": reason(candidate, near_title),
+        "source_id": near_id,
         "evidence": {
             "order": order,
             "direction": "forward" if candidate.forward else "backward",
@@ -75,6 +80,12 @@ def reason(candidate: Candidate, near_title: str) -> str:
         if similarity is not None
     ]
     return f"{words}; similarity to the query: {', '.join(near)}" if near else words
+
+
+def renumbered(reason: str, number: int | None) -> str:
+    """A reason with the number that its source has in a reply; None: the source is not in it."""
+    source = f"source {number}, " if number else ""
+    return _SOURCE.sub(rf"\g<1> {source}", reason)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -75,6 +75,11 @@ class ChangedNote:
         """The note with the title and the aliases it has now."""
         return replace(row, title=self._note.title, aliases=self._note.aliases)
 
+    def says(self, text: str) -> bool:
+        """Whether a text stands in it, line breaks and blanks aside; one without words does."""
+        words = " ".join(text.split())
+        return any(words in " ".join(one.split()) for one in (self._note.text, self._plain.text))
+
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where in the note a plain text stands, not as a part of longer words."""
         whole = self._plain.text

@@ -126,6 +126,17 @@ class CurrentView:
                 found.append(now)
         return found
 
+    def says(self, path: str, id_: str, text: str) -> bool:
+        """Whether a note still says a text; if not, that counts as left out.
+
+        :param id_: of what holds the text, which is no chunk of the index.
+        """
+        look = self._looks([path])[path]
+        if look.there and (look.changed is None or look.changed.says(text)):
+            return True
+        self._leave_out(path, id_, look)
+        return False
+
     def standing(
         self,
         hits: Iterable[NodeWithScore],

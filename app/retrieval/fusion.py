@@ -6,7 +6,7 @@ Touches: index and model, through the retrievers it is given.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
@@ -20,7 +20,7 @@ from notehop.app.retrieval.index_view import Hits
 from notehop.app.retrieval.reciprocal_rank import Fused, fuse, fusing
 from notehop.app.retrieval.signals.candidates import CandidateSignal, PreparedSignal
 from notehop.app.retrieval.signals.signal import SignalRetriever
-from notehop.app.retrieval.trace import Trace, trace_of
+from notehop.app.retrieval.trace import Trace, trace_of, traced
 from notehop.app.retrieval.votes import Candidates, Found, Nodes, Votes, hit_of
 from notehop.app.retrieval.widening import AliasWidening
 from notehop.config.errors import UsageError
@@ -61,6 +61,7 @@ class FusionRetriever(QueryFusionRetriever):
         k: int = 60,
         similarity_top_k: int = 100,
         dispatch: BaseRetriever | None = None,
+        deciding: Collection[str] = (),
         widening: AliasWidening | None = None,
         beside: Beside | None = None,
         callback_manager: CallbackManager | None = None,
@@ -74,6 +75,7 @@ class FusionRetriever(QueryFusionRetriever):
         :param k: rank offset of the fusion, in ranks.
         :param similarity_top_k: how many fused hits at most.
         :param dispatch: finds what the query names exactly; its hits stand before all others.
+        :param deciding: signals whose hits no rerank moves: they have ``metadata["decided_by"]``.
         :param widening: adds to the query of one signal what another found; None leaves it.
         :param beside: threads in which signals are asked while one computes that does it outside
             the interpreter; all are over one fixed generation then. None asks one after the other.
@@ -88,6 +90,7 @@ class FusionRetriever(QueryFusionRetriever):
         self._judges = {name: one for name, one in judges.items() if self._weights[name] > 0}
         self._k = k
         self._dispatch = dispatch
+        self._deciding = frozenset(deciding)
         self._widening = widening
         self._beside = beside or Beside(0)
         # Not the constructor of the base class, which looks for LangChain each time and finds it
@@ -104,7 +107,8 @@ class FusionRetriever(QueryFusionRetriever):
         self._llm = _no_llm()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.shown(self.fused(query_bundle), query_bundle)
+        query = traced(query_bundle, kept=False)
+        return self.shown(self.fused(query), query)
 
     def shown(self, hits: Iterable[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
         """The first of the hits, filled if any of the signals is to give text."""
@@ -170,7 +174,8 @@ class FusionRetriever(QueryFusionRetriever):
                     votes.failures[name] = exc
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.shown(await self.afused(query_bundle), query_bundle)
+        query = traced(query_bundle, kept=False)
+        return self.shown(await self.afused(query), query)
 
     async def afused(
         self, query_bundle: QueryBundle, expand: Expand | None = None, weight: float = 0.0
@@ -233,7 +238,10 @@ class FusionRetriever(QueryFusionRetriever):
         weights = own | {DISPATCH: self._dispatch_weight(votes, sum(own.values()))}
         # In the order of the signals, whichever answered first.
         rankings = {name: votes.rankings[name] for name in weights if name in votes.rankings}
-        return (hit_of(one, votes, weights) for one in fusing(rankings, weights, self._k))
+        return (
+            hit_of(one, votes, weights, self._deciding)
+            for one in fusing(rankings, weights, self._k)
+        )
 
     def _failures(self, votes: Votes) -> dict[str, Exception]:
         """What failed, in the order of the signals, whichever failed first."""

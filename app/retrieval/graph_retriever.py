@@ -18,11 +18,12 @@ from notehop.app.retrieval.connected_links import Source
 from notehop.app.retrieval.expansion import PRESETS, VOTE, Expansion
 from notehop.app.retrieval.filters.allowed import Allowed, among
 from notehop.app.retrieval.fusion import EXPANSION, FusionRetriever
+from notehop.app.retrieval.hit_places import NONE_KNOWN, places_of
 from notehop.app.retrieval.index_view import Hits, IndexView, ViewSource
 from notehop.app.retrieval.neighbours import Neighbour, neighbours_of
 from notehop.app.retrieval.nodes import below, fill, light_node, noted
 from notehop.app.retrieval.query_vector import known_vector
-from notehop.app.retrieval.trace import trace_of, view_for
+from notehop.app.retrieval.trace import trace_of, traced, view_for
 from notehop.indexing.stores.model import ChunkId
 
 SIGNAL = EXPANSION
@@ -82,12 +83,14 @@ class GraphEnhancedRetriever(BaseRetriever):
         self._clock = clock
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        query_bundle = traced(query_bundle, kept=False)
         inner = self._retriever
         if isinstance(inner, FusionRetriever):
             return inner.shown(self._around(inner, query_bundle), query_bundle)
         return self._below(inner.retrieve(query_bundle), query_bundle)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        query_bundle = traced(query_bundle, kept=False)
         inner = self._retriever
         if isinstance(inner, FusionRetriever) and self._expansion.notes:
             joining = _Joining(self, query_bundle)
@@ -120,7 +123,7 @@ class GraphEnhancedRetriever(BaseRetriever):
         trace = trace_of(query)
         with trace.timed(SIGNAL):
             seeds = _seeds(view, candidates, self._expansion.seeds)
-            vector = known_vector(query)
+            vector = known_vector(query, view.chunk_vectors)
             near = neighbours_of(view, seeds, vector, self._expansion, self._clock())
             left = set(among([one.chunk_id for one in near], self._allowed))
             fit = [one for one in near if one.chunk_id in left]
@@ -140,8 +143,17 @@ class GraphEnhancedRetriever(BaseRetriever):
     def _below(self, hits: list[NodeWithScore], query_bundle: QueryBundle) -> list[NodeWithScore]:
         if self._expansion.notes == 0:
             return hits
-        joining, new = self.joining(query_bundle, [hit.node.node_id for hit in hits])
-        added = [one for one in joining if one.chunk_id in new]
+        view = view_for(query_bundle, self._view)
+        places = places_of(view, hits)
+        if hits and not any(places):
+            trace_of(query_bundle).warn(NONE_KNOWN.format(count=len(hits)))
+        joining, new = self.joining(query_bundle, [one.chunk_id for one in places if one])
+        foreign = {
+            place.path
+            for hit, place in zip(hits, places, strict=True)
+            if place is not None and place.chunk_id != hit.node.node_id
+        }
+        added = [one for one in joining if one.chunk_id in new and one.path not in foreign]
         lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
         more = [
             NodeWithScore(
@@ -154,7 +166,6 @@ class GraphEnhancedRetriever(BaseRetriever):
             )
             for rank, one in enumerate(added, start=1)
         ]
-        view = view_for(query_bundle, self._view)
         return hits + (fill(more, view) if self._with_text else more)
 
 

@@ -25,6 +25,10 @@ Hits = Sequence[tuple[ChunkId, float]]
 class VectorRows(Protocol):
     """Vectors of length 1 by id, as an immutable value."""
 
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector."""
+
     def __len__(self) -> int:
         """How many vectors there are."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from posixpath import dirname
 from typing import Any, TypeVar
 
@@ -13,8 +13,9 @@ from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
 
 Node = TypeVar("Node", bound=BaseNode)
 
-FOR_THE_MODEL = frozenset({"title", "heading", "role", "label"})
-"""The metadata that a language model is shown by LlamaIndex's own synthesizers."""
+FOR_THE_MODEL = frozenset({"path", "title", "heading", "role", "label", "reason"})
+"""The metadata that a language model is shown by LlamaIndex's own synthesizers, where it says
+anything: for a connected note, that is the sentence that links to it."""
 
 
 def to_node(chunk: ChunkRow, note: NoteRow, **more: Any) -> TextNode:
@@ -40,9 +41,18 @@ def to_node(chunk: ChunkRow, note: NoteRow, **more: Any) -> TextNode:
     return TextNode(id_=chunk.id, text=chunk.text, metadata=metadata, **_hidden(metadata))
 
 
+class _LightNode(TextNode):
+    """A node without text; LlamaIndex takes nodes of one hash for one node."""
+
+    @property
+    def hash(self) -> str:
+        """The id, in place of a hash of the text and metadata that are not there yet."""
+        return self.node_id
+
+
 def light_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
     """Return a node without text, with metadata shown to no model."""
-    return TextNode(id_=chunk_id, metadata=metadata, **_hidden(metadata))
+    return _LightNode(id_=chunk_id, metadata=metadata, **_hidden(metadata))
 
 
 def light_hits(hits: Hits) -> list[NodeWithScore]:
@@ -51,7 +61,7 @@ def light_hits(hits: Hits) -> list[NodeWithScore]:
     A hit without a positive score is dropped: nothing of it matches the query.
     """
     return [
-        NodeWithScore(node=TextNode(id_=chunk_id), score=float(score))
+        NodeWithScore(node=_LightNode(id_=chunk_id), score=float(score))
         for chunk_id, score in hits
         if score > 0
     ]
@@ -91,9 +101,11 @@ def below(lowest: float, share: float) -> float:
     return lowest - (abs(lowest) or 1.0) * (1.0 - share)
 
 
-def _hidden(metadata: Iterable[str]) -> dict[str, list[str]]:
+def _hidden(metadata: Mapping[str, Any]) -> dict[str, list[str]]:
     """The fields of a node that hide its metadata from models."""
     return {
         "excluded_embed_metadata_keys": list(metadata),
-        "excluded_llm_metadata_keys": [key for key in metadata if key not in FOR_THE_MODEL],
+        "excluded_llm_metadata_keys": [
+            key for key, value in metadata.items() if key not in FOR_THE_MODEL or not value
+        ],
     }

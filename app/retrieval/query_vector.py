@@ -1,4 +1,4 @@
-"""Owns the vector of a query: computed once, kept on the LlamaIndex query bundle.
+"""Owns the vector of a query: computed once for all stages that are handed the same traced query.
 
 Touches: model.
 """
@@ -11,18 +11,18 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import QueryBundle
 
-from notehop.app.retrieval.index_view import Vector
-from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.retrieval.index_view import Vector, VectorRows
+from notehop.app.retrieval.trace import TracedQuery, trace_of
 from notehop.config.errors import QueryError
 from notehop.indexing.embed.query import QueryEmbedder
 
 
-def query_vector(query: QueryBundle, embed_model: BaseEmbedding) -> Vector:
-    """Return the vector of the query, length 1; embeds it unless the bundle holds it already.
+def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorRows) -> Vector:
+    """Return the vector of the query, length 1; embeds it unless it brings one that fits the rows.
 
     :raises QueryError: if the query has no text and no vector.
     """
-    known = known_vector(query)
+    known = known_vector(query, rows)
     if known is not None:
         return known
     texts = _texts(query)
@@ -32,31 +32,46 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding) -> Vector:
     return _kept(query, embed_model.get_agg_embedding_from_queries(texts))
 
 
-async def aquery_vector(query: QueryBundle, embed_model: BaseEmbedding) -> Vector:
+async def aquery_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorRows) -> Vector:
     """Do as :func:`query_vector`, through the asynchronous door of the model."""
-    known = known_vector(query)
+    known = known_vector(query, rows)
     if known is not None:
         return known
     return _kept(query, await embed_model.aget_agg_embedding_from_queries(_texts(query)))
 
 
-def known_vector(query: QueryBundle) -> Vector | None:
-    """Return the vector of the query, length 1, if it holds it; None if it is to be made."""
+def known_vector(query: QueryBundle, rows: VectorRows) -> Vector | None:
+    """Return the vector of the query, length 1, if it has one; None if it is to be made.
+
+    One that a query brings with it, and that is not as long as those of the rows, is of another
+    model: it is left alone, and the query's trace says so, once.
+    """
     if isinstance(query, TracedQuery) and query.vector is not None:
         return query.vector
-    return None if query.embedding is None else _kept(query, query.embedding)
+    if query.embedding is None:
+        return None
+    if len(query.embedding) == rows.dimensions:
+        return _kept(query, query.embedding)
+    trace = trace_of(query)
+    told = (
+        f"the query brought a vector of {len(query.embedding)} numbers, which is of another model "
+        f"than the {rows.dimensions} of the index: it was embedded anew"
+    )
+    if told not in trace.warnings:
+        trace.warn(told)
+    return None
 
 
 def _kept(query: QueryBundle, embedding: list[float]) -> Vector:
     vector = unit(embedding)
-    query.embedding = embedding
     if isinstance(query, TracedQuery):
         query.vector = vector
     return vector
 
 
 def _texts(query: QueryBundle) -> list[str]:
-    texts = [text for text in query.embedding_strs if text.strip()]
+    # Not ``embedding_strs``, which is empty where a query brings a vector.
+    texts = [text for text in query.custom_embedding_strs or [query.query_str] if text.strip()]
     if not texts:
         raise QueryError("the query is empty; write what you look for")
     return texts

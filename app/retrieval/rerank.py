@@ -9,14 +9,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from llama_index.core.bridge.pydantic import ConfigDict, Field
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.fusion import DISPATCH
 from notehop.app.retrieval.index_view import IndexView
 from notehop.app.retrieval.nodes import below, is_light, noted
+from notehop.app.retrieval.postprocessor import VaultPostprocessor
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
+from notehop.app.retrieval.weights import DECIDED_BY
 from notehop.config.errors import ModelError
 from notehop.indexing.nodes.chunks import embedded_prefix
 
@@ -31,23 +32,16 @@ AT_ONCE = 4
 most; more pairs at once are hardly faster on a processor."""
 
 
-DECIDES = 10.0
-"""The weight from which a signal decides by itself, as an intent has it: the newest news of a
-project are what a question for its status is after, however little their text resembles it."""
-
-
-class RerankPostprocessor(BaseNodePostprocessor):
+class RerankPostprocessor(VaultPostprocessor):
     """Orders the best hits by a cross-encoder, which reads query and passage together.
 
     Hits beyond ``candidates`` keep their order below them. What the query names exactly (the
-    dispatched notes) stays first, and so do the hits of a signal that :data:`DECIDES`. A hit that
+    dispatched notes) stays first, and so do hits that signals decided on (``decided_by``). A hit that
     was scored has ``metadata["rerank"]``: ``score``, and ``rank_before`` and ``score_before`` of
     the order that it came in. If the time is over before all candidates are scored, or the model
     cannot be used, the hits stay as they came and the query's trace holds a warning: half a rerank
     would depend on the machine's mood.
     """
-
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
     scorer: Any = Field(exclude=True, description="A Scorer: the cross-encoder.")
@@ -56,11 +50,6 @@ class RerankPostprocessor(BaseNodePostprocessor):
     clock: Callable[[], float] = Field(
         default=time.perf_counter, exclude=True, description="Seconds, for the budget."
     )
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name under which LlamaIndex serialises the component."""
-        return "RerankPostprocessor"
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -146,11 +135,8 @@ def _framed(title: str, headings: tuple[str, ...], text: str) -> str:
 
 def _is_decided(hit: NodeWithScore) -> bool:
     """Whether the place of a hit does not depend on its text."""
-    signals = hit.node.metadata.get("signals", {})
-    return DISPATCH in signals or any(
-        record["rank"] is not None and (record.get("weight") or 0.0) >= DECIDES
-        for record in signals.values()
-    )
+    told = hit.node.metadata
+    return DISPATCH in told.get("signals", {}) or bool(told.get(DECIDED_BY))
 
 
 def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> list[NodeWithScore]:

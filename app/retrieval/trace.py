@@ -38,16 +38,16 @@ class Trace:
 
     ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms``
     maps stage -> milliseconds, added up when a stage runs twice; stages may run beside each other.
-    ``filters`` are those that were
-    applied, as they are written in a query. ``plan`` is None where nothing was ranked. A trace that
-    nobody kept logs its
-    warnings, so that they are never lost.
+    ``text`` is what was searched for, the query without its filters (None until that is known), and
+    ``filters`` are those that were applied, as they are written in a query. ``plan`` is None where
+    nothing was ranked. A trace that nobody kept logs its warnings, so that they are never lost.
     """
 
     kept: bool = True
     warnings: list[str] = field(default_factory=list)
     counts: dict[str, dict[str, int | str]] = field(default_factory=dict)
     timings_ms: dict[str, float] = field(default_factory=dict)
+    text: str | None = None
     filters: list[str] = field(default_factory=list)
     plan: Plan | None = None
 
@@ -77,8 +77,9 @@ class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
     Make one for each query. ``view`` is set by the first stage that opens a generation, so that all
-    stages see the same one; ``vector`` by the first that embeds the query: it is ``embedding``, of
-    length 1.
+    stages see the same one; ``vector``, of length 1, by the first that embeds the query. What is a
+    LlamaIndex query's own is never written to: the caller may ask with it again, or hand it to a
+    retriever with another model.
     """
 
     trace: Trace = field(default_factory=Trace)
@@ -86,14 +87,18 @@ class TracedQuery(QueryBundle):
     vector: Vector | None = field(default=None, repr=False)
 
 
-def traced(query: QueryBundle) -> TracedQuery:
-    """Return the query itself if it carries a trace, else one like it that does."""
+def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
+    """Return the query itself if it carries a trace, else one like it that does.
+
+    :param kept: whether somebody reads that trace; else its warnings are logged.
+    """
     if isinstance(query, TracedQuery):
         return query
     return TracedQuery(
         query_str=query.query_str,
         custom_embedding_strs=query.custom_embedding_strs,
         embedding=query.embedding,
+        trace=Trace(kept=kept),
     )
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from notehop.app.retrieval.index_view import Hits
 from notehop.app.retrieval.nodes import light_node, noted
 from notehop.app.retrieval.reciprocal_rank import Fused
+from notehop.app.retrieval.weights import DECIDED_BY
 from notehop.indexing.stores.model import ChunkId
 
 
@@ -81,14 +82,17 @@ class Candidates(Sequence[ChunkId]):
         return iter(self._ids)
 
 
-def hit_of(fused: Fused, votes: Votes, weights: Mapping[str, float]) -> NodeWithScore:
+def hit_of(
+    fused: Fused, votes: Votes, weights: Mapping[str, float], deciding: Collection[str] = ()
+) -> NodeWithScore:
     """A fused hit, without text, with what each signal said of it."""
     signals = {
         name: {"rank": rank, "score": votes.scores[name][fused.id], "weight": weights[name]}
         for name, rank in fused.ranks.items()
     }
+    record: dict[str, Any] = {"signals": signals}
+    if decided := sorted(name for name in signals if name in deciding):
+        record[DECIDED_BY] = decided
     node = votes.nodes.get(fused.id)
-    with_record = (
-        light_node(fused.id, signals=signals) if node is None else noted(node, signals=signals)
-    )
+    with_record = light_node(fused.id, **record) if node is None else noted(node, **record)
     return NodeWithScore(node=with_record, score=fused.score)

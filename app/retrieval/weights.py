@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+DECIDED_BY = "decided_by"
+"""What the metadata of a hit hold whose place signals decided: their names."""
+
+DECIDING: Mapping[str, frozenset[str]] = {"status": frozenset({"subject", "recent"})}
+"""Intent -> the signals that decide in it: the newest news of a project are what a question for its
+status is after, however little their text resembles it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Signal name -> weight, 0 or more; ``reasons`` tells in words what changed them."""
+    """Signal name -> weight, 0 or more; ``reasons`` tells in words what changed them.
+
+    ``deciding`` are the signals whose hits stand first whatever their text resembles.
+    """
 
     by_signal: Mapping[str, float]
     reasons: tuple[str, ...] = ()
+    deciding: frozenset[str] = frozenset()
 
     def with_changes(self, weights: Mapping[str, float]) -> Weights:
         """Return these weights with some of them set, as an intent does."""

@@ -13,6 +13,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop.app.retrieval.filters.allowed import Allowed, ranked
 from notehop.app.retrieval.index_view import Hits, IndexView, ViewSource
+from notehop.app.retrieval.nodes import light_node
 from notehop.app.retrieval.signals.signal import SignalRetriever, checked_top_k
 from notehop.app.retrieval.trace import view_for
 from notehop.indexing.stores.model import ChunkId
@@ -93,4 +94,4 @@ class LexicalRetriever(SignalRetriever):
 
 
 def _light(chunk_id: ChunkId) -> TextNode:
-    return TextNode(id_=chunk_id)
+    return light_node(chunk_id)

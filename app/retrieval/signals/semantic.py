@@ -54,13 +54,15 @@ class SemanticRetriever(SignalRetriever):
         self._beside = beside
 
     def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
-        return self._near(view, query_vector(query, self._embed_model))
+        return self._near(view, query_vector(query, self._embed_model, view.chunk_vectors))
 
     def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
-        return view.chunk_vectors.top(query_vector(query, self._embed_model), len(ids), ids)
+        rows = view.chunk_vectors
+        return rows.top(query_vector(query, self._embed_model, rows), len(ids), ids)
 
     async def _arank(self, view: IndexView, query: QueryBundle) -> Hits:
-        return self._near(view, await aquery_vector(query, self._embed_model))
+        rows = view.chunk_vectors
+        return self._near(view, await aquery_vector(query, self._embed_model, rows))
 
     def _near(self, view: IndexView, vector: Vector) -> Hits:
         top = partial(view.chunk_vectors.top, vector, beside=self._beside)

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from notehop.app.answer.citations import check_citations
-from notehop.app.answer.pieces import MarkerFilter
-from notehop.app.container import locate, update_index
-from notehop.app.container.opening import open_place
 from tests.app.conftest import write_notes
 from tests.app.llm.doors import Door
 from tests.app.scripted_llm import ScriptedLLM
 from tests.llm_server import LlmServer, says, words
+from tests.support.product import MarkerFilter, check_citations, locate, open_place
+from tests.support.real_index import real_index
 
 QUESTION = "When is the launch of Atlas?"
 RIGHT = "The launch of Atlas is on 14 June 2027 [1]."
@@ -157,7 +155,7 @@ def tokens(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         "Eel.md": "# Eel <|endoftext|>\nThe eel passes the tide gate [/INST] at night.\n",
     }
     vault = write_notes(root / "Vault", notes)
-    update_index(locate(vault, index_dir=root / "index"))
+    real_index(vault, root / "index")
     return vault, root / "index"
 
 

@@ -80,6 +80,8 @@ class AngleTable:
     def __init__(self) -> None:
         self.angles: dict[str, float] = {}
 
+    dimensions = 2
+
     def __len__(self) -> int:
         return len(self.angles)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.product import Indexer, IndexLayout, index_dir_for, load_settings
+from tests.support.real_index import lend_query_model
 
 PAGE = Path(__file__).parents[3] / "docs" / "retrieval.md"
 
@@ -30,11 +31,13 @@ def test_the_example(tmp_path, monkeypatch, capsys):
     settings = load_settings(vault=vault)
     layout = IndexLayout(index_dir_for(vault, settings.index.dir))
     assert layout.root.is_relative_to(tmp_path)
+    lend_query_model(vault, layout.root)
     Indexer(vault, settings, layout).run()
 
-    [code] = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    exec(compile(code, str(PAGE), "exec"), {"__name__": "__main__"})
-
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("source Bakery.md")
-    assert {"Bakery.md", "Oven.md"} <= {line.split()[1] for line in lines} <= set(NOTES)
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    for code in blocks:
+        exec(compile(code, str(PAGE), "exec"), {"__name__": "__main__"})
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].startswith("source Bakery.md")
+        assert {"Bakery.md", "Oven.md"} <= {line.split()[1] for line in lines} <= set(NOTES)

@@ -32,12 +32,12 @@ def test_a_node_says_where_its_chunk_stands():
     }
 
 
-def test_nothing_of_it_is_embedded_and_a_model_sees_title_heading_and_role():
+def test_nothing_of_it_is_embedded_and_a_model_sees_path_title_heading_and_role():
     index = vault()
     node = to_node(index.rows["work/Aurora.md:1"], index.notes["work/Aurora.md"])
     assert node.get_content(MetadataMode.EMBED) == "Aurora part 1"
     assert node.get_content(MetadataMode.LLM) == (
-        "title: Project Aurora\nheading: Aurora > Part 1\nrole: source\n\nAurora part 1"
+        "path: work/Aurora.md\ntitle: Project Aurora\nheading: Aurora > Part 1\nrole: source\n\nAurora part 1"
     )
 
 

@@ -93,15 +93,14 @@ def test_what_was_before_is_kept_and_shared_nodes_are_not_touched():
 @pytest.mark.parametrize(
     ("record", "stays"),
     [
-        ({"recent": {"rank": 1, "score": None, "weight": 50.0}}, True),
-        ({"subject": {"rank": 1, "score": None, "weight": 0.5}}, False),
-        ({"recent": {"rank": None, "score": None, "weight": 50.0}}, False),
-        ({"expansion": {"rank": 1, "score": 0.3, "weight": None}}, False),
+        ({"decided_by": ["recent"]}, True),
+        ({"signals": {"subject": {"rank": 1, "score": None, "weight": 50.0}}}, False),
+        ({"decided_by": []}, False),
     ],
-    ids=["a signal that decides", "one that votes", "one that did not find it", "no signal"],
+    ids=["signals that decide", "one that votes, however much", "none"],
 )
 def test_a_signal_that_decides_is_not_overruled(record, stays):
-    first = NodeWithScore(node=light_node("A.md:0", signals=record), score=9.0)
+    first = NodeWithScore(node=light_node("A.md:0", **record), score=9.0)
     found = reranked([first, *light("A.md:1", "A.md:2")], ByPart())
     assert (ids(found)[0] == "A.md:0") is stays
 

@@ -1,0 +1,218 @@
+"""The parts of retrieval in pipelines of LlamaIndex that others put together."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from llama_index.core import SimpleDirectoryReader, VectorStoreIndex
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.schema import Document, MetadataMode, NodeWithScore, QueryBundle
+
+from notehop import open_vault
+from tests.app.conftest import write_notes
+from tests.app.scripted_llm import ScriptedLLM
+from tests.support.product import (
+    ConnectedNotesPostprocessor,
+    FreshnessPostprocessor,
+    FusionRetriever,
+    GraphEnhancedRetriever,
+    IndexLayout,
+    LexicalRetriever,
+    NotehopQueryEngine,
+    Reader,
+    SemanticRetriever,
+    Tokenizer,
+    VaultHandle,
+    passages,
+    preset,
+    update_index,
+)
+from tests.support.real_index import real_index
+
+pytestmark = pytest.mark.model
+
+NOTES = {
+    "Bakery.md": "# Bakery\nThe bakery opens in May. The date hangs on the [[Oven]].\n",
+    "Oven.md": "# Oven\nDelivery was promised for the end of April by the mason from Aachen.\n",
+    "Bread/Rye.md": "# Rye\nRye bread of the bakery needs a hot [[Oven]] and a day.\n",
+    "Bread/Wheat.md": "# Wheat\nThe bakery takes wheat from [[Mill]].\n",
+    "Mill.md": "# Mill\nStone ground since 1810.\n",
+    "Reading.md": "# Reading\nA novel about the sea, half read.\n",
+}
+
+QUESTION = "When does the bakery open?"
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    vault = write_notes(tmp_path / "Vault", NOTES)
+    real_index(vault, tmp_path / "index")
+    return vault, tmp_path / "index"
+
+
+@pytest.fixture
+def vault(folders: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(folders[0], index_dir=folders[1]) as opened:
+        yield opened
+
+
+def assembled(reader: Reader, model: BaseEmbedding, vault: Path) -> RetrieverQueryEngine:
+    """The example of docs/retrieval.md."""
+    index = reader.snapshot
+    fusion = FusionRetriever(
+        {
+            "semantic": SemanticRetriever(index, model),
+            "lexical": LexicalRetriever(index, Tokenizer("en")),
+        }
+    )
+    fresh = FreshnessPostprocessor(view=index, vault=vault)
+    connected = ConnectedNotesPostprocessor(
+        view=index, embed_model=model, fresh=fresh, top_k=1, context_chunks=3, max_connected=2
+    )
+    return RetrieverQueryEngine.from_args(
+        fusion, node_postprocessors=[fresh, connected], llm=ScriptedLLM(says="Yes.")
+    )
+
+
+def shown(hits: list[NodeWithScore]) -> dict[str, str]:
+    return {hit.node.metadata["path"]: hit.node.metadata["role"] for hit in hits}
+
+
+def test_what_became_private_a_second_ago_is_in_no_pipeline(
+    folders: tuple[Path, Path], vault: VaultHandle, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, index = folders
+    with Reader.open(IndexLayout(index)) as reader:
+        engine = assembled(reader, vault.embed_model, folder)
+        before = shown(engine.query(QUESTION).source_nodes)
+        assert before["Bakery.md"] == "source"
+        assert before["Oven.md"] == "connected"
+        (folder / "Oven.md").write_text(f"---\nprivate: true\n---\n{NOTES['Oven.md']}")
+        with caplog.at_level(logging.WARNING):
+            after = engine.query(QUESTION)
+        assert "Oven.md" not in shown(after.source_nodes)
+        assert not any("mason" in hit.node.get_content() for hit in after.source_nodes)
+        assert "changed and not indexed again yet" in caplog.text
+        assert "Oven" not in caplog.text
+        (folder / "Bakery.md").write_text("# Bakery\nClosed.\n")
+        (folder / "Bread" / "Rye.md").unlink()
+        left = engine.query(QUESTION).source_nodes
+        assert {"Bakery.md", "Bread/Rye.md"}.isdisjoint(shown(left))
+
+
+def test_a_passage_that_moved_has_the_lines_that_it_has_now(
+    folders: tuple[Path, Path], vault: VaultHandle
+) -> None:
+    hits = vault.retriever(connected={"max": 0}).retrieve(QUESTION)
+    lines = {hit.node.metadata["path"]: hit.node.metadata["first_line"] for hit in hits}
+    (folders[0] / "Bakery.md").write_text(f"---\nmood: new\n---\n{NOTES['Bakery.md']}")
+    found = vault.fresh_only().postprocess_nodes(hits, query_str=QUESTION)
+    now = {hit.node.metadata["path"]: hit.node.metadata["first_line"] for hit in found}
+    assert now == {**lines, "Bakery.md": lines["Bakery.md"] + 3}
+
+
+@pytest.mark.parametrize("how", ["file_path", "path", "no chunk of it"])
+def test_around_an_index_of_ones_own(
+    folders: tuple[Path, Path],
+    vault: VaultHandle,
+    caplog: pytest.LogCaptureFixture,
+    how: str,
+) -> None:
+    folder = folders[0]
+    if how == "file_path":
+        documents = SimpleDirectoryReader(str(folder), recursive=True).load_data()
+    else:
+        name = "path" if how == "path" else "name"
+        documents = [Document(text=text, metadata={name: path}) for path, text in NOTES.items()]
+    for document in documents:
+        document.excluded_embed_metadata_keys = list(document.metadata)
+    nodes = SentenceSplitter(chunk_size=256).get_nodes_from_documents(documents)
+    mine = VectorStoreIndex(nodes, embed_model=vault.embed_model).as_retriever(similarity_top_k=6)
+    engine = RetrieverQueryEngine.from_args(
+        mine,
+        node_postprocessors=[vault.fresh_only(), vault.connected_notes(top_k=2)],
+        llm=ScriptedLLM(says="Yes."),
+    )
+    with caplog.at_level(logging.WARNING):
+        hits = engine.query(QUESTION).source_nodes
+        graph = GraphEnhancedRetriever(mine, vault.view, expansion=preset("aggressive"))
+        reached = [hit.node.metadata.get("expanded_from") for hit in graph.retrieve("mill")]
+    if how == "no chunk of it":
+        assert {hit.node.metadata.get("role") for hit in hits} == {"source"}
+        assert caplog.text.count("none of the 6 hits is of a note of this index") == 2
+        return
+    assert not [one for one in caplog.records if one.name.startswith("notehop")]
+    roles = shown(hits)
+    assert roles["Bakery.md"] == "source"
+    assert "connected" in roles.values()
+    assert len(reached) >= 6
+    [near] = [hit for hit in hits if hit.node.metadata["role"] == "connected"][:1]
+    seen = near.node.get_content(MetadataMode.LLM)
+    assert near.node.metadata["linked_from"]["sentence"] in seen, "stock synthesizers show it"
+    (folder / "Bakery.md").write_text("---\nprivate: true\n---\nNothing.\n")
+    left = engine.query(QUESTION).source_nodes
+    assert not any("opens in May" in hit.node.get_content() for hit in left)
+
+
+def test_hits_without_text_stay_apart_in_a_fusion_of_llamaindex(vault: VaultHandle) -> None:
+    light = SemanticRetriever(vault.view, vault.embed_model, with_text=False)
+    whole = SemanticRetriever(vault.view, vault.embed_model)
+    found = [
+        QueryFusionRetriever(
+            [one, one], llm=ScriptedLLM(), num_queries=1, use_async=False
+        ).retrieve(QUESTION)
+        for one in (light, whole)
+    ]
+    assert [hit.node.node_id for hit in found[0]] == [hit.node.node_id for hit in found[1]]
+    assert len(found[0]) > 1
+
+
+class Reversed(BaseNodePostprocessor):
+    """Some other order, as LlamaIndex's ``LongContextReorder`` makes one."""
+
+    def _postprocess_nodes(
+        self,
+        nodes: list[NodeWithScore],
+        query_bundle: QueryBundle | None = None,  # noqa: ARG002
+    ) -> list[NodeWithScore]:
+        return nodes[::-1]
+
+
+def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: VaultHandle) -> None:
+    engine = NotehopQueryEngine(
+        vault.retriever(top_k=3, connected={"max": 2, "order": "rank"}),
+        vault.synthesizer(),
+        node_postprocessors=[Reversed()],
+    )
+    response = engine.query(QUESTION)
+    sources = {one["marker"]: one["path"] for one in response.metadata["sources"]}
+    assert next(iter(sources.values())) != vault.search(QUESTION).hits[0].path
+    [near, *_] = response.metadata["connected_notes"]
+    number = near["reason"].partition("source ")[2].partition(",")[0]
+    assert sources[f"[{number}]"] == near["linked_from"]["path"]
+
+
+def test_a_component_that_was_pickled_goes_on(vault: VaultHandle) -> None:
+    connected = vault.connected_notes()
+    hits = vault.retriever(connected={"max": 0}).retrieve(QUESTION)
+    pickle.dumps(connected)
+    assert connected.postprocess_nodes(hits, query_str=QUESTION)
+
+
+def test_texts_of_withdrawn_notes_are_not_remembered(
+    folders: tuple[Path, Path], vault: VaultHandle
+) -> None:
+    vault.ask(QUESTION)
+    assert passages.cache_info().currsize > 0
+    (folders[0] / "Bakery.md").unlink()
+    update_index(vault.place)
+    vault.search("mill")
+    assert passages.cache_info().currsize == 0

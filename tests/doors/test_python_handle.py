@@ -1,0 +1,216 @@
+"""What a developer who knows LlamaIndex does with an opened vault."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from llama_index.core import VectorStoreIndex
+from llama_index.core.embeddings import MockEmbedding
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.tools import FunctionTool
+
+from notehop import open_vault
+from tests.app.conftest import write_notes
+from tests.app.scripted_llm import ScriptedLLM
+from tests.support.product import (
+    BrowseQuery,
+    CaptureQuery,
+    EmbedQuery,
+    NotehopQueryEngine,
+    QueryError,
+    TracedQuery,
+    UsageError,
+    VaultHandle,
+)
+from tests.support.real_index import real_index
+
+pytestmark = pytest.mark.model
+
+NOTES = {
+    "Daily/2026-10-04.md": "The oyster beds were dredged today. See [[Shell Line]].\n",
+    "Daily/2026-10-05.md": "---\ntags: [private]\n---\nThe oyster beds belong to a rival, quietly.\n",
+    "Projects/Shell Line.md": "# Shell Line\nOyster beds lie along the dyke and break the waves.\n",
+    "Topics/Oysters.md": "# Oysters\nOyster beds need clean water and a firm ground.\n",
+}
+
+ASKED = "path:Daily -tag:private oyster beds"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    root = tmp_path_factory.mktemp("handle")
+    vault = write_notes(root / "Vault", NOTES)
+    real_index(vault, root / "index")
+    return vault, root / "index"
+
+
+@pytest.fixture(scope="module")
+def vault(index: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(index[0], index_dir=index[1]) as opened:
+        yield opened
+
+
+def paths(hits: list[NodeWithScore]) -> set[str]:
+    return {hit.node.metadata["path"] for hit in hits}
+
+
+def test_a_query_that_is_used_twice_keeps_its_filters(vault: VaultHandle) -> None:
+    retriever = vault.retriever(connected={"max": 0})
+    for query in (TracedQuery(ASKED), QueryBundle(ASKED)):
+        for _ in range(2):
+            assert paths(retriever.retrieve(query)) == {"Daily/2026-10-04.md"}
+        assert query.query_str == ASKED
+        assert query.embedding is None
+
+
+def test_two_retrievers_of_one_vault_keep_the_filters_of_their_query(vault: VaultHandle) -> None:
+    both = [vault.retriever(), vault.retriever(intent="discovery")]
+    fused = QueryFusionRetriever(both, llm=ScriptedLLM(), num_queries=1, use_async=False)
+    engine = NotehopQueryEngine(fused, vault.synthesizer())
+    response = engine.query(ASKED)
+    assert paths(response.source_nodes) == {"Daily/2026-10-04.md"}
+    engine = vault.query_engine(connected={"max": 0})
+    assert paths(engine.query(ASKED).source_nodes) == {"Daily/2026-10-04.md"}
+
+
+def test_an_answer_is_to_the_question_without_its_filters(index: tuple[Path, Path]) -> None:
+    llm = ScriptedLLM(says="They were dredged [1].")
+    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+        vault.query_engine().query(ASKED)
+        vault.ask(ASKED)
+        list(vault.stream(ASKED))
+    assert [asked.rpartition("Question:")[2].strip() for asked in llm.asked] == [
+        "oyster beds\nassistant:"
+    ] * 3
+
+
+class Hybrid(BaseRetriever):
+    """The documented way to join retrievers: one bundle for both."""
+
+    def __init__(self, *retrievers: BaseRetriever) -> None:
+        super().__init__()
+        self.retrievers = retrievers
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [hit for one in self.retrievers for hit in one.retrieve(query_bundle)]
+
+
+@pytest.mark.parametrize("connected", [{}, {"max": 0}])
+def test_the_vector_of_another_model_is_no_reason_to_find_less(
+    vault: VaultHandle, caplog: pytest.LogCaptureFixture, connected: dict[str, int]
+) -> None:
+    other = VectorStoreIndex([TextNode(text="x")], embed_model=MockEmbedding(1536))
+    ours = vault.retriever(connected=connected)
+    with caplog.at_level(logging.WARNING):
+        hits = Hybrid(other.as_retriever(), ours).retrieve("molluscs by the sea")[1:]
+    assert [hit.node.node_id for hit in hits] == [
+        hit.node.node_id for hit in ours.retrieve("molluscs by the sea")
+    ]
+    assert any("semantic" in hit.node.metadata.get("signals", {}) for hit in hits)
+    assert "1536 numbers" in caplog.text
+    assert "embedded anew" in caplog.text
+
+
+def test_ours_leaves_no_vector_for_another_model(vault: VaultHandle) -> None:
+    other = VectorStoreIndex([TextNode(text="x")], embed_model=MockEmbedding(1536))
+    hits = Hybrid(vault.retriever(), other.as_retriever()).retrieve("oyster beds")
+    assert hits[-1].node.get_content() == "x"
+
+
+def test_a_retriever_logs_its_warnings(
+    vault: VaultHandle, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert vault.retriever().retrieve("oyster beds tag:nothing-has-it") == []
+    assert "tag:nothing-has-it" in caplog.text
+    caplog.clear()
+    query = TracedQuery("oyster beds tag:nothing-has-it")
+    with caplog.at_level(logging.WARNING):
+        vault.retriever().retrieve(query)
+    assert caplog.text == ""
+    assert "tag:nothing-has-it" in "\n".join(query.trace.warnings)
+
+
+def test_prompts_belong_to_an_engine(index: tuple[Path, Path]) -> None:
+    llm = ScriptedLLM(says="Yes [1].")
+    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+        own, other = vault.query_engine(), vault.query_engine()
+        prompt = PromptTemplate("MINE {context_str} {query_str}")
+        own.update_prompts({"response_synthesizer:answer_prompt": prompt})
+        own.query("oyster beds")
+        other.query("oyster beds")
+        vault.ask("oyster beds")
+        vault.query_engine().query("oyster beds")
+    assert ["MINE" in asked for asked in llm.asked] == [True, False, False, False]
+
+
+def test_a_closed_vault_answers_nothing(index: tuple[Path, Path]) -> None:
+    vault = open_vault(index[0], index_dir=index[1])
+    retriever, engine = vault.retriever(), vault.query_engine()
+    vault.search("oyster beds")
+    vault.close()
+    vault.close()
+    before = sorted(path.name for path in index[0].rglob("*.md"))
+    for call in (
+        lambda: vault.search("oyster beds"),
+        lambda: vault.ask("oyster beds"),
+        lambda: vault.stream("oyster beds"),
+        lambda: vault.browse(BrowseQuery(seeds=["Oysters"])),
+        lambda: vault.note("Oysters"),
+        vault.graph,
+        lambda: vault.capture(CaptureQuery(text="Late.")),
+        lambda: vault.embed(EmbedQuery(texts=["x"])),
+        vault.status,
+        vault.warm,
+        lambda: vault.generation,
+        lambda: retriever.retrieve("oyster beds"),
+        lambda: engine.query("oyster beds"),
+        vault.query_engine,
+    ):
+        with pytest.raises(UsageError, match="was closed"):
+            call()
+    assert sorted(path.name for path in index[0].rglob("*.md")) == before
+    assert vault.name == "Vault"
+
+
+def test_methods_are_tools(vault: VaultHandle) -> None:
+    for name in ("ask", "search", "browse", "themes", "note", "graph", "capture", "embed"):
+        tool = FunctionTool.from_defaults(getattr(vault, name))
+        assert tool.metadata.get_parameters_dict()["properties"], name
+    found = FunctionTool.from_defaults(vault.search).call(query="oyster beds")
+    assert "[1] " in found.content
+    assert len(found.content) < 3_000
+    assert "> Oyster beds" in found.content
+    browsed = FunctionTool.from_defaults(vault.browse).call(query={"seeds": ["Shell Line"]})
+    assert "Daily/2026-10-04.md" in browsed.content
+
+
+def test_the_text_of_an_answer_holds_its_doubts(index: tuple[Path, Path]) -> None:
+    llm = ScriptedLLM(says="They cost 99,000 pounds a year [1]. They are red.")
+    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+        answer = vault.ask("oyster beds")
+        response = vault.query_engine().query("oyster beds")
+    text = str(answer)
+    assert text.startswith(answer.answer)
+    assert f"[1] {answer.citations[0].path}:" in text
+    assert "They cost 99,000 pounds a year [1]. (its sources do not have: 99,000" in text
+    assert "They are red. (it names no source)" in text
+    assert len(text) < 2_500
+    assert len(response.metadata["doubts"]) == 2
+
+
+def test_a_refusal_needs_no_source(index: tuple[Path, Path]) -> None:
+    llm = ScriptedLLM(says="The vault does not say.")
+    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+        assert vault.ask("oyster beds").warnings == []
+
+
+@pytest.mark.parametrize("query", [None, 5, ["oyster"]])
+def test_what_is_no_query_is_told(vault: VaultHandle, query: object) -> None:
+    with pytest.raises(QueryError, match="hand in a text"):
+        vault.search(query)  # type: ignore[arg-type]
