@@ -9,7 +9,7 @@ EVAL_DATA ?= ../shared/data
 export PYTHONUTF8 := 1
 export WITHOUT_BROWSER
 
-.PHONY: build/package setup demo browser test test-all check bench soak eval eval-answers docs clean
+.PHONY: build/package setup demo browser test test-all record mutants check bench soak eval eval-answers docs clean
 
 setup: .venv/.installed
 
@@ -54,6 +54,11 @@ test: setup browser
 test-all: setup browser
 	$(PYTEST)
 
+# The replies that tests/recorded holds the product to: look at the difference before you commit it.
+record: setup
+	$(BIN)/python -m pytest tests/recorded --record -q
+	git diff --stat tests/recorded
+
 # The package as an install lays it out, for tools that read files and import nothing.
 build/package:
 	@rm -rf $@ && mkdir -p $@
@@ -65,6 +70,10 @@ check: setup build/package
 	$(BIN)/mypy
 	cd build/package && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 	$(BIN)/python docs/generate.py --check
+
+# Faults planted one at a time: does the suite see them? ONLY=stores for those of some files.
+mutants: setup
+	$(BIN)/python tests/mutants.py $(ONLY)
 
 bench: setup
 	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o timeout=3600 -s -q

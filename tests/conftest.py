@@ -21,6 +21,11 @@ settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Write the replies on record anew, instead of comparing with them."""
+    parser.addoption("--record", action="store_true", help="write tests/recorded anew")
+
+
 LONGEST = ("test_points.py", "test_damage.py", "test_state_machine.py", "test_disk.py")
 """Files that begin first, so that no process waits for another one at the end."""
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing.pipeline.readable_model import ReadableModel
 from tests.support.product import Indexer, IndexLayout, Reader, Tokenizer, load_settings
+from tests.support.readable_model import ReadableModel
 
 VAULTS = Path(__file__).parent.parent / "vaults"
 

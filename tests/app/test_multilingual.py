@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from tests.app.conftest import write_notes
+from tests.support.notes import write_notes
 from tests.support.product import IndexMismatch, VaultHandle, load_settings, locate, update_index
 
 NOTES = {

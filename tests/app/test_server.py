@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,6 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.support.processes import notehop_serve, until
 from tests.support.product import (
     AlreadyServed,
     Announcement,
@@ -97,29 +95,12 @@ def test_a_token_is_no_part_of_what_a_reply_depends_on(
 
 @contextmanager
 def served(
-    where: list[str], *more: str, **environment: str
+    where: tuple[Path, Path], *more: str, **variables: str
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """``notehop serve`` as a process, and where it is."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", *where, *more],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment},
-    ) as process:
-        try:
-            assert process.stderr is not None
-            said = process.stderr.readline()
-            assert "notehop answers for" in said, said
-            url = said.split(" at ")[1].split(" ")[0]
-            while status_of(f"{url}/health/ready") != 200:
-                time.sleep(0.05)
-            yield url, process
-        finally:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(30)
-            finally:
-                process.kill()
+    """``notehop serve``, ready to answer."""
+    with notehop_serve(*where, *more, **variables) as (url, process):
+        until(lambda: status_of(f"{url}/health/ready") == 200)
+        yield url, process
 
 
 def status_of(url: str, token: str | None = None) -> int:
@@ -141,7 +122,7 @@ def test_a_server_with_a_token_answers_the_commands_of_its_user(
     def not_here(*_: object) -> None:
         raise AssertionError("the command did the work itself")
 
-    with served(where, "--log-level", "info", NOTEHOP_SERVER__TOKEN=TOKEN) as (url, process):
+    with served(indexed, "--log-level", "info", NOTEHOP_SERVER__TOKEN=TOKEN) as (url, process):
         assert IndexLayout(indexed[1]).server.is_file()
         with monkeypatch.context() as patched:
             patched.setattr("notehop.app.container.opening.open_place", not_here)
@@ -170,7 +151,7 @@ def test_a_server_with_a_token_answers_the_commands_of_its_user(
 @pytest.mark.model
 def test_a_vault_that_is_served_already_is_said_to_be(indexed: tuple[Path, Path]) -> None:
     where = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
-    with served(where) as (url, process):
+    with served(indexed) as (url, process):
         port = url.rpartition(":")[2]
         again = CliRunner().invoke(app, ["serve", "--no-watch", "--port", port, *where])
         assert again.exit_code == 0, again.output

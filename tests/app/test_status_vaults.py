@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from tests.app.conftest import write_notes
+from tests.support.notes import write_notes
 from tests.support.product import VaultHandle
 from tests.support.real_index import real_index
 

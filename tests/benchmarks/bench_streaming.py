@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.benchmarks.pairs import p50, p95, say
-from tests.llm_server import PATIENCE, LlmServer, llm_server, says, stalls
+from tests.support.llm_server import PATIENCE, LlmServer, llm_server, says, stalls
 
 pytestmark = pytest.mark.bench
 

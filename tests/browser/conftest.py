@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import uvicorn
 from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen
 from playwright.sync_api import Browser, sync_playwright
 from pydantic import PrivateAttr
 
-from tests.app.scripted_llm import ScriptedLLM
 from tests.browser.find_browser import find_browser
 from tests.browser.looks import LOOKS, Look, Opened, watched
+from tests.support.processes import notehop_serve
+from tests.support.scripted_llm import ScriptedLLM
+from tests.support.serving import serving
 
 ROOT = Path(__file__).parents[2]
 WITHOUT = "WITHOUT_BROWSER"
@@ -66,26 +63,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def site(demo: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of ``notehop serve`` over the demo vault, as users start it."""
-    vault, index = demo
     home = tmp_path_factory.mktemp("home")
-    command = [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", "--json"]
-    with subprocess.Popen(
-        [*command, "--vault", str(vault), "--index-dir", str(index)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT)},
-    ) as server:
-        assert server.stdout is not None
-        assert server.stderr is not None
-        told = server.stdout.read(1)
-        assert told, server.stderr.read()
-        while not told.rstrip().endswith("}"):
-            told += server.stdout.readline()
-        yield json.loads(told)["url"]
-        server.terminate()
-        _, errors = server.communicate(timeout=30)
-    assert "Traceback" not in errors, errors
+    with notehop_serve(*demo, HOME=str(home)) as (url, process):
+        yield url
+    assert process.stderr is not None
+    assert "Traceback" not in process.stderr.read()
 
 
 @pytest.fixture
@@ -176,27 +158,6 @@ HOSTILE = {
 }
 
 
-@contextmanager
-def serving(app: object) -> Iterator[str]:
-    """Serve an app from a thread of this process."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, ws="none"))  # type: ignore[arg-type]
-    begun = threading.Event()
-    started = server.startup
-
-    async def startup(sockets: object = None) -> None:
-        await started(sockets)  # type: ignore[arg-type]
-        begun.set()
-
-    server.startup = startup  # type: ignore[method-assign, assignment]
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    assert begun.wait(60)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(30)
-
-
 @pytest.fixture(scope="session")
 def slow() -> SlowLLM:
     """The language model of the guarded server."""
@@ -213,8 +174,8 @@ def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
     desks = Desks(load_settings().server)
     parts = (Part(routes(opened, desks.lookups.run).routes),)
     app = create_app(opened, tokens=(TOKEN,), parts=parts, desks=desks)
-    with serving(app) as url:
-        yield url
+    with serving(app) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture

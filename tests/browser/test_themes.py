@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import serving
 from tests.browser.looks import Look, Opened, assert_accessible, assert_fits, watched
+from tests.support.serving import serving
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def themed(demo: tuple[Path, Path]) -> Iterator[str]:
     with open_place(place) as opened:
         opened.warm()
         part = Part(routes(opened, desks.lookups.run).routes)
-        with serving(create_app(opened, parts=(part,), desks=desks)) as url:
-            yield url
+        with serving(create_app(opened, parts=(part,), desks=desks)) as port:
+            yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import Document, MetadataMode, NodeWithScore, QueryBundle
 
 from notehop import open_vault
-from tests.app.conftest import write_notes
-from tests.app.scripted_llm import ScriptedLLM
+from tests.support.notes import write_notes
 from tests.support.product import (
     ConnectedNotesPostprocessor,
     FreshnessPostprocessor,
@@ -36,6 +35,7 @@ from tests.support.product import (
     update_index,
 )
 from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
 

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from notehop.config import load_settings
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch import follow as follow_module
-from notehop.indexing.watch.follow import Following, _index
+from tests.support.product import Following, IndexLayout, _index, load_settings
+from tests.support.product import follow as follow_module
 
 SLOW_TO_END = """
 import signal, sys, time

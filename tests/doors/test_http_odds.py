@@ -15,11 +15,11 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
 from notehop import open_vault
-from tests.app.api.served import Said, request, say, serving
-from tests.app.conftest import NOTES, write_notes
 from tests.app.mcp.test_hostile import Here
+from tests.support.notes import NOTES, write_notes
 from tests.support.product import create_app, make_server
 from tests.support.real_index import real_index
+from tests.support.serving import Said, request, say, serving
 
 pytestmark = pytest.mark.model
 

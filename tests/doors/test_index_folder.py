@@ -13,9 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from notehop import index_vault, open_vault
-from notehop.app.cli.program import app
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.reader import Reader
+from tests.support.product import IndexLayout, Reader, app
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model

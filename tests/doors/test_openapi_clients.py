@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from notehop import open_vault
-from tests.app.api.served import serving
 from tests.support.product import create_app
+from tests.support.serving import serving
 
 pytestmark = pytest.mark.model
 

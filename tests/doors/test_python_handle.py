@@ -15,8 +15,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool
 
 from notehop import open_vault
-from tests.app.conftest import write_notes
-from tests.app.scripted_llm import ScriptedLLM
+from tests.support.notes import write_notes
 from tests.support.product import (
     BrowseQuery,
     CaptureQuery,
@@ -28,6 +27,7 @@ from tests.support.product import (
     VaultHandle,
 )
 from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
 

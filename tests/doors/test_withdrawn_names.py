@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from notehop import open_vault
-from notehop.app.container import VaultHandle
-from notehop.app.models import BrowseQuery
-from notehop.config.errors import NoteMissing
+from tests.support.product import BrowseQuery, NoteMissing, VaultHandle
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model

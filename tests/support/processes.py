@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).parents[2]
+NOTEHOP = (sys.executable, "-m", "notehop.app")
+PATIENCE = 60.0
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -26,3 +34,52 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def notehop_serve(
+    vault: Path,
+    index: Path,
+    *more: str,
+    watch: bool = False,
+    ends: int = signal.SIGTERM,
+    **variables: str,
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """``notehop serve`` on a free port: its address once it listens, and the process.
+
+    Its standard error was read up to the line that says so. When the block ends the process is told
+    to end, and must.
+
+    :param more: further words of the command.
+    :param ends: the signal that tells it to.
+    :param variables: of its environment.
+    """
+    words = ["serve", "--port", "0", *([] if watch else ["--no-watch"])]
+    where = ["--vault", str(vault), "--index-dir", str(index)]
+    with subprocess.Popen(
+        [*NOTEHOP, *words, *where, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(**variables),
+    ) as process:
+        try:
+            assert process.stderr is not None
+            said: list[str] = []
+            while not said or "notehop answers for" not in said[-1]:
+                said.append(process.stderr.readline())
+                assert said[-1], "".join(said)
+            yield said[-1].split(" at ")[1].split(" ")[0], process
+            process.send_signal(ends)
+            assert process.wait(PATIENCE) == (0 if ends == signal.SIGTERM else -ends)
+        finally:
+            process.kill()
+
+
+def until(happens: Callable[[], T], patience: float = PATIENCE) -> T:
+    """Wait for what is true in the end, and return it."""
+    end = time.monotonic() + patience
+    while not (found := happens()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found

@@ -77,6 +77,10 @@ _HOMES: dict[str, str] = {
     "notehop.app.container.themes": "_first_left",
     "notehop.app.container.update": "update_index",
     "notehop.app.demo": "demo_questions demo_vault",
+    "notehop.app.evaluation.answer_sets": (
+        "AnswerQuestion conclusion measured opening=answer_sets_opening read_answer_set "
+        "Replied rows"
+    ),
     "notehop.app.evaluation.answers": "answer_values Answered ANSWERS drawn refusal strangers",
     "notehop.app.evaluation.asking": "ask_all Context",
     "notehop.app.evaluation.comparison": "Change compare Evaluated Row",
@@ -134,6 +138,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.intents": "about names_of read=intents_read",
     "notehop.app.retrieval.nodes": "light_node",
     "notehop.app.retrieval.proper_names": "proper_names",
+    "notehop.app.retrieval.reciprocal_rank": "fuse",
     "notehop.app.retrieval.rerank": "AT_ONCE RerankPostprocessor",
     "notehop.app.retrieval.signals.graph": "GraphSignal NOTES",
     "notehop.app.retrieval.signals.lexical": "LexicalRetriever",
@@ -172,7 +177,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.capture.text": "note_text tag_names",
     "notehop.indexing.capture.write": "write_new",
     "notehop.indexing.changes": "changes_since scan",
-    "notehop.indexing.embed": "onnx_export multilingual",
+    "notehop.indexing.embed": "multilingual onnx_export",
     "notehop.indexing.embed.bulk": "BulkEmbedder load_bulk",
     "notehop.indexing.embed.bundled": "bundled_folder",
     "notehop.indexing.embed.card": "check_dimensions model_identity native_dimensions read_card",
@@ -183,6 +188,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.multilingual": "multilingual_file MULTILINGUAL_NAME",
     "notehop.indexing.embed.onnx_export": "export_query_door keep_packed_door",
     "notehop.indexing.embed.packed": "PackedModel",
+    "notehop.indexing.embed.passes": "even_width thread_shares",
     "notehop.indexing.embed.precision": "MIN_COSINE PROBES",
     "notehop.indexing.embed.query": "load_query QueryEmbedder",
     "notehop.indexing.embed.tokens": "TokenOffsets",
@@ -291,7 +297,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.watch": "events follow follower notices pace",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING Reported VaultEvents",
     "notehop.indexing.watch.folders": "folders_of",
-    "notehop.indexing.watch.follow": "follow=follow_follow Following",
+    "notehop.indexing.watch.follow": "_index follow=follow_follow Following",
     "notehop.indexing.watch.follower": "Bulky Follower",
     "notehop.indexing.watch.state": "Phase read_watch_state Watching",
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.scripted_llm import ScriptedLLM
 from tests.support.product import KEPT, LONGEST, Turn, history, standalone
+from tests.support.scripted_llm import ScriptedLLM
 
 
 def words(text: str) -> int:

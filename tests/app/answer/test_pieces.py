@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.app.answer.citations import check_citations
-from notehop.app.answer.pieces import MarkerFilter, sentences_of
+from tests.support.product import MarkerFilter, check_citations, sentences_of
 
 MARKERS, LABELS = ("[1]", "[2]"), ("C1",)
 

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.app.api.served import request
 from tests.support.product import MAX_BODY
+from tests.support.serving import request
 
 TOKEN = "a-token-of-the-tests-0123456789"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.api.served import serving
 from tests.support.product import create_app, locate, open_place
+from tests.support.serving import serving
 
 pytestmark = pytest.mark.model
 

@@ -13,7 +13,6 @@ import pytest
 
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import CASES, TOKEN, Case
-from tests.app.api.served import Said, request, say, serving
 from tests.support.product import (
     HEADERS,
     Desks,
@@ -26,6 +25,7 @@ from tests.support.product import (
     open_place,
     routes,
 )
+from tests.support.serving import Said, request, say, serving
 
 pytestmark = pytest.mark.model
 

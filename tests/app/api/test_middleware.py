@@ -15,7 +15,6 @@ from fastapi.testclient import TestClient
 
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import TOKEN
-from tests.app.api.served import request, say, serving
 from tests.support.product import (
     GUESSES,
     REMEMBERED,
@@ -37,6 +36,7 @@ from tests.support.product import (
     protocol,
     request_id,
 )
+from tests.support.serving import request, say, serving
 
 HOME = "http://127.0.0.1:8765"
 OBSIDIAN = "app://obsidian.md"

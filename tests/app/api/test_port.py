@@ -7,8 +7,8 @@ import socket
 import pytest
 
 from tests.app.api.fake_vault import FakeVault
-from tests.app.api.served import serving
 from tests.support.product import NotehopError, PortTaken, UsageError, create_app, listen, url_of
+from tests.support.serving import serving
 
 
 def test_a_free_port() -> None:

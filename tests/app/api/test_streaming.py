@@ -13,7 +13,6 @@ import pytest
 from fastapi import FastAPI
 
 from tests.app.api.fake_vault import FakeVault
-from tests.app.api.served import serving
 from tests.support.product import (
     DoneEvent,
     ErrorEvent,
@@ -26,6 +25,7 @@ from tests.support.product import (
     http_problem,
     load_settings,
 )
+from tests.support.serving import serving
 
 SOON = 20
 """Seconds after which something that should have happened is taken not to."""

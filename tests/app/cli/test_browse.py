@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from tests.app.container.built import built
+from tests.support.notes import built
 from tests.support.product import app
 
 NOTES = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from tests.app.container.built import built, place_of
+from tests.support.notes import built, place_of
 from tests.support.product import DoctorReport, Place, WriterLock, app
 
 NOTES = {

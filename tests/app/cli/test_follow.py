@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from tests.support.processes import environment, notehop_serve, until
 from tests.support.product import Catalog, IndexLayout, read_watch_state
 from tests.support.real_index import lend_query_model
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 LONG = 90.0
-
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "OMP_NUM_THREADS": "1"}
-
-
-def until(true: Callable[[], Any]) -> Any:
-    end = time.monotonic() + LONG
-    while not (found := true()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return found
 
 
 def ask(url: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -49,37 +37,20 @@ def test_a_server_builds_follows_and_takes_its_follower_with_it(tmp_path: Path) 
     (vault / "tides.md").write_text("# Tides\nThe divers wait for the neap tide.")
     lend_query_model(vault, layout.root)
     (vault / "walls.md").write_text("# Walls\nStones for the harbour wall. See [[tides]].")
-    command = [sys.executable, "-m", "notehop.app", "serve", "--json", "--port", "0"]
-    with subprocess.Popen(
-        [*command, "--vault", str(vault), "--index-dir", str(layout.root)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
-        text=True,
-    ) as server:
-        try:
-            assert server.stdout is not None
-            # The document ends with a brace of its own.
-            said = ""
-            while not said.endswith("}\n"):
-                said += server.stdout.readline()
-            url = json.loads(said)["url"]
-            until(lambda: (s := read_watch_state(layout)) and s.checked)
-            (vault / "tides.md").write_text("# Tides\nThe surveyors wait for the spring tide.")
-            (vault / "boats.md").write_text("# Boats\nThe ferry sails at nine.")
-            until(lambda: _knows(layout, "boats.md", "nine"))
-            until(lambda: _knows(layout, "tides.md", "surveyors"))
-            hits = ask(url, "/search", {"query": "who waits for the tide?"})["hits"]
-            assert "surveyors" in hits[0]["text"]
-            assert not any("divers" in hit["text"] for hit in hits)
-            state = read_watch_state(layout)
-            assert state is not None
-            assert state.command == "notehop serve"
-            # Killed, it cannot say goodbye: the follower ends all the same.
-            server.send_signal(signal.SIGKILL)
-            until(lambda: not psutil.pid_exists(state.pid))
-        finally:
-            server.kill()
+    with notehop_serve(vault, layout.root, watch=True, ends=signal.SIGKILL) as (url, _):
+        until(lambda: (s := read_watch_state(layout)) and s.checked)
+        (vault / "tides.md").write_text("# Tides\nThe surveyors wait for the spring tide.")
+        (vault / "boats.md").write_text("# Boats\nThe ferry sails at nine.")
+        until(lambda: _knows(layout, "boats.md", "nine"))
+        until(lambda: _knows(layout, "tides.md", "surveyors"))
+        hits = ask(url, "/search", {"query": "who waits for the tide?"})["hits"]
+        assert "surveyors" in hits[0]["text"]
+        assert not any("divers" in hit["text"] for hit in hits)
+        state = read_watch_state(layout)
+        assert state is not None
+        assert state.command == "notehop serve"
+    # Killed, it cannot say goodbye: the follower ends all the same.
+    until(lambda: not psutil.pid_exists(state.pid))
 
 
 def test_indexing_that_goes_on(tmp_path: Path) -> None:
@@ -94,7 +65,7 @@ def test_indexing_that_goes_on(tmp_path: Path) -> None:
         [*command, "--index-dir", str(layout.root)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
+        env=environment(),
         text=True,
     ) as process:
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,23 +12,19 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "notehop.app"]
+from tests.support.processes import NOTEHOP, environment
 
 
 def notehop(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
+        [*NOTEHOP, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
         cwd=cwd,
-        env=_environment(),
+        env=environment(),
         check=False,
     )
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "OMP_NUM_THREADS": "1"}
 
 
 @pytest.mark.parametrize(
@@ -50,10 +45,10 @@ def test_exit_codes(arguments: Sequence[str], code: int, tmp_path: Path) -> None
 def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("[[b]]\n" * 20_000)
     with subprocess.Popen(
-        [*COMMAND, "links", str(tmp_path)],
+        [*NOTEHOP, "links", str(tmp_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=_environment(),
+        env=environment(),
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -73,7 +68,7 @@ def test_starting_loads_nothing_heavy() -> None:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        env=_environment(),
+        env=environment(),
         timeout=60,
         check=True,
     )
@@ -94,7 +89,7 @@ def test_searching_loads_no_torch(indexed: tuple[Path, Path]) -> None:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        env=_environment(),
+        env=environment(),
         timeout=120,
         check=True,
     )
@@ -119,11 +114,11 @@ def test_serve_answers_and_stops_when_told(
         str(index),
     ]
     with subprocess.Popen(
-        [*COMMAND, *arguments],
+        [*NOTEHOP, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=_environment(),
+        env=environment(),
     ) as process:
         assert process.stderr is not None
         try:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tests.support.processes import environment, notehop_serve
 from tests.support.product import IndexLayout, app
 
 pytestmark = pytest.mark.model
@@ -21,31 +20,15 @@ pytestmark = pytest.mark.model
 ROOT = Path(__file__).parents[3]
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-
-
 @pytest.fixture(scope="module")
 def where(indexed: tuple[Path, Path]) -> Iterator[list[str]]:
     """The options that name the small vault, for which a server runs."""
     named = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
     layout = IndexLayout(indexed[1])
-    with subprocess.Popen(
-        [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", *named],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    ) as process:
-        try:
-            assert process.stderr is not None
-            assert "notehop answers for" in process.stderr.readline()
-            assert layout.server.is_file()
-            yield named
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(30) == 0
-            assert not layout.server.exists()
-        finally:
-            process.kill()
+    with notehop_serve(*indexed):
+        assert layout.server.is_file()
+        yield named
+    assert not layout.server.exists()
 
 
 def call(*arguments: str) -> tuple[int, str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.app.container.built import built
+from tests.support.notes import built
 from tests.support.product import (
     BrowseQuery,
     BrowseResult,
@@ -42,7 +42,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
     place = built(tmp_path_factory.mktemp("browsed"), NOTES, chunking__min_tokens=1)
     for at, path in enumerate(sorted(NOTES)):
         os.utime(place.vault / path, ns=(10**18 + at * 10**9,) * 2)
-    from tests.app.container.built import index
+    from tests.support.notes import index
 
     index(place)
     with open_place(place) as vault:

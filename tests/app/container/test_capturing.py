@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.app.conftest import write_notes
+from tests.support.notes import write_notes
 from tests.support.product import (
     CaptureFailed,
     CaptureQuery,

@@ -11,9 +11,9 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 
 from notehop import open_vault
-from tests.app.scripted_llm import ScriptedLLM
 from tests.support.product import ALONE, TOO_LONG, DoneEvent, SourcesEvent, VaultHandle
 from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from tests.app.scripted_llm import ScriptedLLM
 from tests.support.product import (
     IndexMismatch,
     IndexMissing,
@@ -23,6 +22,7 @@ from tests.support.product import (
     update_index,
 )
 from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
 

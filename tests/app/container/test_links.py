@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import write_notes
+from tests.support.notes import write_notes
 from tests.support.product import UsageError, demo_vault, list_links, locate
 
 

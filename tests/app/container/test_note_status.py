@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.container.built import built
+from tests.support.notes import built
 from tests.support.product import Place, UsageError, note_status, show_status
 
 NOTES = {

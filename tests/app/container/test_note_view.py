@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.container.built import built
+from tests.support.notes import built
 from tests.support.product import NoteMissing, UsageError, VaultHandle, open_place
 
 NOTES = {

@@ -6,15 +6,13 @@ import json
 import logging
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
 from tests.app.api.fake_vault import FakeVault
 from tests.support.product import (
@@ -36,28 +34,13 @@ from tests.support.product import (
     search_server,
     themes_server,
 )
+from tests.support.serving import serving
 
 
 @pytest.fixture
 def place(vault: Path, tmp_path: Path) -> Place:
     (tmp_path / "index").mkdir()
     return locate(vault, index_dir=tmp_path / "index")
-
-
-@contextmanager
-def serving(app: Any) -> Iterator[str]:
-    """The app on a port of its own, in a thread."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(uvicorn.Config(app, log_level=logging.CRITICAL, ws="none"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            while not server.started:
-                time.sleep(0.005)
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 @pytest.fixture
@@ -68,7 +51,8 @@ def start(place: Place) -> Iterator[Callable[..., FakeVault]]:
         def started(fails: Exception | None = None, *, of: Place = place) -> FakeVault:
             vault = FakeVault(fails)
             announced = Announcement(of)
-            announced.tell(held.enter_context(serving(create_app(vault, prove=announced.prove))))
+            port = held.enter_context(serving(create_app(vault, prove=announced.prove)))
+            announced.tell(f"http://127.0.0.1:{port}")
             return vault
 
         yield started
@@ -170,8 +154,8 @@ def test_who_took_over_the_port_gets_no_question(place: Place, start: Start) -> 
 
 def test_a_server_without_proof_gets_no_question(place: Place) -> None:
     vault = FakeVault()
-    with serving(create_app(vault)) as url:
-        Announcement(place).tell(url)
+    with serving(create_app(vault)) as port:
+        Announcement(place).tell(f"http://127.0.0.1:{port}")
         assert ask_server(place, Query(query="x")) is None
     assert vault.asked == []
 

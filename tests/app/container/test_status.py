@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.container.built import built
+from tests.support.notes import built
 from tests.support.product import (
     Announcement,
     Batch,

@@ -12,7 +12,6 @@ from llama_index.core.base.llms.types import CompletionResponse, CompletionRespo
 from pydantic import Field, PrivateAttr
 
 from notehop import open_vault
-from tests.app.scripted_llm import ScriptedLLM
 from tests.support.product import (
     Answer,
     DoneEvent,
@@ -23,6 +22,7 @@ from tests.support.product import (
     TokenEvent,
     VaultHandle,
 )
+from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
 

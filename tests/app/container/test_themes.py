@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from tests.app.answer.test_themes import Told
-from tests.app.container.built import built, index
+from tests.support.notes import built, index
 from tests.support.product import (
     Catalog,
     DoneEvent,

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from notehop.app.evaluation.answer_sets import (
+from tests.app.cli.test_cli import call, told
+from tests.support.product import (
     AnswerQuestion,
     Replied,
+    UsageError,
     conclusion,
     measured,
-    opening,
     read_answer_set,
     rows,
 )
-from notehop.config.errors import UsageError
-from tests.app.cli.test_cli import call, told
+from tests.support.product import answer_sets_opening as opening
 
 FACT: dict[str, Any] = {
     "id": "hull",

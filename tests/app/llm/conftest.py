@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import NOTES, write_notes
 from tests.app.llm.doors import Door, Doors
-from tests.llm_server import LlmServer, llm_server, says
+from tests.support.llm_server import LlmServer, llm_server, says
+from tests.support.notes import NOTES, write_notes
 
 REHEARSALS = "".join(
     f"## Rehearsal {number}\n"

@@ -14,8 +14,7 @@ from unittest import mock
 import httpx
 from typer.testing import CliRunner
 
-from tests.app.api.served import serving
-from tests.llm_server import PATIENCE, LlmServer
+from tests.support.llm_server import PATIENCE, LlmServer
 from tests.support.product import (
     DoneEvent,
     TokenEvent,
@@ -25,6 +24,7 @@ from tests.support.product import (
     locate,
     open_place,
 )
+from tests.support.serving import serving
 
 Door = Callable[..., "Heard"]
 """Asks a question under some settings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.app.llm.doors import Door, Doors
-from tests.llm_server import LlmServer, says, words
+from tests.support.llm_server import LlmServer, says, words
 
 pytestmark = pytest.mark.model
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.app.llm.doors import Door, Doors
-from tests.llm_server import LlmServer, cuts, fails, words
+from tests.support.llm_server import LlmServer, cuts, fails, words
 from tests.support.product import FORMER, NAME
 
 pytestmark = pytest.mark.model

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from tests.app.llm.doors import Door, Doors, Heard
-from tests.llm_server import (
+from tests.support.llm_server import (
     LlmServer,
     Play,
     calls_a_tool,

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.app.llm.doors import Door
-from tests.llm_server import LlmServer, says, words
+from tests.support.llm_server import LlmServer, says, words
 
 pytestmark = pytest.mark.model
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import write_notes
 from tests.app.llm.doors import Door
-from tests.app.scripted_llm import ScriptedLLM
-from tests.llm_server import LlmServer, says, words
+from tests.support.llm_server import LlmServer, says, words
+from tests.support.notes import write_notes
 from tests.support.product import MarkerFilter, check_citations, locate, open_place
 from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
 
 QUESTION = "When is the launch of Atlas?"
 RIGHT = "The launch of Atlas is on 14 June 2027 [1]."

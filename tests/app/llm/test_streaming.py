@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.app.llm.doors import Doors
-from tests.llm_server import (
+from tests.support.llm_server import (
     PATIENCE,
     LlmServer,
     Play,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.app.llm.doors import Door, Heard
-from tests.llm_server import LlmServer, words
+from tests.support.llm_server import LlmServer, words
 
 pytestmark = pytest.mark.model
 

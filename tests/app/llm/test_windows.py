@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.app.llm.doors import Door
-from tests.llm_server import LlmServer, fails, overflows, words
+from tests.support.llm_server import LlmServer, fails, overflows, words
 
 pytestmark = pytest.mark.model
 

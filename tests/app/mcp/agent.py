@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -15,6 +11,8 @@ from typing import Any, TypeVar
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.support.processes import environment, notehop_serve
 
 T = TypeVar("T")
 
@@ -70,10 +68,6 @@ def command(vault: Path, index: Path, *more: str) -> list[str]:
     return ["-m", "notehop.app", "mcp", str(vault), "--index-dir", str(index), *more]
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-
-
 def over_stdio(vault: Path, index: Path, *more: str) -> AbstractAsyncContextManager[Any]:
     given = command(vault, index, *(more or ("--no-watch",)))
     parameters = StdioServerParameters(command=sys.executable, args=given, env=environment())
@@ -83,22 +77,6 @@ def over_stdio(vault: Path, index: Path, *more: str) -> AbstractAsyncContextMana
 @contextmanager
 def server(vault: Path, index: Path, **settings: str) -> Iterator[str]:
     """The URL at which ``notehop serve`` answers."""
-    given = ["serve", "--no-watch", "--port", "0", "--json", "--vault", str(vault)]
-    env = environment() | {f"NOTEHOP_{name.upper()}": value for name, value in settings.items()}
-    with subprocess.Popen(
-        [sys.executable, "-m", "notehop.app", *given, "--index-dir", str(index)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=env,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            lines = ""
-            while not lines.endswith("}\n"):
-                lines += process.stdout.readline()
-            yield json.loads(lines)["url"]
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(PATIENCE) == 0
-        finally:
-            process.kill()
+    variables = {f"NOTEHOP_{name.upper()}": value for name, value in settings.items()}
+    with notehop_serve(vault, index, **variables) as (url, _):
+        yield url

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.app.api.fake_vault import FakeVault
-from tests.app.api.served import request, say, serving
 from tests.app.mcp.test_stdio import INITIALIZE
 from tests.support.product import (
     AtDesks,
@@ -19,6 +18,7 @@ from tests.support.product import (
     create_app,
     load_settings,
 )
+from tests.support.serving import request, say, serving
 
 TOKEN = "a-token-of-more-than-16"
 BOTH = "Accept: application/json, text/event-stream"

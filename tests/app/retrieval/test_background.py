@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tests.app.retrieval.fake_index import FakeIndex, cosine
+from tests.support.fake_index import FakeIndex, cosine
 from tests.support.product import (
     LexicalIndex,
     Tokenizer,

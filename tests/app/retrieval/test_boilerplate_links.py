@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.retrieval.fake_index import FakeIndex, direction, light
+from tests.support.fake_index import FakeIndex, direction, light
 from tests.support.product import ConnectedNotesPostprocessor, TracedQuery, without_marks
 
 

@@ -8,7 +8,7 @@ import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import ValidationError
 
-from tests.app.retrieval.fake_index import (
+from tests.support.fake_index import (
     AngleEmbedding,
     BrokenEmbedding,
     FakeIndex,

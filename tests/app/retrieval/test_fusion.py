@@ -10,7 +10,7 @@ from llama_index.core import Settings
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import QueryBundle, TextNode
 
-from tests.app.retrieval.fake_index import Broken, FakeIndex, Listed, ids
+from tests.support.fake_index import Broken, FakeIndex, Listed, ids
 from tests.support.product import (
     AliasWidening,
     Beside,

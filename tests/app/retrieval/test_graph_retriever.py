@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, Listed, ids
+from tests.support.fake_index import AngleEmbedding, FakeIndex, Listed, ids
 from tests.support.product import (
     DAY,
     PRESETS,

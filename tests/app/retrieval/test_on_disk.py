@@ -8,7 +8,7 @@ import pytest
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 
-from tests.app.retrieval.fake_index import AngleEmbedding, FakeIndex, direction, ids
+from tests.support.fake_index import AngleEmbedding, FakeIndex, direction, ids
 from tests.support.product import (
     AliasWidening,
     ConnectedNotesPostprocessor,

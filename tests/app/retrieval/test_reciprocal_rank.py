@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notehop.app.retrieval.reciprocal_rank import fuse
+from tests.support.product import fuse
 
 RANKINGS = st.dictionaries(
     st.sampled_from(["semantic", "lexical", "graph"]),

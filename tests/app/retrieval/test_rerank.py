@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from tests.app.retrieval.fake_index import FakeIndex, ids, light
+from tests.support.fake_index import FakeIndex, ids, light
 from tests.support.product import AT_ONCE, ModelError, RerankPostprocessor, TracedQuery, light_node
 
 

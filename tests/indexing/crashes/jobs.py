@@ -22,7 +22,6 @@ from tests.indexing.pipeline.machine.contents import (
     table_vectors,
     tokens_of,
 )
-from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
 from tests.support.product import (
     Indexer,
     IndexLayout,
@@ -36,6 +35,7 @@ from tests.support.product import (
 )
 from tests.support.product import probe_examine as examine
 from tests.support.product import stores_upkeep_due as upkeep_due
+from tests.support.readable_model import DIMENSIONS, ReadableModel
 
 BATCH_NOTES = 3
 """Notes a transaction: few, so that a run over a handful of notes writes several."""

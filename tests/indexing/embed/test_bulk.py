@@ -16,8 +16,10 @@ from tests.support.product import (
     EmbeddingSettings,
     ModelError,
     SettingsError,
+    even_width,
     load_bulk,
     model_identity,
+    thread_shares,
 )
 
 MakeModel = Callable[..., Path]
@@ -246,3 +248,17 @@ def test_the_bundled_model_in_the_best_precision_agrees_with_float32(
     assert (rows * alone).sum(axis=1).min() >= 0.9995
     ask = exact.embed_queries(["when do we launch?", "how do I bake?"])
     assert (ask @ rows.T).argmax(axis=1).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, 6, 7, 10, 16, 31])
+def test_no_core_is_left_idle(threads: int) -> None:
+    shares = thread_shares(threads, 4)
+    assert sum(shares) == threads
+    assert len(shares) == min(threads, 4)
+    assert max(shares) - min(shares) <= 1
+
+
+def test_widths_are_few_and_little_wider() -> None:
+    widths = [even_width(size) for size in range(513)]
+    assert all(size <= width <= size * 17 / 16 for size, width in enumerate(widths))
+    assert len(set(widths)) == 33 + 4 * 16

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.indexing.enrich.telling_llm import TellingLLM, plainly
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import (
     Cost,
     EnrichmentStore,
     EnrichReport,
-    Indexer,
     Scribe,
     Settings,
     Summaries,
@@ -23,6 +21,7 @@ from tests.support.product import (
     faults,
 )
 from tests.support.product import TokensEstimate as Estimate
+from tests.support.scripted_llm import ScriptedLLM, plainly
 
 LONG = " ".join(f"word{number}" for number in range(20))
 """A section that is a chunk of its own, and more than a model would be asked to sum up."""
@@ -33,7 +32,7 @@ class EnrichBench(Bench):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.llm = TellingLLM(tell=plainly)
+        self.llm = ScriptedLLM(tell=plainly)
         self.costs: list[Cost] = []
         self.ask(summaries="llm", headers="llm")
 
@@ -42,9 +41,6 @@ class EnrichBench(Bench):
         given = {f"enrich.{key}": value for key, value in enrich.items()}
         llm = {"llm.provider": "openai-compatible", "llm.model": "telling"}
         self.settings = self.settings.with_overrides({**llm, **given})
-
-    def indexer(self) -> Indexer:
-        return Indexer(self.vault, self.settings, self.layout, load=self.model.load)
 
     def scribe(self, _settings: Settings, _folder: Path) -> Scribe:
         return Scribe(self.llm, Estimate(), model="telling", host="there.example")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
-from tests.indexing.enrich.telling_llm import plainly
 from tests.support.product import ProviderError, faults
+from tests.support.scripted_llm import plainly
 
 NAMES = ["Atlas", "Boat", "Cup", "sub/Dune"]
 POINTS = [

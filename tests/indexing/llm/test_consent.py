@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.indexing.llm.conftest import MakeGate, lines, post
-from tests.indexing.llm.wire import reply, wire
 from tests.support.product import Hosts, ProviderError, names_this_machine, sending
 from tests.support.product import consent_is_loopback as is_loopback
+from tests.support.wire import reply, wire
 
 OK = reply(200, {"text": "yes"})
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.indexing.llm.conftest import MakeGate, lines, post
-from tests.indexing.llm.wire import reply, wire
 from tests.support.product import FORMER, NAME, EgressLog, egress_log, sending
+from tests.support.wire import reply, wire
 
 
 def begin(log: EgressLog, **changed: Any) -> egress_log.Attempt:

@@ -12,8 +12,7 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
-from tests.indexing.llm.wire import Wire, reply, stalling, wire
-from tests.llm_server import llm_server, says
+from tests.support.llm_server import llm_server, says
 from tests.support.product import (
     UNKNOWN_WINDOW,
     ProviderError,
@@ -22,6 +21,7 @@ from tests.support.product import (
     load_settings,
     sending,
 )
+from tests.support.wire import Wire, reply, stalling, wire
 
 ASKED = [
     ChatMessage(role=MessageRole.SYSTEM, content="Be brief."),

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.indexing.llm.conftest import MakeGate, post
-from tests.indexing.llm.wire import reply, stalling, wire
 from tests.support.product import DoorDoor as Door
 from tests.support.product import ProviderError, sending
+from tests.support.wire import reply, stalling, wire
 
 OK = reply(200, {"text": "yes"})
 

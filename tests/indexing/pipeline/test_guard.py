@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import (
     LATELY,
     Indexer,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import NoteStatus, Report
 from tests.vaults.hostile import Case, build_hostile, make_readable
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing.pipeline.readable_model import ReadableModel
 from tests.support.product import (
     SAMPLE,
     ChunkRow,
@@ -17,6 +16,7 @@ from tests.support.product import (
     load_settings,
     report_lines,
 )
+from tests.support.readable_model import ReadableModel
 
 GERMAN = "Der Ofen wird am Abend geheizt, damit die Stube am Morgen noch nicht kalt ist."
 ENGLISH = "The stove is lit in the evening, so that the room is not cold in the morning."

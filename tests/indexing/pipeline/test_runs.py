@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import (
     Batch,
     Catalog,

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import Indexer, IndexRun, apart, read_run_record, within
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import Indexer, reading
 
 OLD = (1.6e9, 1.6e9)

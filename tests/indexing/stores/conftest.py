@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing.stores.index_samples import SampleIndex
 from tests.support.product import Catalog
+from tests.support.sample_index import SampleIndex
 
 
 @pytest.fixture

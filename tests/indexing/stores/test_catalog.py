@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing.stores.index_samples import chunk, link, name_of, record
 from tests.support.product import (
     Batch,
     Catalog,
@@ -18,6 +17,7 @@ from tests.support.product import (
     NoteStatus,
     stamp_of,
 )
+from tests.support.sample_index import chunk, link, name_of, record
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])
 TEAM = record("people/Team.md", "delta", aliases=("Crew",), content_hash="t")

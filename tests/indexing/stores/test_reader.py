@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.indexing.stores.index_samples import DIMENSIONS, SampleIndex, record, vector_of
 from tests.support.product import (
     Batch,
     Catalog,
@@ -35,6 +34,7 @@ from tests.support.product import (
     put_seal,
 )
 from tests.support.product import VectorsVectors as Vectors
+from tests.support.sample_index import DIMENSIONS, SampleIndex, record, vector_of
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Budget"])
 TEAM = record("Team.md", "delta alpha", to=["Plan"], aliases=("Crew", "The  Crew"))
@@ -315,7 +315,7 @@ def test_orphans_of_a_crashed_write_are_not_seen(filled: SampleIndex) -> None:
         "import os, sys\n"
         "from pathlib import Path\n"
         "from notehop.indexing.stores.catalog import Catalog\n"
-        "from tests.indexing.stores.index_samples import SampleIndex, record\n"
+        "from tests.support.sample_index import SampleIndex, record\n"
         "Catalog.commit = lambda *_: os._exit(9)\n"
         "SampleIndex(Path(sys.argv[1])).write(record('New.md', 'new'), delete=['Plan.md'])\n"
     )

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.indexing.stores.index_samples import DIMENSIONS, matrix_of, vector_of
 from tests.support.product import Beside, Rows, VectorTable
+from tests.support.sample_index import DIMENSIONS, matrix_of, vector_of
 
 T = TypeVar("T")
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from llama_index.core.llms import LLM
 
-from tests.app.scripted_llm import ScriptedLLM
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import (
     Indexer,
     ProviderError,
@@ -27,6 +25,7 @@ from tests.support.product import (
     sum_themes_up,
     write_themes,
 )
+from tests.support.scripted_llm import ScriptedLLM
 
 BIRDS = {
     "birds/Geese.md": "Geese eat grass on the marsh in winter. See [[Redshank]] and [[Mud]].",
@@ -364,24 +363,14 @@ def test_a_private_note_is_never_sent(bench: Bench) -> None:
     assert not any("secret" in asked.lower() for asked in llm.asked)
 
 
-class Meanwhile(ScriptedLLM):
-    """Something happens while it writes."""
-
-    happens: Callable[[], object]
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        self.happens()
-        return super().complete(prompt, formatted, **kwargs)
-
-
 def test_nobody_waits_for_the_model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
 
-    def write() -> None:
+    def write(_: str) -> str:
         with locked(bench):
-            pass
+            return "Birds."
 
-    llm = Meanwhile(says="Birds.", happens=write)
+    llm = ScriptedLLM(tell=write)
     monkeypatch.setattr("notehop.indexing.llm.load.load_llm", lambda *_, **__: llm)
     report = bench.index()
     assert report.warnings == ("1 theme left to the next run: themes.max_calls is 1",)
@@ -425,11 +414,12 @@ def test_a_note_made_private_meanwhile_leaves_no_summary(bench: Bench) -> None:
     bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
     bench.index()
 
-    def withdraw() -> None:
+    def withdraw(_: str) -> str:
         bench.write("birds/Mud.md", "---\nprivate: true\n---\n" + BIRDS["birds/Mud.md"])
         follow(bench, "birds/Mud.md")
+        return "What they say."
 
-    keep(bench, lambda: Meanwhile(says="What they say.", happens=withdraw))
+    keep(bench, lambda: ScriptedLLM(tell=withdraw))
     assert all(one.summary is None for one in themes(bench).themes)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import (
     Bulky,
     Follower,

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.container.built import built, index, indexer, place_of, sound
-from tests.indexing.pipeline.readable_model import DIMENSIONS
+from tests.support.notes import built, index, indexer, place_of, sound
 from tests.support.product import (
     INDEX,
     REBUILD,
@@ -27,6 +26,7 @@ from tests.support.product import (
     read_seal,
 )
 from tests.support.product import VectorsVectors as Vectors
+from tests.support.readable_model import DIMENSIONS
 
 NOTES = {
     "Atlas.md": "The map project is planned in [[Plan]] and drawn in [[Tiles]].\n",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.container.built import place_of
+from tests.support.notes import place_of
 from tests.support.product import DoctorReport, Kind, examine
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.indexing.stores.index_samples import SampleIndex, record
 from tests.support.product import (
     EVERY_NOTE,
     Condition,
@@ -28,6 +27,7 @@ from tests.support.product import (
     property_label,
     remarks,
 )
+from tests.support.sample_index import SampleIndex, record
 
 TODAY = date(2026, 10, 9)
 DAY = 86_400.0

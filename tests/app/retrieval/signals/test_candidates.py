@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from tests.app.retrieval.fake_index import FakeIndex
+from tests.support.fake_index import FakeIndex
 from tests.support.product import NOTES as GRAPH_NOTES
 from tests.support.product import (
     GraphSignal,

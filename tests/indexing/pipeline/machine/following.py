@@ -25,7 +25,6 @@ from tests.indexing.pipeline.machine.contents import (
     tokens_of,
 )
 from tests.indexing.pipeline.machine.vault import EditedVault
-from tests.indexing.pipeline.readable_model import DIMENSIONS, ReadableModel
 from tests.support.product import (
     Catalog,
     Indexer,
@@ -40,6 +39,7 @@ from tests.support.product import (
     read_seal,
     scan,
 )
+from tests.support.readable_model import DIMENSIONS, ReadableModel
 
 MAX_NOTE_BYTES = 1_500
 EXCLUDED = "Archive"

@@ -1,0 +1,310 @@
+"""Faults planted one at a time in a copy of the product, to see that the suite turns red.
+
+    make mutants                  all of them
+    make mutants ONLY=stores      those whose file's path holds a text
+
+Each is run against the tests of its package, quick ones first, until one of them fails. What is
+missed is listed at the end, and the exit code is 1 if more than three are. A fault whose text is
+gone from its file, or stands there twice, is an error: this table has to follow the code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+COPIED = ("notehop", "app", "indexing", "config", "tests", "docs", "pyproject.toml", "README.md")
+
+RUNS = "tests/indexing/pipeline"
+STORES = "tests/indexing/stores"
+CRASHES = "tests/indexing/crashes"
+DOCTOR = "tests/app/container/doctor"
+RETRIEVAL = "tests/app/retrieval"
+RECORDED = "tests/recorded"
+
+SPINE: dict[str, tuple[str, ...]] = {
+    "indexing/stores": (
+        STORES,
+        f"{RUNS}/test_runs.py",
+        f"{RUNS}/test_state_machine.py",
+        f"{CRASHES}/test_damage.py",
+        DOCTOR,
+        f"{CRASHES}/test_points.py",
+        "tests/doors",
+        RECORDED,
+    ),
+    "indexing/pipeline": (RUNS, f"{CRASHES}/test_damage.py", f"{CRASHES}/test_points.py", DOCTOR),
+    "indexing/graph": ("tests/indexing/graph", "tests/conformance", RUNS, RECORDED),
+    "indexing/vault": ("tests/indexing/vault", "tests/conformance", f"{RUNS}/test_hostile.py"),
+    "indexing/watch": ("tests/indexing/watch", "tests/app/cli/test_follow.py"),
+    "indexing/nodes": ("tests/indexing/test_nodes_split.py", "tests/indexing", RECORDED),
+    "indexing/tokens": ("tests/indexing/test_tokens.py", "tests/app/test_languages.py", RECORDED),
+    "indexing/llm": ("tests/indexing/llm", "tests/app/llm"),
+    "indexing/enrich": ("tests/indexing/enrich",),
+    "indexing/themes": ("tests/indexing/themes", "tests/app/container/test_themes.py"),
+    "indexing/capture": ("tests/indexing/capture", "tests/app/cli/test_capture.py"),
+    "indexing/embed": ("tests/indexing/embed", RECORDED),
+    "config": ("tests/config", "tests/app/cli/test_cli.py"),
+    "app/retrieval": (
+        RETRIEVAL,
+        "tests/app/test_filters.py",
+        "tests/app/test_never_stale.py",
+        "tests/app/test_status_vaults.py",
+        RECORDED,
+        "tests/app/test_demo_questions.py",
+    ),
+    "app/answer": ("tests/app/answer", "tests/app/llm", "tests/app/test_demo_questions.py"),
+    "app/container": (
+        "tests/app/container",
+        "tests/app/test_server.py",
+        "tests/app/test_filters.py",
+    ),
+    "app/api": ("tests/app/api", "tests/app/test_server.py"),
+    "app/mcp": ("tests/app/mcp",),
+    "app/web": ("tests/app/web", "tests/browser/test_guarded.py"),
+    "app/cli": ("tests/app/cli",),
+    "app/evaluation": ("tests/app/evaluation", "tests/app/container/test_evaluating.py"),
+}
+"""The tests that answer for a package, in the order in which they are asked."""
+
+FAULTS: tuple[tuple[str, str, str], ...] = (
+    # stores
+    ("indexing/stores/lexical.py", "(-hit[1], hit[0]))[:k]", "(hit[1], hit[0]))[:k]"),
+    ("indexing/stores/table.py", "scores >= bar - _TIE", "scores > bar + _TIE"),
+    ("indexing/stores/catalog_filter.py", "sorted(filter(taken, dates))", "sorted(dates)"),
+    ("indexing/stores/labels.py", "range(1, len(parts) + 1)", "range(1, len(parts))"),
+    (
+        "indexing/stores/reader_holdings.py",
+        "for one in wanted if one not in index",
+        "for one in ()",
+    ),
+    ("indexing/stores/lag.py", "sorted(ids - known)", "sorted(ids & known)"),
+    ("indexing/stores/catalog_write.py", "slices(sorted(touch), IN_LIST)", "slices([], IN_LIST)"),
+    (
+        "indexing/stores/lexical_live.py",
+        "self._account(self._lengths[:, doc : doc + 1], -1)",
+        "self._account(self._lengths[:, doc : doc + 1], 1)",
+    ),
+    (
+        "indexing/stores/integrity.py",
+        "if one not in held and path not in newer",
+        "if one in held and path not in newer",
+    ),
+    ("indexing/stores/layout.py", "if self.marker.is_file():", "if True:"),
+    # pipeline
+    ("indexing/pipeline/guard.py", "if len(changes.gone) + lately <= FEW:", "if True:"),
+    (
+        "indexing/pipeline/sweep.py",
+        "sorted(stored[0] - {key.id for key in keys})",
+        "sorted(stored[0] & {key.id for key in keys})",
+    ),
+    ("indexing/pipeline/relink.py", "if key[0] not in except_from", "if key[0] in except_from"),
+    (
+        "indexing/pipeline/writer.py",
+        'vectors.delete("chunks", sorted(prepared.replaced))',
+        'vectors.delete("chunks", [])',
+    ),
+    ("indexing/pipeline/language.py", "notes >= max(1, 2 * judged)", "notes < 0"),
+    ("indexing/pipeline/known.py", 'bool(self.meta.get("under_way"))', "False"),
+    (
+        "indexing/pipeline/records.py",
+        "bisect_right(starts, offset) - 1",
+        "bisect_right(starts, offset) - 2",
+    ),
+    ("indexing/pipeline/batch.py", "if one not in spoken", "if one in spoken"),
+    # graph
+    (
+        "indexing/graph/resolve.py",
+        'if not file.key.startswith(folder + "/")',
+        'if file.key.startswith(folder + "/")',
+    ),
+    (
+        "indexing/graph/fragments.py",
+        "next(ends, outline.line_count + 1) - 1",
+        "next(ends, outline.line_count + 1)",
+    ),
+    ("indexing/graph/names.py", ".casefold())", ")"),
+    ("indexing/graph/communities.py", "<= gains[here] + _GAIN", "> gains[here] + _GAIN"),
+    (
+        "indexing/graph/files.py",
+        "sorted(self._by_key[first:last], key=_length_then_path)",
+        "sorted(self._by_key[first:last], key=_length_then_path, reverse=True)",
+    ),
+    ("indexing/graph/neighbours.py", "range(1, depth + 1)", "range(1, depth)"),
+    (
+        "indexing/graph/pagerank.py",
+        "(index, place[target], len(links))",
+        "(index, place[target], 1)",
+    ),
+    # vault
+    ("indexing/vault/dates.py", "_EPOCH_SECONDS[0] <= value", "_EPOCH_SECONDS[0] > value"),
+    ("indexing/vault/body.py", "at(start), at(end - 1) + 1", "at(start), at(end - 1)"),
+    (
+        "indexing/vault/link_text.py",
+        '.strip().replace("\\\\|", "|") or None',
+        ".strip() or None",
+    ),
+    ("indexing/vault/exclusion.py", "re.IGNORECASE | re.DOTALL", "re.DOTALL"),
+    ("indexing/vault/decode.py", 'data.count(b"\\n", 0, exc.start) + 1', "0"),
+    # watch
+    ("indexing/watch/folders.py", 'any(part.startswith(".")', 'all(part.startswith(".")'),
+    ("indexing/watch/looks.py", "status.st_size == 0", "status.st_size < 0"),
+    ("indexing/watch/notices.py", "(kind == Change.added or path not in folders)", "(False)"),
+    # nodes, tokens
+    ("indexing/nodes/split.py", "if waiting.size >= self._min:", "if waiting.size >= 0:"),
+    ("indexing/nodes/headings.py", "first, last = start, end - 1", "first, last = start, end"),
+    (
+        "indexing/nodes/plain_map.py",
+        "bisect_right(self._raw, raw) - 1)",
+        "bisect_right(self._raw, raw))",
+    ),
+    # models, capture, settings
+    ("indexing/llm/gate.py", '("retry-after", 1.0)', '("retry-after", 0.0)'),
+    ("indexing/llm/consent.py", "return ip.is_loopback", "return True"),
+    (
+        "indexing/enrich/plan.py",
+        "if self._summaries and not has_own_summary(",
+        "if self._summaries and has_own_summary(",
+    ),
+    ("indexing/capture/write.py", "fold(chosen) not in taken and", ""),
+    ("config/layers.py", "if section not in sections or not separator:", "if False:"),
+    # retrieval
+    (
+        "app/retrieval/reciprocal_rank.py",
+        "votes.append({chunk_id: weight / (k + rank)",
+        "votes.append({chunk_id: weight / k",
+    ),
+    (
+        "app/retrieval/reciprocal_rank.py",
+        "sorted(sorted(scores), key=scores.__getitem__, reverse=True)",
+        "sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)",
+    ),
+    (
+        "app/retrieval/current.py",
+        "(found.st_size, found.st_mtime_ns) == (row.size, row.mtime_ns)",
+        "found.st_size == row.size",
+    ),
+    (
+        "app/retrieval/filters/plan.py",
+        "yield from _conditions(filters.not_, negated=True)",
+        "yield from _conditions(filters.not_, negated=False)",
+    ),
+    ("app/retrieval/connected_order.py", "(-scores[at], at)", "(scores[at], at)"),
+    ("app/retrieval/boilerplate.py", "score * share if score > 0 else score / share", "score"),
+    (
+        "app/retrieval/rerank.py",
+        "(-scores[nodes[at].node.node_id], at)",
+        "(scores[nodes[at].node.node_id], at)",
+    ),
+    (
+        "app/retrieval/note_time.py",
+        "return note.created if day is None else day",
+        "return note.created",
+    ),
+    # answers
+    ("app/answer/citations.py", 'elif f"[{name}]" in markers:', "elif True:"),
+    ("app/answer/support.py", "(-shares[at], at)", "(shares[at], at)"),
+    ("app/answer/facts.py", "and not one.readings & said", ""),
+    ("app/answer/quoted_words.py", "if heading.casefold() in names:", "if False:"),
+    ("app/answer/pieces.py", "0-9Cc,; \\t–-]{0,80}", "0-9,; \\t–-]{0,80}"),
+    # services and edges
+    ("app/container/note_view.py", "hidden.lstrip().startswith(COMMENTS)", "False"),
+    ("app/container/running.py", "and not found.st_mode & 0o077", ""),
+    ("app/container/remote.py", "or running.settings != digest(place)", ""),
+    ("app/container/browsing.py", "float(len(entry.steps))", "-float(len(entry.steps))"),
+    ("app/api/middleware/body.py", "self._declared(scope) > self._most", "False"),
+    (
+        "app/api/middleware/rate.py",
+        "if is_loopback(address) and is_address(last)",
+        "if is_address(last)",
+    ),
+    ("app/api/middleware/tokens.py", 'if scheme.lower() == "bearer" else', "if True else"),
+    ("app/mcp/shaping.py", "        if count == 0:", "        if count < 0:"),
+    ("app/web/render.py", "return sanitise(render(text, _ANSWER))", "return render(text, _ANSWER)"),
+    ("app/evaluation/measures.py", "for k in range(1, TOP + 1)]", "for k in range(2, TOP + 2)]"),
+)
+"""(file, text that stands in it once, what stands there instead)."""
+
+
+def answering(file: str) -> tuple[str, ...]:
+    """The tests that answer for a file."""
+    return next(tests for package, tests in SPINE.items() if file.startswith(f"{package}/"))
+
+
+def caught(copy: Path, fault: tuple[str, str, str], slow: bool) -> str | None:
+    """The first test that fails with a fault, None if all pass."""
+    file, old, new = fault
+    path = copy / file
+    whole = path.read_text(encoding="utf-8")
+    if whole.count(old) != 1:
+        raise SystemExit(f"{file}: {old!r} stands there {whole.count(old)} times")
+    path.write_text(whole.replace(old, new), encoding="utf-8")
+    try:
+        for tests in answering(file):
+            if not (copy / tests).exists():
+                continue
+            failed = _failed(copy, tests, slow)
+            if failed is not None:
+                return failed
+        return None
+    finally:
+        path.write_text(whole, encoding="utf-8")
+
+
+def _failed(copy: Path, tests: str, slow: bool) -> str | None:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", tests]
+    done = subprocess.run(
+        [*command, *(() if slow else ("-m", "not slow"))],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode in (0, 5):
+        return None
+    lines = done.stdout.splitlines()
+    found = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+    return found[0].split(" - ")[0] if found else f"{tests}: exit code {done.returncode}"
+
+
+def main() -> int:
+    """Plant them, and say what was caught."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("only", nargs="?", default="", help="a text in the path of the file")
+    parser.add_argument("--slow", action="store_true", help="run the slow tests too")
+    given = parser.parse_args()
+    faults = [fault for fault in FAULTS if given.only in fault[0]]
+    missed = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, copy / name)
+        if (ROOT / ".cache").is_dir():
+            (copy / ".cache").symlink_to(ROOT / ".cache")
+        for fault in faults:
+            begun = time.monotonic()
+            found = caught(copy, fault, given.slow)
+            if found is None:
+                missed.append(fault)
+            took = time.monotonic() - begun
+            said = found or "MISSED"
+            sys.stdout.write(f"{took:6.0f} s  {fault[0]}: {fault[1]!r}\n          {said}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"caught {len(faults) - len(missed)} of {len(faults)}\n")
+    return len(missed) > 3
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,48 @@
+"""What is found, in which order and with which scores: a change of it is a decision."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from notehop import open_vault
+from tests.recorded.conftest import Compare
+from tests.recorded.queries import queries
+from tests.support.product import SearchResult, demo_vault
+from tests.support.real_index import real_index
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
+
+VAULTS = Path(__file__).parents[1] / "vaults"
+OPEN = {
+    "demo": demo_vault,
+    "german": lambda: VAULTS / "german",
+    "chinese": lambda: VAULTS / "chinese",
+}
+
+
+def found(result: SearchResult) -> dict[str, Any]:
+    """Place and score of each hit, then the connected notes."""
+    return {
+        "hits": [[one.path, one.lines[0], round(one.score, 6)] for one in result.hits],
+        "connected": [note.path for note in result.connected_notes],
+    }
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_ranking(name: str, tmp_path: Path, compare: Compare) -> None:
+    where: Callable[[], Path] = OPEN[name]
+    vault = shutil.copytree(where(), tmp_path / name, copy_function=shutil.copyfile)
+    real_index(vault, tmp_path / "index")
+    with open_vault(vault, index_dir=tmp_path / "index") as opened:
+        replies = {_line(one): found(opened.search(**one)) for one in queries(name, vault)}
+    compare(f"ranking-{name}", replies)
+
+
+def _line(asked: dict[str, Any]) -> str:
+    options = [f"{key}={value}" for key, value in asked.items() if key != "query"]
+    return " | ".join([asked["query"], *options])

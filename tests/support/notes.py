@@ -1,0 +1,149 @@
+"""Vaults and their indexes, made with a model that a person can read in a fraction of a second.
+
+``built(folder, notes)`` is a place whose index is made; ``Bench(folder)`` is one to write into and
+index again and again, in which tests of indexing look. ``NOTES`` is the small vault of many tests.
+With the real embedding model: :mod:`tests.support.real_index`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.indexing.pipeline.machine.contents import caught_up
+from tests.support.product import (
+    DOOR_FILE,
+    Catalog,
+    ChunkRow,
+    Door,
+    Embedder,
+    Indexer,
+    IndexLayout,
+    LinkRow,
+    Place,
+    Report,
+    Settings,
+    load_settings,
+    locate,
+)
+from tests.support.readable_model import DIMENSIONS, ReadableModel
+
+NOTES = {
+    "Atlas.md": (
+        "---\naliases: [Project A]\n---\n"
+        "Atlas is the map project. Work on it is planned in [[Plan]]. It began as a drawing on a "
+        "napkin, grew into a proposal in winter, and has kept three people busy since then.\n\n"
+        "## Timeline\n"
+        "The launch of Atlas is on 14 June 2027. Why so late stands in [[people/Priya 1-1]]. "
+        "The tiles come first, then the search box, then the printed edition for the walkers.\n"
+    ),
+    "Plan.md": "# Plan\nThe beta of Atlas starts on 2 May, and testers come from [[Nowhere]].\n",
+    "people/Priya 1-1.md": (
+        "We talked about the launch. Priya needs four more weeks for the map tiles.\n"
+    ),
+    "people/Secret.md": "---\nprivate: true\n---\nNobody reads this launch note.\n",
+    "Bread.md": "# Sourdough\nFeed the starter every morning, bake on Sunday. See [[Secret]].\n",
+}
+
+
+def write_notes(vault: Path, notes: dict[str, str]) -> Path:
+    """Write notes into a folder that the application would take for a vault."""
+    (vault / ".obsidian").mkdir(parents=True)
+    for path, text in notes.items():
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(text, encoding="utf-8")
+    return vault
+
+
+class ModelWithDoor(ReadableModel):
+    """Leaves a query door, as the models of the product do."""
+
+    def load(self, *arguments: Any) -> Embedder:
+        folder = Path(arguments[1])
+        folder.mkdir(parents=True, exist_ok=True)
+        door = Door({}, DIMENSIONS, None, 60, "", "", {}, reason="nobody asks this model")
+        (folder / DOOR_FILE).write_text(door.text(), encoding="utf-8")
+        return super().load(*arguments)
+
+
+def sound(*_: object) -> None:
+    """Take a vector store for sound without a process that tries it."""
+
+
+def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
+    """A vault of these notes in a folder, not indexed; overrides with ``__`` for the dot."""
+    vault = write_notes(folder / "My vault", notes)
+    dotted = {key.replace("__", "."): value for key, value in overrides.items()}
+    return locate(vault, index_dir=folder / "index", overrides=dotted)
+
+
+def indexer(place: Place, layout: IndexLayout | None = None) -> Indexer:
+    """An indexer of a place, with the readable model."""
+    return Indexer(
+        place.vault,
+        place.settings,
+        layout or place.layout,
+        load=ModelWithDoor().load,
+        probe=sound,
+    )
+
+
+def index(place: Place, *, rebuild: bool = False, layout: IndexLayout | None = None) -> None:
+    """Bring the index of a place up to its vault."""
+    indexer(place, layout).run(rebuild=rebuild)
+
+
+def built(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
+    """A vault of these notes, indexed."""
+    place = place_of(folder, notes, **overrides)
+    index(place)
+    return place
+
+
+class Bench:
+    """One vault and its index."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vault = folder / "vault"
+        self.vault.mkdir(exist_ok=True)
+        self.layout = IndexLayout(folder / "index")
+        self.model = ReadableModel()
+        self.settings: Settings = load_settings()
+
+    def write(self, path: str, text: str) -> None:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def index(self, *, rebuild: bool = False) -> Report:
+        self.model.asked.clear()
+        return self.indexer().run(rebuild=rebuild)
+
+    def indexer(self) -> Indexer:
+        return Indexer(self.vault, self.settings, self.layout, load=self.model.load)
+
+    def catalog(self) -> Catalog:
+        return Catalog.open(self.layout.catalog)
+
+    def links(self, path: str) -> list[LinkRow]:
+        with self.catalog() as catalog:
+            return catalog.links_from([path])
+
+    def chunks(self, path: str) -> list[ChunkRow]:
+        with self.catalog() as catalog:
+            return catalog.chunks_of(path)
+
+    def vector_ids(self) -> tuple[set[str], set[str]]:
+        """What the vector store holds, once it has caught up."""
+        if not self.layout.chroma.is_dir():
+            return set(), set()
+        with caught_up(self.layout, DIMENSIONS) as vectors:
+            return vectors.ids("chunks"), vectors.ids("links")
+
+    def content(self) -> tuple[object, ...]:
+        """All that the index says of the vault, without what depends on how it came to be."""
+        with self.catalog() as catalog:
+            notes = [(n.path, n.title, n.status, n.reason, n.aliases) for n in catalog.notes()]
+            keys = [(k.id, k.path, k.ordinal, k.embedded_hash) for k in catalog.chunk_keys()]
+            tokens = {chunk: dict(said) for chunk, said in catalog.chunk_tokens()}
+            return notes, keys, tokens, list(catalog.links()), self.vector_ids()
