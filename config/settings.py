@@ -29,6 +29,12 @@ def _none_if(sentinel: object) -> BeforeValidator:
     return BeforeValidator(lambda value: None if value == sentinel else value)
 
 
+def _comment_links(value: object) -> object:
+    """What 0.1.0 wrote as true or false, for all and none."""
+    words = {"true": "all", "false": "none"}
+    return words.get(str(value).lower(), value)
+
+
 def _inside(folder: str) -> str:
     """A folder of the vault, with ``/`` between its names and none at its end."""
     parts = [part for part in folder.strip().split("/") if part]
@@ -52,7 +58,7 @@ class VaultSettings(_Section):
 
     path: Annotated[Path | None, _none_if("")]
     exclude: tuple[str, ...]
-    comment_links: bool
+    comment_links: Annotated[Literal["inline", "none", "all"], BeforeValidator(_comment_links)]
     max_note_bytes: int = Field(ge=1)
     max_delete_share: float = Field(gt=0, le=1)
 

@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.model import CommentLinks, Note
 from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.parse import parse_note
 from notehop.indexing.vault.walk import FileEntry
@@ -46,7 +46,7 @@ class Read:
     away: bool = False
 
 
-def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: bool) -> Read:
+def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: CommentLinks) -> Read:
     """Read and parse a note; whatever is wrong with the file becomes its ``problem``.
 
     :param known_hash: content hash in the catalog; a file of this content is not parsed.

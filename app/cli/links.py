@@ -5,6 +5,7 @@ Touches: vault-read, terminal.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ from notehop.app.cli.options import (
     given_path,
 )
 from notehop.config.errors import UsageError
+from notehop.config.small_files import is_folder
 
 if TYPE_CHECKING:
     from notehop.app.container.place import Place
@@ -66,14 +68,14 @@ def _told_apart(options: Common, where: list[str]) -> tuple[Place, str | None]:
         return options.place(), None
     from notehop.app.container.place import NoVault
 
-    named = given_path(where[0]).expanduser()
+    given = str(given_path(where[0]))
     as_vault = options.with_vault(Path(where[0])) if options.vault is None else None
-    if as_vault is not None and named.is_dir():
+    if as_vault is not None and is_folder(given):
         return as_vault.place(), None
     try:
         return options.place(), where[0]
     except NoVault:
-        if named.is_file():
+        if os.path.isfile(os.path.expanduser(given)):  # noqa: PTH111, PTH113 - never raise
             raise UsageError(
                 f"{where[0]}: a file, and no vault is named; run: notehop links VAULT NOTE"
             ) from None

@@ -43,7 +43,7 @@ def _listed(paths: Sequence[str]) -> str:
 def paths_meant(vault: Path, said: str) -> list[str]:
     """``said`` as paths relative to the vault, with ``/``; what lies outside of it is left out."""
     inside = [Path(os.path.normpath(vault / said))]
-    here = Path(said).expanduser()
+    here = Path(os.path.expanduser(said))  # noqa: PTH111 - ``~nobody`` is a name like others
     # Not resolved: a note that is a symbolic link is known under its own name.
     inside.append(Path(os.path.normpath(Path.cwd().resolve() / here)))
     return list(
@@ -58,7 +58,7 @@ def from_here(vault: Path, said: str) -> str:
     was said."""
     for path in paths_meant(vault, said):
         for candidate in (path, f"{path}.md"):
-            if is_note(candidate) and (vault / candidate).is_file():
+            if is_note(candidate) and os.path.isfile(vault / candidate):  # noqa: PTH113
                 return candidate
     return said
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop.config.errors import ModelError
+from notehop.config.small_files import is_folder
 from notehop.indexing.embed.locate import HUB_NAME, cached_folder, is_complete
 
 if TYPE_CHECKING:
@@ -124,9 +125,8 @@ class CrossEncoderScorer:
 def reranker_name(name: str) -> str:
     """Return the one name of a cross-encoder; a hub name without organisation is of
     ``cross-encoder``."""
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder.resolve().name
+    if is_folder(name):
+        return Path(name).expanduser().resolve().name
     return name if "/" in name else f"cross-encoder/{name}"
 
 
@@ -136,15 +136,15 @@ def reranker_folder(name: str) -> Path:
     :param name: a folder, or a hub name, as :func:`reranker_name` reads it.
     :raises ModelError: if it is not on this machine.
     """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    if is_folder(name):
+        folder = Path(name).expanduser()
         if not is_complete(folder):
             raise ModelError(
                 f"rerank.model: {folder} holds no model (no config.json or no weights)"
             )
         return folder.resolve()
     if not HUB_NAME.fullmatch(name):
-        raise ModelError(f"rerank.model: there is no folder {folder}, and a hub name is no path")
+        raise ModelError(f"rerank.model: there is no folder {name}, and a hub name is no path")
     hub_name = reranker_name(name)
     cached = cached_folder(hub_name)
     if cached is None:

@@ -18,7 +18,7 @@ from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.vault.opening import open_below
 
 if TYPE_CHECKING:
-    from notehop.indexing.vault.model import Note
+    from notehop.indexing.vault.model import CommentLinks, Note
 
 MOST_READ = 24
 """Changed notes that one query parses: three times the places of a context."""
@@ -134,7 +134,9 @@ class CurrentFiles:
     were indexed.
     """
 
-    def __init__(self, vault: Path, *, max_note_bytes: int, comment_links: bool = False) -> None:
+    def __init__(
+        self, vault: Path, *, max_note_bytes: int, comment_links: CommentLinks = "inline"
+    ) -> None:
         self.missing = False
         self.unseen = 0
         self._vault = vault

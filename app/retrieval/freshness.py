@@ -19,6 +19,7 @@ from notehop.app.retrieval.index_view import IndexView
 from notehop.app.retrieval.nodes import is_light, noted, to_node
 from notehop.app.retrieval.postprocessor import VaultPostprocessor
 from notehop.app.retrieval.trace import trace_of, view_for
+from notehop.indexing.vault.model import CommentLinks
 
 STAGE = "current"
 """The name of this stage in a query's trace."""
@@ -41,7 +42,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
     vault: Path = Field(description="The folder of the notes.")
     max_note_bytes: int = Field(default=2_000_000, ge=1, description="Larger files are no notes.")
-    comment_links: bool = Field(default=False, description="As the index was made.")
+    comment_links: CommentLinks = Field(default="inline", description="As the index was made.")
     remedy: Callable[[], str] = Field(
         default=lambda: BEHIND, exclude=True, description="What is done about notes that changed."
     )

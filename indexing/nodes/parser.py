@@ -21,7 +21,7 @@ from notehop.config.errors import UsageError
 from notehop.indexing.nodes.chunks import ChunkDraft
 from notehop.indexing.nodes.frame import CountTokens
 from notehop.indexing.nodes.split import split_note
-from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.model import CommentLinks, Note
 from notehop.indexing.vault.parse import parse_note
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ class SectionNodeParser(NodeParser):
     min_tokens: int = Field(default=32, ge=0, description="Smaller sections join a neighbour.")
     reserve: int = Field(default=0, ge=0, description="Tokens that every chunk leaves free.")
     language: str = Field(default="en", description="ISO code, for the ends of sentences.")
-    comment_links: bool = Field(default=False, description="As in the settings of the vault.")
+    comment_links: CommentLinks = Field(
+        default="inline", description="As in the settings of the vault."
+    )
 
     @classmethod
     def class_name(cls) -> str:

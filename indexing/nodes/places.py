@@ -34,7 +34,7 @@ _SENTENCE_WINDOW = 8_000
 """Characters that the ends of sentences are looked for in at once."""
 
 _FENCE = re.compile(r"[ \t>]{0,12}(`{3,}|~{3,})")
-_WORD = re.compile(r"\s+(?=\S)")
+_WORD = re.compile(r"\S+")
 _ITEM = re.compile(r"\s*(?:[-*+|>#]|\d{1,9}[.)]\s)")
 _FINISHED = re.compile(r"(?:[.!?:;…。！？：；][\"'”’»)\]*_`]*|  |\\|\|)\n?$")
 
@@ -93,7 +93,7 @@ def places(
             found[at] = min(SENTENCE, found.get(at, ANYWHERE))
     step = max(1, budget // STEP_SHARE)
     for start, end in _gaps(found, len(text), counter, budget):
-        words = (m.end() for m in _WORD.finditer(text, start, end))
+        words = (m.start() for m in _WORD.finditer(text, start, end) if m.start() > start)
         for at in _spread(words, start, counter, step):
             found.setdefault(at, WORD)
     for start, end in _gaps(found, len(text), counter, budget):

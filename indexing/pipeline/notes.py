@@ -12,6 +12,7 @@ from notehop.indexing.pipeline.known import Known
 from notehop.indexing.reading import Read, read_note
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.vault.model import CommentLinks
 from notehop.indexing.vault.walk import FileEntry
 
 
@@ -24,13 +25,13 @@ class NoteReader:
         known: Known,
         *,
         lost: Collection[str],
-        comment_links: bool,
+        comment_links: CommentLinks,
         warn: Callable[[str], None],
     ) -> None:
         """Touch nothing yet.
 
         :param lost: notes of which the index holds less than it should: they are read anyway.
-        :param comment_links: whether links in comments count.
+        :param comment_links: which links in comments count.
         :param warn: told of each note that stays in the index as it was.
         """
         self._vault = vault

@@ -13,7 +13,7 @@ from notehop.indexing.vault.context import flatten, sentences_at
 from notehop.indexing.vault.inline_grammar import scan
 from notehop.indexing.vault.inline_state import Found, FoundLink
 from notehop.indexing.vault.lines import Lines
-from notehop.indexing.vault.model import Block, Edit, Heading, Link, LinkKind, Tag
+from notehop.indexing.vault.model import Block, CommentLinks, Edit, Heading, Link, LinkKind, Tag
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Body:
     too_deep: int | None = None
 
 
-def read_body(text: str, lines: Lines, first_line: int, *, comment_links: bool) -> Body:
+def read_body(text: str, lines: Lines, first_line: int, *, comment_links: CommentLinks) -> Body:
     """Read a note from ``first_line`` (counted from 1) to its end."""
     layout = lay_out(text, first_line - 1)
     body = Body()
@@ -77,10 +77,10 @@ class _Read:
     end: int = 0
 
 
-def _read(text: str, block: TextBlock, layout: Layout, comment_links: bool) -> _Read:
+def _read(text: str, block: TextBlock, layout: Layout, comment_links: CommentLinks) -> _Read:
     read = _Read(block)
     comment = block.kind == "comment"
-    if comment and not comment_links:
+    if comment and comment_links != "all":
         return read
     for pieces in block.parts:
         if len(pieces) == 1:

@@ -19,19 +19,23 @@ from mdit_py_plugins.dollarmath.index import math_inline_dollar
 from notehop.indexing.vault.inline_state import Found, InlineState
 from notehop.indexing.vault.link_text import read_wikilink, words
 from notehop.indexing.vault.markdown_links import close_bracket, open_bracket
-from notehop.indexing.vault.model import LinkSyntax
+from notehop.indexing.vault.model import CommentLinks, LinkSyntax
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 _SOMETHING = re.compile(r"\[|#|%%|<!--|<br")
 
 
 def scan(
-    content: str, references: Mapping[str, str], *, comment_links: bool, comment: bool = False
+    content: str,
+    references: Mapping[str, str],
+    *,
+    comment_links: CommentLinks,
+    comment: bool = False,
 ) -> Found:
     """Find what a text holds.
 
     :param references: normalised label -> destination of the note's reference definitions.
-    :param comment_links: also find links inside ``%%comments%%``.
+    :param comment_links: which links inside ``%%comments%%`` to find.
     :param comment: the text is itself a comment.
     """
     found = Found()
@@ -47,7 +51,7 @@ def _scan(
     references: Mapping[str, str],
     found: Found,
     base: int,
-    comment_links: bool,
+    comment_links: CommentLinks,
     comment: bool,
 ) -> None:
     state = InlineState(content, _GRAMMAR, references, found, base, comment_links, comment)

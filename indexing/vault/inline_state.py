@@ -11,7 +11,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from notehop.indexing.vault.link_text import LinkText
-from notehop.indexing.vault.model import LinkSyntax
+from notehop.indexing.vault.model import CommentLinks, LinkSyntax
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class InlineState(StateInline):
         references: Mapping[str, str],
         found: Found,
         base: int,
-        comment_links: bool,
+        comment_links: CommentLinks,
         comment: bool,
     ) -> None:
         super().__init__(src, grammar, {}, [])
@@ -76,7 +76,7 @@ class InlineState(StateInline):
         return at
 
     def link(self, start: int, syntax: LinkSyntax, embed: bool, parts: LinkText) -> None:
-        if not self.comment or self.comment_links:
+        if not self.comment or self.comment_links != "none":
             self.found.links.append(
                 FoundLink(
                     self.base + start, self.base + self.pos, syntax, embed, parts, self.comment

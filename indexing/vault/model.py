@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
+
+CommentLinks = Literal["inline", "none", "all"]
+"""Which links inside ``%%comments%%`` count: those within a line of text, as in the app, none, or
+those between lines of ``%%`` as well."""
 
 
 class LinkKind(StrEnum):

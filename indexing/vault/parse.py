@@ -9,16 +9,16 @@ from notehop.indexing.vault.decode import decode
 from notehop.indexing.vault.front_matter import FrontMatter, Property, read_front_matter
 from notehop.indexing.vault.inline_grammar import scan
 from notehop.indexing.vault.lines import Lines
-from notehop.indexing.vault.model import Link, LinkKind, Note
+from notehop.indexing.vault.model import CommentLinks, Link, LinkKind, Note
 from notehop.indexing.vault.properties import meaning
 from notehop.indexing.vault.sections import sections_of
 
 
-def parse_note(path: str, data: bytes, *, comment_links: bool = False) -> Note:
+def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
     """Parse one note. Never raises: what cannot be read is a warning, and the rest is read.
 
     :param path: relative to the vault, with ``/``.
-    :param comment_links: whether links inside ``%%comments%%`` count.
+    :param comment_links: which links inside ``%%comments%%`` count.
     """
     text, warnings = decode(path, data)
     front_matter = read_front_matter(path, text)
@@ -71,7 +71,7 @@ def _property_link(text: str, value: Property) -> Link | None:
     raw = value.text.strip()
     if not raw.startswith(("[", "![")) or len(raw) > _LONGEST_PROPERTY:
         return None
-    links = scan(raw, {}, comment_links=False).links
+    links = scan(raw, {}, comment_links="none").links
     if len(links) != 1 or (links[0].start, links[0].end) != (0, len(raw)):
         return None
     found = links[0]

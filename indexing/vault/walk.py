@@ -60,7 +60,7 @@ def vault_folder(named: Path) -> Path:
             raise VaultError(f"{named}: there is no such folder; name the folder of your notes")
         if not folder.is_dir():
             raise VaultError(f"{named}: a file, not a folder; name the folder that holds it")
-    except (OSError, RuntimeError) as exc:
+    except (OSError, RuntimeError, ValueError) as exc:
         raise VaultError(f"{named}: cannot be entered: {exc}") from exc
     return folder
 

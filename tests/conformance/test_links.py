@@ -44,7 +44,7 @@ def run(case: Mapping[str, Any]) -> list[ResolvedLink]:
     texts |= case.get("notes", {})
     texts[source] = case["text"]
     notes = {
-        path: parse_note(path, text.encode(), comment_links=case.get("comment_links", False))
+        path: parse_note(path, text.encode(), comment_links=case.get("comment_links", "inline"))
         for path, text in texts.items()
     }
     files = VaultFiles(

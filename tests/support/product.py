@@ -287,7 +287,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.context": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
     "notehop.indexing.vault.exclusion": "exclusion glob_pattern",
-    "notehop.indexing.vault.model": "Link LinkKind LinkSyntax Note",
+    "notehop.indexing.vault.model": "CommentLinks Link LinkKind LinkSyntax Note",
     "notehop.indexing.vault.opening": "open_below",
     "notehop.indexing.vault.parse": "parse_note",
     "notehop.indexing.vault.plain": "plain_text without_emphasis",

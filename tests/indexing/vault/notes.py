@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.support.product import Link, Note, parse_note, plain_text
+from tests.support.product import CommentLinks, Link, Note, parse_note, plain_text
 
 
-def note_of(text: str, *, comment_links: bool = False) -> Note:
+def note_of(text: str, *, comment_links: CommentLinks = "inline") -> Note:
     return parse_note("folder/Here.md", text.encode(), comment_links=comment_links)
 
 

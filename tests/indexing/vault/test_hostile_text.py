@@ -44,7 +44,7 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.timeout(60)
 def test_it_is_parsed(text: str) -> None:
-    note = note_of(text, comment_links=True)
+    note = note_of(text, comment_links="all")
     assert note.sections[-1].end == len(note.text)
     assert all(note.text[link.start : link.end] == link.raw for link in note.links)
 

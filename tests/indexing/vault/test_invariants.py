@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import LinkKind, Note, parse_note, plain_text
+from tests.support.product import CommentLinks, LinkKind, Note, parse_note, plain_text
 
 MARKS = (
     *(
@@ -37,9 +37,9 @@ BLANKS = [" ", "  ", "    ", "\t", "\n", "\n\n", "\r\n", "\r", "\n> ", "\n- ", "
 NOTES = st.lists(st.sampled_from([*MARKS, *BLANKS]), max_size=60).map("".join)
 
 
-@given(NOTES, st.booleans(), st.booleans())
+@given(NOTES, st.booleans(), st.sampled_from(["inline", "none", "all"]))
 def test_everything_found_is_where_it_is_said_to_be(
-    text: str, front_matter: bool, comment_links: bool
+    text: str, front_matter: bool, comment_links: CommentLinks
 ) -> None:
     data = (f"---\n{text}\n---\n{text}" if front_matter else text).encode()
     _check(parse_note("a/Note.md", data, comment_links=comment_links))

@@ -34,8 +34,7 @@ NONE = {
     "HTML comment inside text": "Text:\n<!--\n[[Note]]\n-->",
     "HTML block": "<div>\n[[Note]]\n</div>",
     "HTML attribute": '<a title="[[Note]]">x</a>',
-    "inline comment": "a %%[[Note]]%% b",
-    "comment over lines": "a %%\n[[Note]]\n%% b",
+    "comment block that begins with text": "%% a\n[[Note]]\n%%",
     "comment block": "%%\n[[Note]]\n\n```\n\n[[Note]]\n%%",
     "comment block after text": "Text:\n%%\n[[Note]]\n%%",
     "autolink": "<https://example.org/[[Note]]>",
@@ -70,6 +69,8 @@ def test_no_link(text: str) -> None:
         ("`` ` [[a]]", ["[[a]]"]),
         ("$ [[a]] $", ["[[a]]"]),
         ("%% [[a]]", ["[[a]]"]),
+        ("a %%[[b]]%% c", ["[[b]]"]),
+        ("a %%\n[[b]]\n%% c", ["[[b]]"]),
         ("%%\n[[a]]", ["[[a]]"]),
         ("<!-- [[a]]\n", []),
         ("$$\n[[a]]", ["[[a]]"]),
@@ -88,6 +89,8 @@ def test_no_link(text: str) -> None:
         "backticks that do not pair",
         "dollars with blanks",
         "comment never closed",
+        "inline comment",
+        "inline comment over lines",
         "comment block never closed",
         "HTML comment never closed hides the rest",
         "math never closed",
@@ -105,7 +108,7 @@ def test_what_hides_and_what_does_not(text: str, expected: list[str]) -> None:
 
 def test_comments_make_links_when_asked_but_no_sentence() -> None:
     text = "a %%[[In]]%% b\n\n%%\nx [[Block]] `[[code]]`\n\ny [[Second]]\n%% z [[Out]]\n"
-    links = note_of(text, comment_links=True).links
+    links = note_of(text, comment_links="all").links
     assert [(link.raw, link.line, link.sentence) for link in links] == [
         ("[[In]]", 1, ""),
         ("[[Block]]", 4, ""),

@@ -19,7 +19,7 @@ from tests.support.product import extract_wiki_links, indexing
         ("`[[A]]` [[B]]\n```\n[[C]]\n```\n\n    [[D]]\n\n$[[E]]$", ["B"]),
         ("[text](Note.md) [[A]]", ["A"]),
         ("| x |\n|---|\n| [[A\\|b]] |", ["A"]),
-        ("%%[[A]]%% <!-- [[B]] --> [[C]]", ["C"]),
+        ("%%[[A]]%% <!-- [[B]] --> [[C]]\n\n%%\n[[D]]\n%%", ["A", "C"]),
         ("[[a]] [[A]] [[ a ]]", ["a", "A"]),
         ("---\nup: '[[Up]]'\n---\r\n[[Down]]\r\n", ["Up", "Down"]),
         ("[[B]]\n[[A]]\n[[B]]", ["B", "A"]),
