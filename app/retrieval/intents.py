@@ -14,6 +14,7 @@ MOST_WORDS = 24
 """Words of a query that can be a question about one thing; longer ones are text."""
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "-": " ", "_": " ", ":": " "})
+_LONG_GAP = " " * 10
 EDGES = " \t\r\n.,;:!?¿¡…\"'“”„«»()[]{}*#"
 
 Named = Callable[[Collection[str]], Collection[str]]
@@ -79,17 +80,30 @@ def bare(name: str) -> str:
 
 def _taken(text: str) -> Iterator[tuple[Rule, str]]:
     """The rules that take a text, with what stands in the hole, as it is written."""
-    plain = unicodedata.normalize("NFC", " ".join(text.split())).strip(EDGES)
-    if not plain or len(plain.split()) > MOST_WORDS:
+    question = question_of(text)
+    if question is None or not _any_pattern().fullmatch(question[1]):
         return
-    written = f"{flat(plain)} "
-    if not _any_pattern().fullmatch(written):
-        return
+    plain, written = question
     for rule, pattern in _patterns():
         if found := pattern.fullmatch(written):
             first, end = found.span("x")
             if said := plain[first:end].strip(EDGES):
                 yield rule, said
+
+
+def question_of(text: str) -> tuple[str, str] | None:
+    """A text that may be a question about one thing, as it is written and as patterns take it.
+
+    None for what is too long for one, or holds a rule of dashes: a pattern tries every way to share
+    the blanks of a long run among its words.
+    """
+    plain = unicodedata.normalize("NFC", " ".join(text.split())).strip(EDGES)
+    if not plain or len(plain.split()) > MOST_WORDS:
+        return None
+    written = f"{flat(plain)} "
+    if len(written.split()) > 2 * MOST_WORDS or _LONG_GAP in written:
+        return None
+    return plain, written
 
 
 def flat(text: str) -> str:

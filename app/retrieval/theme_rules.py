@@ -9,12 +9,11 @@ switched on.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from notehop.app.retrieval.intents import EDGES, MOST_WORDS, flat, pattern_of
+from notehop.app.retrieval.intents import EDGES, pattern_of, question_of
 
 _MAIN_EN = "[main|major|big|biggest|key|central|important|most important|recurring|common|overall]"
 _THEMES_EN = "(themes|theme|topics|topic|subjects|threads|strands|areas)"
@@ -136,10 +135,10 @@ def asks_for_themes(text: str) -> str | None:
 
     :returns: None for a question that no rule takes.
     """
-    plain = unicodedata.normalize("NFC", " ".join(text.split())).strip(EDGES)
-    if not plain or len(plain.split()) > MOST_WORDS:
+    question = question_of(text)
+    if question is None:
         return None
-    told = f"{flat(plain)} "
+    plain, told = question
     for pattern in _patterns():
         found = pattern.fullmatch(told)
         if found is None:

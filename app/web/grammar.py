@@ -13,11 +13,12 @@ from urllib.parse import quote
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
-from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.footnote.index import footnote_inline, footnote_ref
 from mdit_py_plugins.front_matter import front_matter_plugin
 
 from notehop.app.web.blocks import add_blocks
@@ -30,6 +31,12 @@ MAX_NESTING = 40
 
 _LONGEST_LINK = 1_000
 """Characters searched for the end of a wikilink, so that unclosed ones cost no time."""
+
+_BRACKETS = 4
+"""Brackets in brackets that a link may hold: each that stays open looks at as many after it."""
+
+
+Rule = Callable[[StateInline, bool], bool]
 
 
 def render(text: str, surroundings: Surroundings) -> str:
@@ -115,6 +122,28 @@ def _between(mark: str) -> Callable[[StateInline], tuple[int, int] | None]:
     return find
 
 
+def _shallow(rule: Rule) -> Rule:
+    """A rule that reads what stands in brackets, given up where they lie too deep in others."""
+
+    def find(state: StateInline, silent: bool) -> bool:
+        if not silent or state.level <= _BRACKETS:
+            return rule(state, silent)
+        if state.src[state.pos] not in "[!^":
+            return False
+        state.pos = state.posMax
+        return True
+
+    return find
+
+
+def _footnote_ref(state: StateInline, silent: bool) -> bool:
+    """``[^name]``, where it ends at all: the rule itself looks through the rest of its text."""
+    if not state.src.startswith("[^", state.pos):
+        return False
+    end = min(state.posMax, state.pos + _LONGEST_LINK)
+    return state.src.find("]", state.pos, end) >= 0 and footnote_ref(state, silent)
+
+
 _highlighted, _commented = _between("=="), _between("%%")
 
 
@@ -174,6 +203,9 @@ def _grammar() -> MarkdownIt:
     inline.before("link", "tag", _tag)
     inline.before("link", "highlight", _highlight)
     inline.before("link", "comment", _comment)
+    for name, rule in (("link", link), ("image", image), ("footnote_inline", footnote_inline)):
+        inline.at(name, _shallow(rule))
+    inline.at("footnote_ref", _footnote_ref)
     md.add_render_rule("image", _image)
     md.add_render_rule("link_open", _opening)
     return md
