@@ -1,6 +1,6 @@
 """Checks an answer against its sources: every sentence becomes a claim with its evidence.
 
-Touches: the embedding model, through the reading; the cross-encoder it is given.
+Touches: the embedding model, through the reading.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from notehop.app.answer.claims import Sentence, sentences
-from notehop.app.answer.cross_check import CrossCheck
 from notehop.app.answer.draft import Draft
 from notehop.app.answer.material import Material
 from notehop.app.answer.quoted_words import evidence
@@ -52,17 +51,14 @@ class Checker:
         vault: str,
         *,
         within_ms: float = 500.0,
-        cross: Callable[[], CrossCheck] | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """:param vault: its name, for links.
         :param within_ms: time for comparing vectors; the sentences after it are compared by words.
-        :param cross: makes what reads the sentences of an answer with their sources; None: nothing.
         """
         self._reading = reading
         self._vault = vault
         self._within = within_ms / 1000
-        self._cross = cross
         self._clock = clock
 
     def check(self, draft: Draft, material: Material) -> Checked:
@@ -87,7 +83,6 @@ class _Check:
         self._until = started + by._within
         self._sources = {source.marker: source for source in material.sources}
         self._known: dict[str, Known] = {}
-        self._cross = by._cross() if by._cross is not None else None
         self._broken = ""
         self._late = 0
 
@@ -127,8 +122,6 @@ class _Check:
         reading = self._by._reading
         stated = Stated(claim.text, reading)
         found = [self._held(stated, self._source(marker)) for marker in claim.markers]
-        if self._cross is not None and not any(one.verbatim for one in found):
-            found = self._cross.sharpened(stated.text, found)
         verdict = judged(stated, found, reading)
         alone = [verdict] if len(found) == 1 else [judged(stated, [one], reading) for one in found]
         shown = [
@@ -185,8 +178,6 @@ class _Check:
                 f"{counted(self._late, 'citation')} compared with the notes by words alone: the "
                 f"{self._by._within * 1000:,.0f} ms of answer.check_ms were over"
             )
-        if self._cross is not None:
-            said += self._cross.warnings()
         return said
 
 

@@ -19,13 +19,36 @@ _LISTS_SOURCES = re.compile(
     r"(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes?|bronnen)[\W_]*",
     re.IGNORECASE,
 )
+# How an answer says that the notes do not, in the languages of the index.
+_NOTES = (
+    r"\b(?:vault|notes?|sources?|context|notiz(?:en)?|quellen?|kontext|coffre|contexte|notas?|fuentes?"
+    r"|b[óo]veda|contexto|nota|appunti|fonti|contesto|fontes?|cofre|notities?|aantekeningen|bronnen|kluis"
+    r"|anteckning\w*|källor\w*|valvet|заметк\w*|источник\w*|хранилищ\w*)\b"
+)
+_NOT = (
+    r"(?:\b(?:not|no|nothing|nicht|nichts|keine?n?|ne|pas|rien|aucune?|ningun[ao]?|nada|non|nessuna?"
+    r"|n[ãa]o|nenhuma?|niet|niets|geen|inte|inget|ingen|ingenting|не|нет|ничего)\b|n['’]t\b|\bn['’](?=\w))"
+)
+_SAY = (
+    r"\b(?:sa(?:y|id)|state|mention|tell|specif|answer|contain|give|provide|include|cover|explain|describe"
+    r"|have|about|sag|nenn|enth[aä]lt|erwähn|geb|steh|di(?:sent|t|cen|ce|cono|zem|z)\b|précis|contien|indiqu"
+    r"|donn|parl|indic|especific|hablan?|contengono|riporta|cont[eéê]m|falam?|informa|zeg|vermeld|bevat|noem"
+    r"|geef|geven|säger|nämner|innehåller|anger|говор|сказан|упомина|содерж|указ)"
+)
+_INFORMATION = r"(?:informa\w+|angaben?|mention|answer|details?|uppgift\w*|информаци\w+)"
 _REFUSES = re.compile(
-    r"(?:the |these |this |your |my )?(?:vault|notes?|sources?|context)\b[^.;,]{0,40}?"
-    r"\b(?:do(?:es)? not|don['’]t|doesn['’]t) "
-    r"(?:say|state|mention|tell|specify|answer|contain|give|provide|include|cover)\b",
+    rf"{_NOTES}[^.;]{{0,40}}?(?:{_NOT}[^.;]{{0,25}}?{_SAY}|{_SAY}[^.;]{{0,30}}?{_NOT})"
+    rf"|{_NOT}\W+(?:\w+\W+)?{_INFORMATION}\b"
+    r"|\bI (?:could not|couldn['’]t|cannot|can['’]t|did not|didn['’]t) find\b"
+    rf"|\bnot (?:mentioned|stated|specified|given) in\b[^.;]{{0,20}}{_NOTES}",
     re.IGNORECASE,
 )
-_TURNS = re.compile(r"\b(?:but|however|although|though|yet|except)\b|[;:]", re.IGNORECASE)
+_TURNS = re.compile(
+    r"\b(?:but|however|although|though|yet|except|aber|jedoch|sondern|außer|mais|cependant|toutefois|sauf"
+    r"|pero|sino|aunque|salvo|però|tuttavia|porém|embora|maar|echter|dock|но|однако)\b|[;:]"
+    r"|(?<=, )(?:ma|mas|men)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isinf
 
-from notehop.app.answer.number_words import NUMBER_WORDS, ORDINAL_WORDS
+from text_to_num import find_numbers
+
+from notehop.indexing.tokens import detect_language
 from notehop.indexing.tokens.fold import fold
 from notehop.indexing.vault.day_names import month_named
 
@@ -30,20 +32,29 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A date as it is written; what it leaves open is None."""
+    """A date as it is written; what it leaves open is None. ``either``: day and month may be meant
+    the other way round (5/3/2024)."""
 
     shown: str
     year: int | None = None
     month: int | None = None
     day: int | None = None
+    either: bool = False
 
     def agrees(self, other: Day) -> bool:
-        """Whether ``other`` says all that this says."""
-        return (
-            self.year in (None, other.year)
-            and self.month in (None, other.month)
-            and self.day in (None, other.day)
+        """Whether ``other`` says all that this says, in one way of reading both."""
+        return any(
+            mine.year in (None, theirs.year)
+            and mine.month in (None, theirs.month)
+            and mine.day in (None, theirs.day)
+            for mine in self.readings
+            for theirs in other.readings
         )
+
+    @property
+    def readings(self) -> tuple[Day, ...]:
+        """The dates that it may be."""
+        return (self, replace(self, month=self.day, day=self.month)) if self.either else (self,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,7 @@ _DATES = tuple(
     for pattern in (
         r"(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})",
         r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})",
+        r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4})",
         rf"{_DAY}{_OF}{_MONTH}{_OF}{_YEAR}",
         rf"{_DAY}{_OF}{_MONTH},?\s+{_YEAR}",
         rf"{_MONTH}\s+{_DAY},?\s+{_YEAR}",
@@ -78,8 +90,17 @@ _LONE_MONTH = re.compile(r"(?<![\w-])[^\W\d_]{3,12}(?![\w-])")
 _AMBIGUOUS = frozenset(("may", "march", "mar", "mars", "mai", "gen", "set", "ago", "dic", "ene"))
 """Words that are no month more often than one; alone they count as one with a capital only."""
 
+_TIME = re.compile(
+    r"(?<![\w.:,])(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d))?"
+    r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?|\s?(?P<clock>uhr|h|heures|uur|o['’]clock)(?!\w))"
+    r"|(?<![\w.:,])(?P<hours>[01]?\d|2[0-4])h(?P<minutes>[0-5]\d)(?!\w)",
+    re.IGNORECASE,
+)
+"""Hours that say so; ``9:00`` says it by its colon."""
+
 _NUMBER = re.compile(
-    r"(?<![\w.])(?P<currency>[£$€¥])?\s?(?P<digits>\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?"
+    r"(?<![\w.])(?:v(?=\d))?(?P<currency>[£$€¥])?\s?"
+    r"(?P<digits>\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?"
     r"|\d+(?:[.,:]\d+)*)(?P<unit>\s?%|[^\W\d_]{1,3}(?!\w)|st\b|nd\b|rd\b|th\b)?(?!\w)"
     r"(?:\s(?P<next>[^\W\d_]+))?"
 )
@@ -91,12 +112,24 @@ _SCALES = {
 }
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _PER_CENT = frozenset(("%", "percent", "per", "prozent", "pourcent"))
-_WORD = re.compile(r"[^\W\d_]+")
-_UNITS = re.compile(r"[- ]([^\W\d_]+)")
+_TOKEN = re.compile(r"[^\W_]+|[^\w\s]+|\s+|_+")
+_SPELT = frozenset(("en", "de", "fr", "es", "it", "nl", "pt"))
+"""Languages whose numbers are read in words."""
+
+_NO_NUMBERS = frozenset(("o", "second", "seconds"))
+"""Words that are something else as often: of "ten o'clock", and a part of a minute."""
+
+_TIMES_OVER = {
+    **dict.fromkeys(("twice", "zweimal", "tweemaal"), "2"),
+    **dict.fromkeys(("thrice", "dreimal", "driemaal"), "3"),
+}
 
 
-def facts_of(text: str) -> Facts:
-    """Return the numbers and dates of a text; those in words count, from two on."""
+def facts_of(text: str, language: str = "en") -> Facts:
+    """Return the numbers and dates of a text; those in words count, from two on.
+
+    :param language: ISO 639-1 code of what is read where the text itself does not tell.
+    """
     days: list[tuple[int, Day]] = []
     rest = text
     for pattern in _DATES:
@@ -112,7 +145,7 @@ def facts_of(text: str) -> Facts:
             continue
         days.append((found.start(), Day(found[0], month=month)))
     days.sort(key=lambda one: one[0])
-    return Facts(tuple(_numbers(rest)), tuple(day for _, day in days))
+    return Facts(tuple(_numbers(rest, language)), tuple(day for _, day in days))
 
 
 def lacking(stated: Facts, known: Facts) -> list[str]:
@@ -146,14 +179,18 @@ def contradicted(stated: Facts, known: Facts) -> bool:
 
 
 def _rivals(day: Day, other: Day) -> bool:
-    """Whether two dates are as exact as each other somewhere and differ there."""
-    return any(
-        mine is not None and theirs is not None and mine != theirs
-        for mine, theirs in (
-            (day.year, other.year),
-            (day.month, other.month),
-            (day.day, other.day),
+    """Whether two dates are as exact as each other somewhere and differ there, however read."""
+    return all(
+        any(
+            one is not None and two is not None and one != two
+            for one, two in (
+                (mine.year, theirs.year),
+                (mine.month, theirs.month),
+                (mine.day, theirs.day),
+            )
         )
+        for mine in day.readings
+        for theirs in other.readings
     )
 
 
@@ -161,7 +198,7 @@ def _is_known(day: Day, known: Sequence[Day], years: set[int | None]) -> bool:
     if any(day.agrees(other) for other in known):
         return True
     # The year may stand elsewhere in the source: in its heading, or in another date.
-    without = Day(day.shown, None, day.month, day.day)
+    without = replace(day, year=None)
     if day.month is None or day.year not in years:
         return False
     if day.day is None and any(
@@ -177,6 +214,11 @@ def _year(number: Number) -> int | None:
 
 def _day(found: re.Match[str]) -> Day | None:
     parts = found.groupdict()
+    if parts.get("first"):
+        low, high = sorted((int(parts["first"]), int(parts["second"])))
+        if not 1 <= low <= 12 or high > 31:
+            return None
+        return Day(found[0], int(parts["year"]), low, high, either=high <= 12)
     month = parts.get("month") or ""
     number = int(month) if month.isdigit() else month_named(fold(month).casefold())
     if number is None or not 1 <= number <= 12:
@@ -194,7 +236,11 @@ def _named(text: str, found: re.Match[str]) -> bool:
     return found[0][0].isupper() and bool(before) and before[-1] not in ".!?:"
 
 
-def _numbers(text: str) -> Iterator[Number]:
+def _numbers(text: str, language: str) -> Iterator[Number]:
+    for found in _TIME.finditer(text):
+        if (time := _time(found)) is not None:
+            yield time
+            text = text[: found.start()] + " " * len(found[0]) + text[found.end() :]
     for found in _NUMBER.finditer(text):
         digits, unit = found["digits"], (found["unit"] or "").strip().casefold()
         following = fold(found["next"] or "").casefold()
@@ -208,25 +254,63 @@ def _numbers(text: str) -> Iterator[Number]:
                 whole = len(word) > 3 and digits.isdigit()
                 readings = scaled if whole else readings | scaled
         yield Number(_shown(found), frozenset(readings), _kind(found, digits, unit, following))
-    last = -1
-    for word in _WORD.finditer(text):
-        plain = fold(word[0]).casefold()
-        if plain in ORDINAL_WORDS:
-            yield Number(word[0], frozenset([f"{ORDINAL_WORDS[plain]}."]), "ordinal")
-        value = NUMBER_WORDS.get(plain)
-        if value is not None and word.start() > last:
-            rest = _UNITS.match(text, word.end()) if 20 <= value < 100 else None
-            units = NUMBER_WORDS.get(fold(rest[1]).casefold(), 100) if rest else 100
-            if rest and units < 10:
-                last = rest.end()
-                yield Number(f"{word[0]}{rest[0]}", frozenset([str(value + units)]))
+    yield from _in_words(text, language)
+
+
+def _time(found: re.Match[str]) -> Number | None:
+    """The time of a day, as a clock of 24 hours shows it."""
+    hour = int(found["hour"] or found["hours"])
+    minute = found["minute"] or found["minutes"] or "00"
+    half = (found["half"] or "").casefold()
+    if half and not 1 <= hour <= 12:
+        return None
+    if (found["clock"] or "").casefold() == "h" and found["minute"] is None:
+        return None  # 24 h is as long as a day
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
+    readings = {f"{hour:02}:{minute}"}
+    if not half and 1 <= hour <= 12 and found["clock"]:
+        readings.add(f"{hour % 12 + 12:02}:{minute}")
+    return Number(found[0].strip(" ."), frozenset(readings), "time")
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word as :func:`text_to_num.find_numbers` asks for it."""
+
+    shown: str
+
+    def text(self) -> str:
+        return self.shown
+
+    def nt_separated(self, previous: _Token) -> bool:  # noqa: ARG002
+        return False
+
+    def not_a_number_part(self) -> bool:
+        return self.shown.isdigit() or self.shown.casefold() in _NO_NUMBERS
+
+
+def _in_words(text: str, language: str) -> Iterator[Number]:
+    tokens = [_Token(found[0]) for found in _TOKEN.finditer(text)]
+    read: set[int] = set()
+    # A sentence tells its language in three of four cases; the vault's own is as likely.
+    for spoken in dict.fromkeys((language, detect_language([text], language))):
+        for found in find_numbers(tokens, spoken, 1.9) if spoken in _SPELT else ():
+            place = range(found.start, found.end)
+            words = "".join(tokens[at].shown for at in place)
+            # "3 million" was read with its digits.
+            if fold(words).casefold() in _SCALES or not read.isdisjoint(place):
                 continue
-            behind = _WORD.search(text, word.end())
-            noun = fold(behind[0]).casefold() if behind else ""
-            if noun in _SCALES:
-                yield Number(f"{word[0]} {behind[0]}", frozenset([_plain(value * _SCALES[noun])]))  # type: ignore[index]
-            else:
-                yield Number(word[0], frozenset([str(value)]), f"word {noun}")
+            read.update(place)
+            if found.is_ordinal:
+                yield Number(words, frozenset([f"{found.value:.0f}."]), "ordinal")
+                continue
+            behind = next((one.shown for one in tokens[found.end :] if one.shown.isalpha()), "")
+            kind = f"word {fold(behind).casefold()}"
+            yield Number(words, frozenset([_plain(found.value)]), kind)
+    for one in tokens:
+        if (times := _TIMES_OVER.get(fold(one.shown).casefold())) is not None:
+            yield Number(one.shown, frozenset([f"{times}."]), "ordinal")
 
 
 def _shown(found: re.Match[str]) -> str:
@@ -254,6 +338,8 @@ def _readings(digits: str) -> Iterator[str]:
     if ":" in digits:
         yield ":".join(part.zfill(2) for part in digits.split(":"))
         return
+    if re.fullmatch(r"(?:[01]?\d|2[0-3])\.[0-5]\d", digits):
+        yield digits.replace(".", ":").zfill(5)
     grouped = re.fullmatch(r"\d{1,3}(?:([,.'’\u00a0\u202f ])\d{3})+(?:[.,]\d+)?", digits)
     if grouped:
         mark = grouped[1]

@@ -66,7 +66,7 @@ def names_of(text: str) -> list[str]:
         letters = any(one.isalpha() for one in word)
         digits = any(one.isdigit() for one in word)
         if letters and digits:
-            if re.fullmatch(r"\d.*", word) is None:
+            if re.fullmatch(r"v?\d.*", word) is None:
                 found.append(word)
             continue
         before = text[max(0, match.start() - _BEFORE) : match.start()].rstrip(" \t*_=~>#-")

@@ -14,6 +14,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
+from notehop.app.answer.checking import Checker
 from notehop.app.answer.prompts import ANSWER_PROMPT
 from notehop.app.answer.quoting import ExtractiveSynthesizer
 from notehop.app.answer.synthesizer import VaultSynthesizer
@@ -21,7 +22,6 @@ from notehop.app.answer.theme_quotes import ThemeQuotes
 from notehop.app.answer.theme_writing import ThemeSynthesizer
 from notehop.app.answer.writing import LlmSynthesizer
 from notehop.app.container.assembly import Parts, Wanted, retrieve
-from notehop.app.container.checks import checker_of
 from notehop.app.container.language_model import LateLLM, llm_of
 from notehop.app.container.narrowing import narrow
 from notehop.app.container.place import Place
@@ -245,7 +245,7 @@ class Machinery:
         )
         self._forgets.append(forget)
         settings = self._place.settings
-        checker = checker_of(reading, self._place.name, settings, self._scorer)
+        checker = Checker(reading, self._place.name, within_ms=settings.answer.check_ms)
         quoting = ExtractiveSynthesizer(
             self._place.name,
             reading,

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal
 
 from notehop.app.retrieval.connected_order import Candidate
@@ -134,7 +133,6 @@ def _words_beside(link: LinkRow) -> frozenset[str]:
     return _words(link.sentence) - _words(link.display or link.raw_target)
 
 
-@lru_cache(maxsize=4_096)
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold()))
 
