@@ -97,7 +97,7 @@ class _Check:
         for claim in claims:
             for one in claim.evidence:
                 held = best.get(one.marker)
-                if held is None or _RANK[one.support] > _RANK[held.support]:
+                if held is None or _RANK[one.support or "high"] > _RANK[held.support or "high"]:
                     best[one.marker] = one
         return Checked(claims, best, tuple(self._warnings()))
 
@@ -111,8 +111,9 @@ class _Check:
         if not sentence.states:
             return claim
         if sentence.said is not None and sentence.said.ranges:
-            shown = self._evidence(sentence.said.marker, sentence.said.ranges, "high")
-            return claim.model_copy(update={"support": "high", "evidence": [shown]})
+            # A quote says where it stands: that it stands there does not make it right.
+            shown = self._evidence(sentence.said.marker, sentence.said.ranges, None)
+            return claim.model_copy(update={"evidence": [shown]})
         if not sentence.markers:
             flag = "context" if sentence.mentioned else "uncited"
             return claim.model_copy(update={"support": "none", "flag": flag})
@@ -158,7 +159,7 @@ class _Check:
         return self._known[marker]
 
     def _evidence(
-        self, marker: str, spans: Sequence[tuple[int, int]], support: Support
+        self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None
     ) -> Evidence:
         source: Source = self._sources[marker]
         headings = self._material.headings.get(marker)

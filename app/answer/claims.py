@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from notehop.app.answer.code_spans import code_spans
-from notehop.app.answer.draft import QUOTED, SILENT, Draft, Said
+from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, Draft, Said
 from notehop.app.answer.markers import names_in
 from notehop.app.answer.passages import SentenceSpans
 from notehop.app.answer.units import STATING, Unit, bare, markers_in, units
@@ -128,7 +128,11 @@ def _is_frame(words: str, after: Unit | None, *, named: bool) -> bool:
     :param named: whether it has markers. Then it states something, unless it is nothing but them.
     """
     said = _BEFORE_STOP.sub("", bare(words))
-    if not _WORD.search(said) or said in (QUOTED, SILENT) or _LISTS_SOURCES.fullmatch(said):
+    if (
+        not _WORD.search(said)
+        or said in (QUOTED, SILENT, DECLINED)
+        or _LISTS_SOURCES.fullmatch(said)
+    ):
         return True
     if named:
         return False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from notehop.app.answer.citations import check_citations
-from notehop.app.answer.extractive import Quote
 from notehop.app.answer.frame import body
+from notehop.app.answer.layout import Quote
 from notehop.app.answer.markers import Grammar, grammar_for
 from notehop.app.answer.material import Material
 from notehop.app.models import LeftOut, Source
@@ -19,8 +19,11 @@ Mode = Literal["llm", "extractive", "none"]
 QUOTED = "Quoted from the notes:"
 """The first line of an extractive answer, so that nobody takes it for a model's."""
 
-SILENT = "The vault does not say."
+SILENT = "I found nothing in your notes that answers this."
 """The whole of an answer when nothing was found, and its first sentence when nothing answers."""
+
+DECLINED = "The vault does not say."
+"""What a language model is told to say then."""
 
 LISTED = "There is no question beside the filters. The newest notes that they leave:"
 """How an answer begins where the query is nothing but filters."""
@@ -29,6 +32,9 @@ UNCITED = "the answer cites no source; check it against the sources below"
 
 NEAREST = 3
 """Notes that are named as the nearest when none answers."""
+
+MISSING = 3
+"""Words of a question that are named because no note has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Draft:
     """``cited`` holds markers of sources (``[1]``), ``mentioned`` labels of connected notes.
 
     ``said`` tells where the text is quotes, in order; ``left_out`` what a language model was not
-    shown.
+    shown; ``material`` is what the markers mean, where connected notes were made sources.
     """
 
     text: str
@@ -59,6 +65,7 @@ class Draft:
     warnings: tuple[str, ...] = ()
     said: tuple[Said, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    material: Material | None = None
 
 
 def written(text: str, material: Material) -> Draft:
@@ -104,19 +111,30 @@ def quoted(quotes: Sequence[Quote]) -> Draft:
             piece = f"{shown}\n\n{marker}"
         else:
             piece = f"“{words}” {marker}"
+        if quote.name:
+            text += f"\n\n{on_one_line(quote.name)}:"
         start = len(text) + 2
         said.append(Said(start, start + len(piece), marker, tuple(quote.ranges)))
-        text = f"{text}\n\n{piece}\n— {place_of(quote.source)}"
+        text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.heading)}"
     cited = tuple(quote.source.marker for quote in quotes)
     return Draft(text, "extractive", cited, said=tuple(said))
 
 
-def silent(sources: Sequence[Source]) -> Draft:
-    """The honest answer when nothing in the sources answers; it names the nearest notes."""
-    nearest = list(dict.fromkeys(place_of(source) for source in sources))[:NEAREST]
-    if not nearest:
-        return Draft(SILENT, "none")
-    return Draft(f"{SILENT} Nearest: {'; '.join(nearest)}.", "none")
+def silent(material: Material, missing: Sequence[str] = ()) -> Draft:
+    """The honest answer when nothing in the sources answers; it names the nearest notes.
+
+    :param missing: words of the question that stand in no note.
+    """
+    text = SILENT
+    if missing:
+        words = [f"“{body(on_one_line(word))}”" for word in missing[:MISSING]]
+        listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+        text += f" No note has the {'word' if len(words) == 1 else 'words'} {listed}."
+    nearest = list(dict.fromkeys(place_of(source) for source in material.sources))[:NEAREST]
+    if nearest:
+        text += f" Nearest: {'; '.join(nearest)}."
+    # What is linked from notes that do not answer is noise.
+    return Draft(text, "none", material=replace(material, connected=(), connected_nodes=()))
 
 
 def listed(sources: Sequence[Source]) -> Draft:
@@ -125,9 +143,13 @@ def listed(sources: Sequence[Source]) -> Draft:
     return Draft(f"{LISTED} {'; '.join(notes)}.", "none")
 
 
-def place_of(source: Source) -> str:
-    """Note and heading as a person reads them, on one line."""
-    return on_one_line(" > ".join(part for part in (source.title, source.heading) if part))
+def place_of(source: Source, within: str = "") -> str:
+    """Note and heading as a person reads them, on one line.
+
+    :param within: a heading below that of the source.
+    """
+    parts = (source.title, source.heading, within)
+    return on_one_line(" > ".join(part for part in parts if part))
 
 
 def _were(count: int) -> str:

@@ -1,133 +1,175 @@
-"""Answers without a language model: the passages of the sources that answer best, quoted."""
+"""The answer without a language model, as a LlamaIndex response synthesizer.
+
+Touches: the embedding model, through the reading it is given.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 
-from notehop.app.answer.layout import Part, laid_out
-from notehop.app.answer.passages import Passage, passages
-from notehop.app.answer.pointing import points_back
-from notehop.app.answer.relevance import Candidate, Named, Reading, enough, score
-from notehop.app.answer.stretch import Range
-from notehop.app.models import Source
+from llama_index.core.llms import MockLLM
 
-KEEP = 0.6
-"""A further passage needs this share of the best one's score, and of its likeness to the query;
-less is padding."""
+from notehop.app.answer.checking import Checker
+from notehop.app.answer.decision import features, likelihood
+from notehop.app.answer.draft import Draft, quoted, silent
+from notehop.app.answer.layout import Quote
+from notehop.app.answer.material import Material, promoted
+from notehop.app.answer.question import read
+from notehop.app.answer.relevance import Asked, Named, Reading, score
+from notehop.app.answer.selection import select
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.models import ConnectedNote, Source
 
-OVERLAP = 0.7
-"""Two passages that share this part of the shorter one's words say the same."""
+SUBJECT, NEWS = "subject", "recent"
+"""The signals that find what a question for news is about, and the newest notes with news of it."""
 
-SAME_AGAIN = 0.3
-"""What a passage counts less by its likeness to one that is quoted already (maximal marginal
-relevance, Carbonell and Goldstein, SIGIR 1998)."""
 
-BRIDGE = 0.25
-"""What a passage counts more if one that is quoted already names its note: a question that needs
-two notes names only the first."""
+EVEN = 0.5
+"""Least likelihood of an answer; what it costs is in docs/evaluation.md."""
 
-LONGEST_BEFORE = 200
-"""Characters of a sentence that is quoted only because the next one points back to it."""
+
+@cache
+def weights() -> Mapping[str, Mapping[str, float]]:
+    """The fitted weights, by the name of their set."""
+    text = files("notehop.app.answer").joinpath("weights.json").read_text(encoding="utf-8")
+    found: Mapping[str, Mapping[str, float]] = json.loads(text)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """Words of one source, passages in the order in which they stand there.
+class Looked:
+    """What was found for a question: the quotes, and the likelihood that they answer it.
 
-    ``text`` is Markdown: prose is one line, list items, table rows and code keep their lines.
-    ``ranges`` are half-open ranges of characters of the source's text, in order, whose words, white
-    space and list and quote marks aside, are those of the quote.
+    ``missing`` are words of the question, as they are written there, that no note has.
     """
 
-    source: Source
-    text: str
-    ranges: tuple[Range, ...] = ()
+    quotes: Sequence[Quote] = ()
+    likelihood: float = 0.0
+    missing: Sequence[str] = ()
+
+    @property
+    def answers(self) -> bool:
+        """Whether that is an answer."""
+        return bool(self.quotes) and self.likelihood >= EVEN
 
 
-def quotes(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> list[Quote]:
-    """Return what answers ``query``, the source of the best passage first.
+def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> Looked:
+    """Find what of the sources answers best.
 
-    :param sources: best first.
-    :param limit: how many passages at most.
-    :returns: empty when nothing in the sources answers.
+    :param sources: best first, connected notes last.
+    :param limit: passages at most.
     """
-    terms = reading.terms(query)
-    chosen = _choose(score(query, terms, sources, reading), enough(terms, reading), limit)
-    by_source: dict[int, list[Candidate]] = {}
-    for candidate in chosen:
-        by_source.setdefault(candidate.source, []).append(candidate)
-    wanted = frozenset(term.word for term in terms)
-    return [_quote(sources[at].source, found, wanted, reading) for at, found in by_source.items()]
-
-
-def _choose(ranked: Sequence[Candidate], least: float, limit: int) -> list[Candidate]:
-    """The best that are near enough to the first and say something that none before them said."""
-    if not ranked or ranked[0].score < least:
-        return []
-    chosen = [ranked[0]]
-    likest = max(one.likeness for one in ranked)
-    least = max(least, KEEP * ranked[0].score)
-    left = list(ranked[1:])
-    while left and len(chosen) < limit:
-        best = max(left, key=lambda one: (_worth(one, chosen), -one.source, -one.order))
-        left.remove(best)
-        bridged = _bridged(best, chosen)
-        if best.score + BRIDGE * bridged < least:
-            continue
-        if best.likeness < KEEP * likest and not bridged:
-            continue
-        if not any(_same(best.words, other.words) for other in chosen):
-            chosen.append(best)
-    return chosen
-
-
-def _worth(candidate: Candidate, chosen: Sequence[Candidate]) -> float:
-    vector = candidate.vector
-    again = (
-        0.0
-        if vector is None
-        else max(float(vector @ other.vector) for other in chosen if other.vector is not None)
+    asked = Asked(read(query), reading)
+    ranked = score(asked, sources, weights())
+    return Looked(
+        select(ranked, asked, sources, limit),
+        likelihood(
+            features(asked, ranked, sources),
+            weights()["decision" if reading.vectors is not None else "decision_by_words"],
+        ),
+        [term.written or term.word for term in asked.terms if term.missing],
     )
-    return candidate.score + BRIDGE * _bridged(candidate, chosen) - SAME_AGAIN * again
 
 
-def _bridged(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
-    return any(candidate.source in other.names for other in chosen)
+class ExtractiveSynthesizer(VaultSynthesizer):
+    """Quotes the passages of the sources that answer best; asks no language model."""
 
+    def __init__(
+        self,
+        vault: str,
+        reading: Reading,
+        *,
+        max_sentences: int = 5,
+        checker: Checker | None = None,
+    ) -> None:
+        """:param max_sentences: how many passages are quoted at most.
+        :param checker: finds the place of each quote.
+        """
+        # The base class would otherwise look for a language model of its own, across the network.
+        super().__init__(vault, MockLLM(), checker)
+        self._reading = reading
+        self._max = max_sentences
 
-def _same(left: frozenset[str], right: frozenset[str]) -> bool:
-    shorter = min(len(left), len(right))
-    return shorter > 0 and len(left & right) >= OVERLAP * shorter
-
-
-def _quote(
-    source: Source, found: list[Candidate], wanted: frozenset[str], reading: Reading
-) -> Quote:
-    """The passages in text order, each with what it makes no sense without.
-
-    The line above a list is quoted with its items when it holds a word of the query that the item
-    lacks: without it the reader cannot see what the item answers.
-    """
-    read = passages(source.text, reading.sentences)
-    parts: dict[int, Part] = {}
-    for candidate in sorted(found, key=lambda candidate: candidate.order):
-        at, passage = candidate.order, candidate.passage
-        before = read[at - 1] if at else None
-        if before is not None and _points_back(passage, before, reading):
-            parts.setdefault(at - 1, Part(at - 1, before, lead=False))
-        lead = passage.kind in ("row", "code") or bool(
-            wanted & (frozenset(reading.words(passage.lead)) - candidate.words)
+    def draft(self, query: str, material: Material) -> Draft:
+        """Quote what answers, or say that nothing does."""
+        found = self._look(query, material)
+        if not found.answers:
+            return silent(material, found.missing)
+        used = [quote.source.marker for quote in found.quotes]
+        shown = promoted(material, used)
+        by_place = {(one.path, one.lines, one.text): one for one in shown.sources}
+        return replace(
+            quoted([replace(one, source=by_place[_place(one.source)]) for one in found.quotes]),
+            material=shown,
         )
-        parts[at] = Part(at, passage, lead)
-    text, ranges = laid_out([parts[at] for at in sorted(parts)])
-    return Quote(source, text, ranges)
+
+    def answers(self, query: str, material: Material) -> bool:
+        """Whether anything in the material answers."""
+        return self._look(query, material).answers
+
+    def _look(self, query: str, material: Material) -> Looked:
+        return look(query, evidence_of(material), self._reading, self._max)
 
 
-def _points_back(passage: Passage, before: Passage, reading: Reading) -> bool:
-    """Whether a sentence begins with a word that stands for something in the one before."""
-    if passage.kind != "prose" or passage.block != before.block:
-        return False
-    if len(before.text) > LONGEST_BEFORE or points_back(before.text, reading.language):
-        return False
-    return points_back(passage.text, reading.language)
+def _place(source: Source) -> tuple[str, tuple[int, int], str]:
+    return source.path, source.lines, source.text
+
+
+def evidence_of(material: Material) -> list[Named]:
+    """What may be quoted: the sources, then the connected notes."""
+    found = [
+        Named(
+            source,
+            material.names.get(source.marker, ()),
+            subject=_decided(source, material, SUBJECT) > 0,
+            news=_decided(source, material, NEWS),
+            likeness=((source.signals or {}).get("semantic") or {}).get("score"),
+            opens=material.ordinals.get(source.marker, 1) == 0,
+        )
+        for source in material.sources
+    ]
+    for note in material.connected:
+        if note.label in material.outside:
+            continue
+        evidence = note.evidence or {}
+        found.append(
+            Named(
+                as_source(note),
+                material.names.get(note.label, ()),
+                likeness=_number(evidence.get("target_similarity")),
+                linked=note.linked_from.sentence or note.title,
+                link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
+                opens=material.ordinals.get(note.label, 1) == 0,
+            )
+        )
+    return found
+
+
+def as_source(note: ConnectedNote) -> Source:
+    """A connected note in the shape of a source, its label for a marker."""
+    return Source(
+        marker=note.label,
+        id="",
+        path=note.path,
+        title=note.title,
+        heading=note.heading,
+        lines=note.lines,
+        text=note.text,
+        score=0.0,
+        uri=note.uri,
+    )
+
+
+def _number(value: float | str | None) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _decided(source: Source, material: Material, signal: str) -> int:
+    """The rank that a signal which decided gave a source; 0 if it gave none, or only voted."""
+    if signal not in material.decided.get(source.marker, ()):
+        return 0
+    return int((source.signals or {}).get(signal, {}).get("rank") or 0)

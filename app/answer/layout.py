@@ -8,12 +8,31 @@ from itertools import groupby
 
 from notehop.app.answer.passages import Passage
 from notehop.app.answer.stretch import Range
+from notehop.app.models import Source
 
 GAP = "…"
 """Stands where the source says something in between."""
 
 INDENT = "   "
 """Of a list in a list: as much as a number takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of one source, passages in the order in which they stand there.
+
+    ``text`` is Markdown: prose is one line, list items, table rows and code keep their lines.
+    ``ranges`` are half-open ranges of characters of the source's text, in order, whose words, white
+    space and list and quote marks aside, are those of the quote. ``heading`` is the nearest one
+    above it within the source, where that is not the source's own; ``name`` what the quote defines,
+    by the name of its note, where the question has another name for it.
+    """
+
+    source: Source
+    text: str
+    ranges: tuple[Range, ...] = ()
+    heading: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -25,6 +25,12 @@ Kind = Literal["prose", "item", "row", "code"]
 LONGEST_ITEM = 300
 """A list item up to this many characters is quoted whole: cut, it loses what it was listed for."""
 
+SHORTEST = 2
+"""Words of a sentence that says nothing by itself: "No.", "It depends."."""
+
+TITLE = 7
+"""Words from which on the first line of a callout is no title, but what it has to say."""
+
 LONGEST_CODE = 15
 """Lines of a block of code that is quoted: no part of a longer one makes sense by itself."""
 
@@ -35,6 +41,7 @@ _CALLOUT = re.compile(r"\[!\w[\w-]*(?:\|[^\]]*)?\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
 _WORD = re.compile(r"\w")
+_TOKEN = re.compile(r"\w+")
 _NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
 """An address, or the name of a file or module, that stands alone: no answer, and no sentence."""
 
@@ -54,7 +61,8 @@ class Passage:
     sentence above its code, the head of its table; empty if nothing does. ``mark`` is the list mark
     it begins with (``-``, ``2.``) and ``depth`` the number of lists around it. ``written`` is how
     it is shown where that is not its text: a row or code as it stands there; ``frame`` what has to
-    stand before it then.
+    stand before it then. ``group`` is one number for all of a list, table or paragraph, ``heading``
+    the nearest heading above within the source.
     """
 
     text: str
@@ -67,6 +75,8 @@ class Passage:
     depth: int = 0
     written: str = ""
     frame: str = ""
+    group: int = 0
+    heading: str = ""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -74,14 +84,15 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
     """Return the passages of ``text`` in order; headings, HTML and bare rules are none.
 
     A sentence that ends with a colon before a list or code says nothing alone: it is the lead of
-    what follows. Code is a passage only so.
+    what follows. Code is a passage only so, or right below a heading. Neither is the title of a
+    callout that has more to say.
     """
     found: list[Passage] = []
     leads: dict[int, Stretch] = {}
     for number, block in enumerate(_blocks(text)):
         lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, _NOTHING)
         if block.kind == "code":
-            if lead.text.endswith(":"):
+            if lead.text.endswith(":") or block.headed:
                 found.append(_passage(block.body, number, block, lead))
             leads.pop(block.depth, None)
             continue
@@ -112,7 +123,8 @@ class _Block:
     """A paragraph, list item, table row or block of code.
 
     ``depth`` counts the lists around it; ``introduces`` tells that a list or code follows right
-    below. ``place`` is that of a row, which has bars between its words.
+    below. ``place`` is that of a row, which has bars between its words. ``headed`` tells that
+    nothing stands between the block and its heading.
     """
 
     body: Stretch
@@ -124,6 +136,9 @@ class _Block:
     place: tuple[Range, ...] = ()
     written: str = ""
     frame: str = ""
+    group: int = 0
+    heading: str = ""
+    headed: bool = False
 
 
 def _passage(
@@ -140,6 +155,8 @@ def _passage(
         block.depth,
         block.written,
         block.frame,
+        block.group,
+        block.heading,
     )
 
 
@@ -149,7 +166,18 @@ def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
         return []
     if block.depth and len(body.text) <= LONGEST_ITEM:
         return [body.part(0, len(body.text))]
-    return [body.part(start, end) for start, end in sentences(body.text)]
+    return [body.part(start, end) for start, end in _whole(body.text, sentences(body.text))]
+
+
+def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
+    """The sentences, one of a word or two ("No.") joined to the one that says why."""
+    found: list[Range] = []
+    for start, end in spans:
+        if found and len(_TOKEN.findall(text[slice(*found[-1])])) <= SHORTEST:
+            found[-1] = found[-1][0], end
+        else:
+            found.append((start, end))
+    return found
 
 
 @cache
@@ -161,6 +189,8 @@ def _markdown() -> MarkdownIt:
 
 
 _LISTS = ("bullet_list_open", "ordered_list_open")
+_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
+_GROUPS = (*_LISTS, "table_open", "paragraph_open")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 
 
@@ -169,23 +199,41 @@ def _blocks(text: str) -> Iterator[_Block]:
     lines = [(one.start(), one.end()) for one in _LINE.finditer(text)]
     marks: list[str] = []
     head: Token | None = None
+    group, heading, headed = 0, "", False
     for at, token in enumerate(tokens):
+        before = tokens[at - 1].type if at else ""
         if token.type == "list_item_open":
             marks.append(f"{token.info}{token.markup}")
         elif token.type == "list_item_close":
             marks.pop()
+        elif token.type in _GROUPS and not marks:
+            group += 1
+        elif token.type == "inline" and before == "heading_open":
+            heading, headed = token.content.strip(), True
         elif token.type == "tr_open":
-            if tokens[at - 1].type == "thead_open":
+            if before == "thead_open":
                 head = token
             elif head is not None:
-                yield _row(text, lines, tokens, at, head)
+                yield replace(_row(text, lines, tokens, at, head), group=group, heading=heading)
+                headed = False
         elif token.type == "fence" and token.map is not None:
             first, last = token.map[0] + 1, token.map[0] + 1 + token.content.count("\n")
             if last - first <= LONGEST_CODE:
                 body = stretch_of(token.content.rstrip("\n"), text, lines[first:last], code=True)
                 fence = f"{token.markup}{token.info.strip()}\n{body.text}\n{token.markup}"
-                yield _Block(body, "code", len(marks), written=fence)
-        elif token.type == "inline" and tokens[at - 1].type == "paragraph_open" and token.map:
+                yield _Block(
+                    body,
+                    "code",
+                    len(marks),
+                    written=fence,
+                    group=group,
+                    heading=heading,
+                    headed=headed,
+                )
+            headed = False
+        elif token.type == "inline" and before == "paragraph_open" and token.map:
+            if _is_callout_title(tokens, at):
+                continue
             follows = tokens[at + 2].type if at + 2 < len(tokens) else ""
             introduces = follows in _LISTS or follows == "fence"
             body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
@@ -197,11 +245,31 @@ def _blocks(text: str) -> Iterator[_Block]:
                     len(marks),
                     marks[-1] if item else "",
                     introduces,
+                    group=group,
+                    heading=heading,
+                    headed=headed,
                 )
+                headed = False
+
+
+def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a paragraph is a title: in the text of a source nothing says that a quote is a callout.
+
+    It is the first of several in its quote, short, and no sentence.
+    """
+    text = tokens[at].content.rstrip()
+    return (
+        at > 1
+        and tokens[at - 2].type == "blockquote_open"
+        and at + 2 < len(tokens)
+        and tokens[at + 2].type != "blockquote_close"
+        and len(_TOKEN.findall(text)) < TITLE
+        and not text.endswith(_STOPS)
+    )
 
 
 def _unframed(body: Stretch) -> list[Stretch]:
-    """A paragraph without its block id; the title of a callout stands apart from its text."""
+    """A paragraph without its block id, and without the title of a callout unless that is all."""
     block_id = _BLOCK_ID.search(body.text)
     end = block_id.start() if block_id else len(body.text)
     callout = _CALLOUT.match(body.text)
@@ -209,7 +277,10 @@ def _unframed(body: Stretch) -> list[Stretch]:
         return [body.part(0, end)] if body.text[:end].strip() else []
     line = body.text.find("\n", callout.end())
     title = end if line < 0 else line
-    parts = [(callout.end(), title), (title, end)]
+    parts = [(title, end)]
+    first = body.text[callout.end() : title].rstrip()
+    if len(_TOKEN.findall(first)) >= TITLE or first.endswith(_STOPS):
+        parts = [(callout.end(), title), (title, end)]
     return [body.part(*part) for part in parts if body.text[slice(*part)].strip()]
 
 

@@ -30,6 +30,12 @@ USER_PROMPT = """\
 
 Question: {query_str}"""
 
+DOUBT = (
+    "A look at these notes found nothing in them that clearly answers the question. If you find "
+    "nothing either, say that the vault does not say."
+)
+"""What is put behind the context where :mod:`notehop.app.answer.decision` says no."""
+
 ANSWER_PROMPT = ChatPromptTemplate(
     [
         ChatMessage(role=MessageRole.SYSTEM, content=SYSTEM_PROMPT),

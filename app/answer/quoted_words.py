@@ -19,7 +19,7 @@ def evidence(
     source: Source,
     headings: Sequence[str],
     spans: Sequence[tuple[int, int]],
-    support: Support,
+    support: Support | None,
     vault: str,
 ) -> Evidence:
     """Quote the first of some ranges of a source, and those that follow it with nothing in between.

@@ -1,64 +1,36 @@
-"""How well a passage answers a query: its share of the query's words, and its likeness to it.
+"""How well a passage answers a question: named features, weighed by a fitted linear model.
 
-The constants were set on 270 questions of HotpotQA, 2WikiMultihopQA and MuSiQue, and 270 put to a
-vault that cannot answer them, with the measures of docs/evaluation.md.
+The weights stand in ``weights.json`` and are made by ``python -m tests.fit_answers``; what they were
+fitted on and what they are worth is in docs/evaluation.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
+from notehop.app.answer.question import MEASURES, Question
+from notehop.app.answer.wording import names_of
 from notehop.app.models import Source
+from notehop.indexing.tokens.fold import fold
+from notehop.indexing.vault.day_names import month_named
 
-HEAD_SHARE = 0.4
-"""What a query word counts that stands in the note's names or heading and not in the passage: the
-passage is about it, but so is all of the note."""
+COMPARED = 20
+"""Passages whose vectors are compared, the best by words: vectors are most of the time that an
+answer takes."""
 
-LEAD_SHARE = 0.8
-"""The same for a word of the line above a list: it was written for all items of the list."""
+EACH_LINKED = 2
+"""Passages of each connected note among them, however few words they share with the question: what
+a question asks for in a second note shares few words with it."""
 
-ABOUT = 0.6
-"""Least word score of the first passage below names and heading that hold the whole query: who asks
-for a note by its name is answered by its beginning."""
-
-PRIOR = 0.03
-"""What the rank of the source adds at most: it settles near ties and no more."""
-
-COMPARED = 8
-"""Passages whose vectors are compared, best by words: with :data:`BRIDGED` as good as the best 12
-without, and vectors are most of the time that an answer takes."""
-
-BRIDGED = 2
-"""Passages beside them, of notes that the best of them name: what a question asks for in a second
-note shares few words with it."""
-
-LONGEST = 240
+LONGEST = 300
 """Characters of a passage that its vector is made of: what a longer sentence is about is said."""
-
-NAMING = 3
-"""Passages, best first, that are looked at for such names."""
-
-NEWS = 1.0
-"""What a passage counts more that names what a question for news is about, in the newest note with
-news of it; half of that in the second newest, and so on: what was true last is what was asked for,
-and who writes it down repeats no word of the question."""
-
-ENOUGH = 0.65
-"""Least score of a passage that is said to answer. Of 270 questions put to a vault that knows
-nothing of them 56 % stay below it, of 270 that it can answer 0.4 %."""
-
-MISSING = 0.25
-"""What is asked for more, as a share, of a query none of whose words is in a note. With 1 a small
-vault that says it in other words is silent too often."""
-
-ENOUGH_WORDS = 0.35
-"""The same where no vectors can be compared: 0.35 at most, and 95 % above 0.34."""
-
 
 Vectors = NDArray[np.float32]
 Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
@@ -69,12 +41,13 @@ class Term:
     """A word of a query, folded and stemmed.
 
     ``weight`` is its rarity in the vault, above 0. ``missing``: no note holds it, although it is in
-    the language of the notes.
+    the language of the notes. ``written`` is how the query has it.
     """
 
     word: str
     weight: float
     missing: bool = False
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +56,9 @@ class Reading:
 
     ``words``: text -> its words, folded and stemmed. ``terms``: query -> those of its words that
     say something, each once. ``vectors``: (query, texts) -> their vectors of length 1, shapes (d,)
-    and (n, d); None where no model is at hand. ``language`` is that of the notes, ``small`` holds
-    its words that say nothing, as ``words`` gives them. ``named`` tells whether a note of the vault
+    and (n, d); None where no model is at hand. ``background``: cosine -> share of the pairs of chunks of
+    different notes that are no more alike. ``language`` is that of the notes, ``small`` holds its
+    words that say nothing, as ``words`` gives them. ``named`` tells whether a note of the vault
     goes by a name.
     """
 
@@ -95,6 +69,7 @@ class Reading:
     language: str = "en"
     small: frozenset[str] = frozenset()
     named: Callable[[str], bool] | None = None
+    background: Callable[[float], float] | None = None
 
     @property
     def likeness(self) -> Callable[[str, Sequence[str]], list[float]] | None:
@@ -116,169 +91,426 @@ class Named:
     """A source with the other names of its note, under which a query may know it.
 
     ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among
-    the newest notes with news of that; 0 for none.
+    the newest notes with news of that; 0 for none. ``likeness`` is the cosine of the whole chunk to
+    the query, where it is known. ``linked`` is the sentence whose link leads to it, for a connected
+    note, and ``link_likeness`` its cosine. ``opens`` tells that its note begins with it.
     """
 
     source: Source
     names: Sequence[str] = ()
     subject: bool = False
     news: int = 0
+    likeness: float | None = None
+    linked: str = ""
+    link_likeness: float = 0.0
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage with its place, which counts from 0, its words and its score.
+    """A passage with its place, which counts from 0, its words, its features and its score.
 
-    Scores of one query compare; without a model they run to about 1, with one to about 2, those of
-    news to one more. ``likeness`` is the cosine to the query that is part of it, ``vector`` the
-    passage's own; 0 and None without a model. ``names`` are sources of other notes that the passage
-    names, and the query does not.
+    Scores of one query compare. ``likeness`` is the cosine to the query, ``vector`` the passage's
+    own; 0 and None without a model. ``fresh`` counts the words that the query does not have, and
+    ``held`` are those of the whole chunk, with its title and headings.
     """
 
     source: int
     order: int
     passage: Passage
     words: frozenset[str]
-    score: float
+    features: Mapping[str, float]
+    score: float = 0.0
     likeness: float = 0.0
     vector: Vectors | None = None
-    names: frozenset[int] = frozenset()
+    fresh: int = 0
+    held: frozenset[str] = frozenset()
+
+
+class Asked:
+    """A question, read once for all passages."""
+
+    def __init__(self, question: Question, reading: Reading) -> None:
+        self.question = question
+        self.reading = reading
+        self.terms = tuple(reading.terms(question.text))
+        self.words = frozenset(term.word for term in self.terms)
+        self.all_words = frozenset(reading.words(question.text))
+        self.total = sum(term.weight for term in self.terms)
+        self.numbers = frozenset(_DIGIT.findall(question.text))
+        # A language that gives every noun a capital says nothing by one.
+        said = names_of(question.text) if question.language != "de" else []
+        self.names = frozenset(word for name in said for word in reading.words(name)) & self.words
+
+    @cached_property
+    def about(self) -> frozenset[str]:
+        """The words of what is to be defined."""
+        return frozenset(self.reading.words(self.question.about)) - self.reading.small
+
+    def share(self, words: Iterable[str]) -> float:
+        """The weighted share of the question's words that are among these, 0 to 1."""
+        held = frozenset(words)
+        if self.total <= 0:
+            return 0.0
+        return sum(term.weight for term in self.terms if term.word in held) / self.total
+
+    def share_beside(self, known: frozenset[str], words: frozenset[str]) -> float:
+        """The same of the words that are not known from the note's name; 1 if all are."""
+        rest = [term for term in self.terms if term.word not in known]
+        total = sum(term.weight for term in rest)
+        if total <= 0:
+            return 1.0
+        return sum(term.weight for term in rest if term.word in words) / total
+
+    def share_of_names(self, words: frozenset[str]) -> float:
+        """The share of the names in the question that are among these words; 1 if it has none."""
+        return len(self.names & words) / len(self.names) if self.names else 1.0
+
+
+_DIGIT = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_YEAR = re.compile(r"\b(?:1[5-9]|20|21)\d\d\b")
+_DATE = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d\d\b")
+_WORD = re.compile(r"[^\W\d_]+")
+_DAYS = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag
+    freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes
+    miercoles jueves viernes sabado domingo daily weekly monthly midnight noon
+    """.split()  # noqa: SIM905 (a table of words)
+)
+NUMBER_WORDS = frozenset(
+    """
+    two three four five six seven eight nine ten eleven twelve twenty fifty hundred thousand million
+    half zwei drei vier funf sechs sieben neun zehn zwolf hundert tausend deux trois quatre cinq sept
+    huit neuf dix douze cent mille tres cuatro cinco siete ocho nueve diez doce cien mil due tre
+    quattro cinque sette otto dieci dodici cento quatro oito dez twee drie vijf zeven acht negen tien
+    """.split()  # noqa: SIM905 (a table of words)
+)
+"""Numbers that answer "how many" in words, folded; the index tells no numbers from other words, and
+to read them all takes longer than an answer may."""
+
+_REASONS = re.compile(
+    r"\b(?:because|since|so that|in order to|due to|thanks to|otherwise|therefore|the reason|reasons?"
+    r"|weil|denn|damit|deshalb|daher|parce que|car|afin|porque|ya que|perche|poiche|omdat|eftersom)\b"
+)
+_SAYS_WHERE = re.compile(
+    r"^(?:see|siehe|voir|ver|vedi|zie|read|cf|more (?:in|on|at|about)|for more|refer to)\b"
+    r"|\b(?:is|are|was|were) (?:\w+ )?(?:described|explained|listed|documented|kept|written|found|"
+    r"covered|reasoned|noted|tracked|recorded|discussed) (?:\w+ ){0,2}(?:in|on|at|by|under)\b"
+    r"|\b(?:can be found|is|are|belongs?) (?:in|at|to|under) [\w' >#-]{1,60}[.]?$"
+)
 
 
 def score(
-    query: str, terms: Sequence[Term], sources: Sequence[Named], reading: Reading
+    asked: Asked, sources: Sequence[Named], weights: Mapping[str, Mapping[str, float]]
 ) -> list[Candidate]:
     """Return the passages that may answer, best first, ties by place.
 
-    :param terms: of the query.
-    :param sources: best first.
-    :returns: with a model at hand no more than :data:`COMPARED` and :data:`BRIDGED`.
+    :param sources: best first, connected notes after them.
+    :param weights: set of weights -> feature -> weight: ``meaning`` and ``words``, which is for
+        choosing what is compared, and for where no vectors can be.
+    :returns: with a model at hand those only that were compared.
     """
-    about = [
-        frozenset(reading.words(name))
-        for named in sources
-        if named.subject
-        for name in (named.source.title, *named.names)
-    ]
-    found = [
-        candidate
-        for at, named in enumerate(sources)
-        for candidate in _by_words(at, named, terms, about, reading)
-    ]
-    found = _naming(sorted(found, key=_best_first), sources, terms, reading)
-    if reading.vectors is None or not found:
+    names = _News(asked, sources)
+    found = [one for at, named in enumerate(sources) for one in _by_words(at, named, asked, names)]
+    found = _weighed(found, weights["words"])
+    vectors = asked.reading.vectors
+    if vectors is None or not found:
         return found
-    best = _compared(query, found[:COMPARED], sources, reading.vectors)
-    named = frozenset().union(*(one.names for one in best[:NAMING]))
-    others = [one for one in found[COMPARED:] if one.source in named]
-    others.sort(key=lambda one: (one.order, *_best_first(one)))
-    bridged = _compared(query, others[:BRIDGED], sources, reading.vectors)
-    return sorted([*best, *bridged], key=_best_first)
-
-
-def _naming(
-    found: Sequence[Candidate],
-    sources: Sequence[Named],
-    terms: Sequence[Term],
-    reading: Reading,
-) -> list[Candidate]:
-    """The candidates with the sources whose notes they name."""
-    asked = {term.word for term in terms}
-    names = [
-        (at, named.source.path, words)
-        for at, named in enumerate(sources)
-        for words in {frozenset(reading.words(name)) for name in (named.source.title, *named.names)}
-        if words and not words <= asked
-    ]
-    return [
+    best = found[:COMPARED]
+    for at, named in enumerate(sources):
+        if named.linked:
+            of_it = [one for one in found if one.source == at][:EACH_LINKED]
+            best += [one for one in of_it if one not in best]
+    texts = [as_read(one, sources[one.source]) for one in best]
+    query, rows = vectors(asked.question.text, texts)
+    compared = [
         replace(
             one,
-            names=frozenset(
-                at
-                for at, path, words in names
-                if words <= one.words and path != sources[one.source].source.path
-            ),
+            likeness=like,
+            vector=row,
+            features={
+                **one.features,
+                "likeness": like,
+                "likeness_squared": like * like,
+                "likeness_when_fresh": like * min(1.0, one.fresh / 5),
+            },
+        )
+        for one, row, like in zip(best, rows, (rows @ query).tolist(), strict=True)
+    ]
+    return _weighed(compared, weights["meaning"])
+
+
+def as_read(candidate: Candidate, named: Named) -> str:
+    """A passage under the title of its note and its heading, which say who "she" is."""
+    source, passage = named.source, candidate.passage
+    heading = passage.heading or source.heading
+    head = f"{source.title} > {heading}" if heading and heading != source.title else source.title
+    return f"{head}: {passage.lead} {passage.text}"[:LONGEST]
+
+
+def _weighed(found: Iterable[Candidate], weights: Mapping[str, float]) -> list[Candidate]:
+    scored = [
+        replace(
+            one,
+            score=sum(weights.get(name, 0.0) * value for name, value in one.features.items()),
         )
         for one in found
     ]
+    return sorted(scored, key=lambda one: (-one.score, one.source, one.order))
 
 
-def _compared(
-    query: str, found: Sequence[Candidate], sources: Sequence[Named], vectors: Compare
-) -> list[Candidate]:
-    """The candidates with their likeness to the query in the score, best first.
+class _News:
+    """What questions for news are about, and what connected notes hang on."""
 
-    A passage is read under the title of its note, which says who "she" is.
-    """
-    if not found:
-        return []
-    texts = [
-        f"{sources[one.source].source.title}: {one.passage.lead} {one.passage.text}"[:LONGEST]
-        for one in found
-    ]
-    asked, rows = vectors(query, texts)
-    summed = [
-        replace(one, score=one.score + max(0.0, like), likeness=like, vector=row)
-        for one, row, like in zip(found, rows, (rows @ asked).tolist(), strict=True)
-    ]
-    return sorted(summed, key=_best_first)
+    def __init__(self, asked: Asked, sources: Sequence[Named]) -> None:
+        words = asked.reading.words
+        self.about = [
+            frozenset(words(name))
+            for named in sources
+            if named.subject
+            for name in (named.source.title, *named.names)
+        ]
+        self.titles = {named.source.title: named.source.path for named in sources}
+        self.pointed_at: dict[str, float] = {}
+        for named in sources:
+            if named.linked and _tells_where(named.linked):
+                self._point(named.source.path, asked.share(words(named.linked)))
+            for passage in passages(named.source.text, asked.reading.sentences):
+                there = _points(passage.text, named.source.path, self)
+                if there is not None:
+                    self._point(there, asked.share(words(passage.text)))
 
-
-def enough(terms: Sequence[Term], reading: Reading) -> float:
-    """Return the least score of a passage that answers.
-
-    A query for words that no note holds needs the more of everything else: see :data:`MISSING`.
-    """
-    total = sum(term.weight for term in terms)
-    missing = sum(term.weight for term in terms if term.missing)
-    base = ENOUGH_WORDS if reading.vectors is None else ENOUGH
-    return base * (1.0 + (MISSING * missing / total if total > 0 else 0.0))
+    def _point(self, path: str, share: float) -> None:
+        self.pointed_at[path] = max(share, self.pointed_at.get(path, 0.0))
 
 
-def _by_words(
-    at: int,
-    named: Named,
-    terms: Sequence[Term],
-    about: Sequence[frozenset[str]],
-    reading: Reading,
-) -> list[Candidate]:
-    source = named.source
-    head = frozenset(reading.words(" ".join((source.title, source.heading, *named.names))))
-    prior = PRIOR / (at + 1)
-    by_name = bool(terms) and all(term.word in head for term in terms)
+def _by_words(at: int, named: Named, asked: Asked, news: _News) -> list[Candidate]:
+    """The passages of a source with all features but those of meaning."""
+    source, words = named.source, asked.reading.words
+    title = frozenset(words(" ".join((source.title, *named.names))))
+    heading = frozenset(words(source.heading))
+    held = frozenset(words(source.text)) | title | heading
+    read = passages(source.text, asked.reading.sentences)
+    own = [frozenset(words(one.text)) for one in read]
+    bare = [is_bare(one, asked.reading) for one in read]
+    begin = next((at for at, one in enumerate(bare) if not one), 0)
+    base = {
+        "rank": 0.0 if named.linked else 1.0 / (at + 1),
+        "top_three": float(at < 3 and not named.linked),
+        "linked": float(bool(named.linked)),
+        "link_likeness": named.link_likeness if named.linked else 0.0,
+        "link_share": asked.share(words(named.linked)) if named.linked else 0.0,
+        "pointed_at": news.pointed_at.get(source.path, 0.0),
+        "chunk_likeness": named.likeness or 0.0,
+        "title_share": asked.share(title),
+        "chunk_share": asked.share(held),
+    }
+    about = asked.about
+    by_name = bool(about) and any(
+        about == frozenset(words(name)) - asked.reading.small
+        for name in (source.title, *named.names)
+    )
     found: list[Candidate] = []
-    for order, passage in enumerate(passages(source.text, reading.sentences)):
-        words = frozenset(reading.words(passage.text))
-        lead = frozenset(reading.words(passage.lead)) if passage.lead else frozenset()
-        share = _share(terms, words, lead, head)
-        if by_name and order == 0:
-            share = max(share, ABOUT)
-        if named.news and any(name and name <= words | lead for name in about):
-            share += NEWS / named.news
-        found.append(Candidate(at, order, passage, words, share + prior))
+    for order, passage in enumerate(read):
+        lead = frozenset(words(passage.lead)) if passage.lead else frozenset[str]()
+        near = frozenset(words(passage.heading)) if passage.heading else frozenset[str]()
+        above = heading | near
+        beside = frozenset[str]().union(
+            *(
+                own[other]
+                for other in (order - 1, order + 1)
+                if 0 <= other < len(read) and read[other].group == passage.group
+            )
+        )
+        content = own[order] - asked.reading.small
+        fresh = len(content - asked.all_words - title)
+        in_text = asked.share(own[order])
+        apart = own[order] | lead | above
+        in_lead = asked.share(own[order] | lead)
+        in_heading = asked.share(own[order] | lead | above)
+        in_title = asked.share(own[order] | lead | above | title)
+        in_beside = asked.share(own[order] | lead | above | title | beside)
+        features = {
+            **base,
+            "opens_note": float(order == begin and named.opens),
+            "text_share": in_text,
+            "lead_share": in_lead - in_text,
+            "heading_share": in_heading - in_lead,
+            "with_title_share": in_title - in_heading,
+            "beside_share": in_beside - in_title,
+            "above_share": asked.share(above),
+            "beside_title_share": asked.share_beside(title, apart),
+            "name_share": asked.share_of_names(apart | title),
+            **_shape(order, passage, read, named, fresh),
+            "bare": float(bare[order]),
+            **_forms(asked, passage, named, by_name, near or heading, order - begin),
+        }
+        features["says_where"] = float(_points(passage.text, source.path, news) is not None)
+        if named.news and any(name and name <= own[order] | lead for name in news.about):
+            features["news"] = 1.0 / named.news
+        if fresh == 0 and asked.question.form not in ("list", "comparison"):
+            features["echo"] = 1.0
+        found.append(Candidate(at, order, passage, own[order], features, fresh=fresh, held=held))
     return found
 
 
-def _share(
-    terms: Sequence[Term],
-    words: frozenset[str],
-    lead: frozenset[str],
-    head: frozenset[str],
-) -> float:
-    """The weighted share of the terms in the passage, 0 to 1; 0 for a query without terms."""
-    total = sum(term.weight for term in terms)
-    if total <= 0:
-        return 0.0
-    held = 0.0
-    for term in terms:
-        if term.word in words:
-            held += term.weight
-        elif term.word in lead:
-            held += term.weight * LEAD_SHARE
-        elif term.word in head:
-            held += term.weight * HEAD_SHARE
-    return held / total
+def _shape(
+    order: int, passage: Passage, read: Sequence[Passage], named: Named, fresh: int
+) -> dict[str, float]:
+    """What a passage is, whatever is asked."""
+    length = len(_WORD.findall(passage.text))
+    ends = passage.text.rstrip("*_\"'”’)")[-1:] in ".!?。！？…"
+    first = order == 0 or read[order - 1].heading != passage.heading
+    return {
+        "first": float(order == 0),
+        "first_below_heading": float(first),
+        "item": float(passage.kind == "item"),
+        "row": float(passage.kind == "row"),
+        "code": float(passage.kind == "code"),
+        "property": float(source_kind(named.source) == "properties"),
+        "short": float(length < 4),
+        "label": float(passage.kind == "prose" and not ends and length < 7),
+        "long": min(1.0, length / 40),
+        "fresh": min(1.0, fresh / 8),
+        "asks": float(passage.text.rstrip().endswith("?")),
+        "task": float(passage.text.startswith(("[ ]", "[x]"))),
+    }
 
 
-def _best_first(candidate: Candidate) -> tuple[float, int, int]:
-    return -candidate.score, candidate.source, candidate.order
+SHORT = 5
+"""Words of what may be no more than a label."""
+
+
+def is_bare(passage: Passage, reading: Reading) -> bool:
+    """Whether a passage is a link, an embed or tags alone: no words of its own, nothing said."""
+    if passage.kind not in ("prose", "item") or passage.lead:
+        return False
+    text = passage.text.strip()
+    if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
+        return False
+    words = _WORD.findall(text)
+    if all(one.startswith("#") for one in text.split()):
+        return True
+    if len(words) <= SHORT and not _DIGIT.search(text) and ":" not in text:
+        return True
+    named = reading.named
+    return len(words) <= 2 * SHORT and named is not None and named(text)
+
+
+def source_kind(source: Source) -> str:
+    """``properties`` for the chunk that holds the properties of a note, else ``text``."""
+    return str(getattr(source, "kind", "text") or "text")
+
+
+def _forms(
+    asked: Asked, passage: Passage, named: Named, by_name: bool, heading: frozenset[str], order: int
+) -> dict[str, float]:
+    """Whether a passage has what the form of the question asks for."""
+    forms, text = asked.question.forms, passage.text
+    found: dict[str, float] = {}
+    if asked.numbers:
+        found["same_number"] = len(asked.numbers & set(_DIGIT.findall(text))) / len(asked.numbers)
+    if "number" in forms:
+        found["number_there" if has_number(text, asked.numbers) else "number_not_there"] = 1.0
+    if asked.question.measure:
+        there = MEASURES[asked.question.measure][1].search(fold(text).casefold())
+        found["measure_there" if there else "measure_not_there"] = 1.0
+    if "date" in forms:
+        found["date_there" if has_date(text) else "date_not_there"] = 1.0
+    if "person" in forms:
+        names = [one for one in names_of(text) if fold(one).casefold() not in asked.all_words]
+        found["name_there" if names else "name_not_there"] = 1.0
+    if "place" in forms:
+        names = names_of(text)
+        found["place_there"] = float(bool(names) or "/" in text)
+    if "reason" in forms:
+        found["reason_there"] = float(_REASONS.search(fold(text).casefold()) is not None)
+    if "howto" in forms:
+        found["step"] = float(passage.kind == "item" and passage.mark[:1].isdigit())
+        found["code_for_howto"] = float(passage.kind == "code" or "`" in text)
+    if "list" in forms:
+        found["item_for_list"] = float(passage.kind == "item")
+        found["enumerates"] = float(text.count(",") >= 2)
+        found["announces"] = float(text.endswith(":"))
+    if "comparison" in forms:
+        found["row_for_comparison"] = float(passage.kind == "row")
+    if asked.about:
+        found |= _defines(asked, passage, named, by_name, heading, order)
+    return found
+
+
+_COPULA = re.compile(
+    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:is|are|was|were|means?|refers? to|stands? for|denotes|"
+    r"describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
+    r"|sao|betekent|zijn|ar)(?:\s|$)"
+)
+
+
+def _defines(
+    asked: Asked, passage: Passage, named: Named, by_name: bool, heading: frozenset[str], order: int
+) -> dict[str, float]:
+    """Whether a passage says what something is."""
+    text = fold(passage.text).casefold()
+    begin = re.sub(
+        r"^[\W_]*(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s", "", text
+    )
+    words = asked.question.about.split()
+    at = begin.find(words[-1]) if words else -1
+    term_first = 0 <= at <= 40 and asked.about <= asked.about & frozenset(
+        asked.reading.words(begin[: at + len(words[-1]) + 3])
+    )
+    rest = begin[at + len(words[-1]) :].lstrip("s)") if term_first else ""
+    spelt = _spells(asked.question.about, passage.text)
+    return {
+        "of_its_note": float(by_name and named.opens and order == 0),
+        "in_its_note": float(by_name),
+        "below_its_heading": float(bool(heading) and asked.about <= heading and order <= 2),
+        "term_is": float(bool(rest) and _COPULA.match(rest) is not None),
+        "term_first": float(term_first),
+        "spelt_out": float(spelt),
+    }
+
+
+def _spells(about: str, text: str) -> bool:
+    """Whether a text has words in a row with the letters of an abbreviation as their initials."""
+    letters = about.replace(" ", "")
+    if not 2 <= len(letters) <= 8 or " " in about:
+        return False
+    initials = "".join(word[0] for word in _WORD.findall(fold(text).casefold()))
+    return (
+        letters in initials
+        and re.search(rf"\b{re.escape(letters)}\b", fold(text).casefold()) is not None
+    )
+
+
+def has_number(text: str, known: frozenset[str] = frozenset()) -> bool:
+    """Whether a text has a number, in digits or words, that is not among the known ones."""
+    digits = [one for one in _DIGIT.findall(text) if one not in known]
+    if digits:
+        return True
+    return any(word in NUMBER_WORDS for word in _WORD.findall(fold(text).casefold()))
+
+
+def has_date(text: str) -> bool:
+    """Whether a text names a day, month, year or time of day."""
+    if _DATE.search(text) or _YEAR.search(text):
+        return True
+    return any(
+        word in _DAYS or (month_named(word) is not None and len(word) > 3)
+        for word in _WORD.findall(fold(text).casefold())
+    )
+
+
+def _tells_where(text: str) -> bool:
+    return _SAYS_WHERE.search(fold(text).casefold()) is not None
+
+
+def _points(text: str, path: str, news: _News) -> str | None:
+    """The path of the note in which, a sentence says, the answer stands; None if it says no such."""
+    if not _tells_where(text):
+        return None
+    for title, other in news.titles.items():
+        if other != path and len(title) > 3 and title in text:
+            return other
+    return None

@@ -64,6 +64,10 @@ class VaultSynthesizer(BaseSynthesizer):
     def draft(self, query: str, material: Material) -> Draft:
         """Answer from the material, which has at least one source; there is a question."""
 
+    def answers(self, query: str, material: Material) -> bool:  # noqa: ARG002 (for those that can tell)
+        """Whether anything in the material seems to answer; True where that cannot be told."""
+        return True
+
     async def adraft(self, query: str, material: Material) -> Draft:
         """Do as :meth:`draft`, in a thread; one that waits for a network has a better way."""
         return await asyncio.to_thread(self.draft, query, material)
@@ -159,12 +163,13 @@ class VaultSynthesizer(BaseSynthesizer):
 def _without_thought(words: str, material: Material) -> Draft | None:
     """The answer where there is nothing to answer from, or nothing was asked."""
     if not material.sources:
-        return silent(())
+        return silent(material)
     return None if words.strip() else listed(material.sources)
 
 
 def respond(draft: Draft, material: Material, checker: Checker | None = None) -> Response:
     """Dress a draft as a LlamaIndex response, its sentences held against the sources."""
+    material = draft.material or material
     checked = Checked() if checker is None else checker.check(draft, material)
     by_marker = {source.marker: source for source in material.sources}
     citations = [_citation(by_marker[marker], checked.best.get(marker)) for marker in draft.cited]

@@ -11,8 +11,9 @@ from llama_index.core.llms import MockLLM
 
 from notehop.app.answer.checking import Checker
 from notehop.app.answer.draft import QUOTED, Draft, Said, quoted, silent
-from notehop.app.answer.extractive import Quote, quotes
+from notehop.app.answer.extractive import EVEN, look
 from notehop.app.answer.frame import one_line
+from notehop.app.answer.layout import Quote
 from notehop.app.answer.material import Material
 from notehop.app.answer.relevance import Named, Reading
 from notehop.app.answer.synthesizer import VaultSynthesizer
@@ -42,7 +43,7 @@ class ThemeQuotes(VaultSynthesizer):
         """Quote what each theme says; where none says anything of what was asked, say so."""
         told = [(group, found) for group in groups_of(material) if (found := self._quotes(group))]
         if not told:
-            return silent(material.sources)
+            return silent(material)
         text = ABOUT if told[0][0].about else THEMES
         said: list[Said] = []
         cited: dict[str, None] = {}
@@ -60,7 +61,9 @@ class ThemeQuotes(VaultSynthesizer):
     def _quotes(self, group: Group) -> list[Quote]:
         if group.about:
             sources = [Named(source) for source in group.sources]
-            return quotes(group.about, sources, self._reading, EACH)
+            found_about = look(group.about, sources, self._reading, EACH)
+            # The theme was found by what is asked already: half of an answer is worth a quote.
+            return list(found_about.quotes) if found_about.likelihood >= EVEN / 2 else []
         found = (self._telling(group, source) for source in group.sources[:EACH])
         return [quote for quote in found if quote is not None]
 
@@ -72,7 +75,7 @@ class ThemeQuotes(VaultSynthesizer):
         reading = replace(self._reading, vectors=None)
         named = [Named(source)]
         for asked in (" ".join(group.words), source.title):
-            if asked.strip() and (found := quotes(asked, named, reading, 1)):
+            if asked.strip() and (found := look(asked, named, reading, 1).quotes):
                 return found[0]
         return None
 

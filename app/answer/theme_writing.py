@@ -131,7 +131,7 @@ class ThemeSynthesizer(VaultSynthesizer):
         if not read.themes:
             draft = yield from self._quoting.stream_draft(query, material, cancelled)
         elif not read.points:
-            draft = silent(material.sources)
+            draft = silent(material)
             yield draft.text
         else:
             writer = self._writer(

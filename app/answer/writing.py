@@ -20,7 +20,7 @@ from notehop.app.answer.draft import Draft, grammar_of, names_of, written
 from notehop.app.answer.fitting import Fitted, fit
 from notehop.app.answer.material import Material
 from notehop.app.answer.pieces import MarkerFilter
-from notehop.app.answer.prompts import ANSWER_PROMPT
+from notehop.app.answer.prompts import ANSWER_PROMPT, DOUBT
 from notehop.app.answer.pulled import pulled
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import LeftOut
@@ -73,7 +73,7 @@ class LlmSynthesizer(VaultSynthesizer):
 
     def draft(self, query: str, material: Material) -> Draft:
         """Ask the model; again with less, where it says that it was too much."""
-        asking = _Asking(self._fit(query, material))
+        asking = self._asking(query, material)
         while True:
             try:
                 text = self._said(query, asking)
@@ -87,7 +87,7 @@ class LlmSynthesizer(VaultSynthesizer):
 
     async def adraft(self, query: str, material: Material) -> Draft:
         """Do as :meth:`draft`, without blocking."""
-        asking = _Asking(self._fit(query, material))
+        asking = self._asking(query, material)
         while True:
             try:
                 text = await self._asaid(query, asking)
@@ -107,7 +107,7 @@ class LlmSynthesizer(VaultSynthesizer):
         If it fails in the middle, the draft is that of the fallback, whatever was handed on; it is
         not handed on after the half answer, as if it belonged to it.
         """
-        asking = _Asking(self._fit(query, material))
+        asking = self._asking(query, material)
         while True:
             there = asking.fitted.material
             filtered = MarkerFilter(*names_of(there), grammar_of(there))
@@ -140,7 +140,7 @@ class LlmSynthesizer(VaultSynthesizer):
 
     def _said(self, query: str, asking: _Asking) -> str:
         """What the model says in all: taken in pieces, so that a slow one is not taken for dead."""
-        given = {"context_str": asking.fitted.context, "query_str": query}
+        given = {"context_str": asking.context, "query_str": query}
         with asking.sending():
             try:
                 return "".join(self._llm.stream(self._prompt, **given))
@@ -149,7 +149,7 @@ class LlmSynthesizer(VaultSynthesizer):
 
     async def _asaid(self, query: str, asking: _Asking) -> str:
         """Do as :meth:`_said`."""
-        given = {"context_str": asking.fitted.context, "query_str": query}
+        given = {"context_str": asking.context, "query_str": query}
         with asking.sending():
             try:
                 pieces = await self._llm.astream(self._prompt, **given)
@@ -173,9 +173,7 @@ class LlmSynthesizer(VaultSynthesizer):
     ) -> Generator[str, None, None]:
         """What the model says, as it comes; closing it closes the model's connection."""
         with asking.sending(unwanted):
-            said = self._llm.stream(
-                self._prompt, context_str=asking.fitted.context, query_str=query
-            )
+            said = self._llm.stream(self._prompt, context_str=asking.context, query_str=query)
             try:
                 yield from said
             finally:
@@ -187,6 +185,11 @@ class LlmSynthesizer(VaultSynthesizer):
 
     def _update_prompts(self, prompts: PromptDictType) -> None:
         self._prompt = prompts.get(PROMPT, self._prompt)
+
+    def _asking(self, query: str, material: Material) -> _Asking:
+        return _Asking(
+            self._fit(query, material), doubtful=not self._fallback.answers(query, material)
+        )
 
     def _fit(self, query: str, material: Material) -> Fitted:
         metadata = self._llm.metadata
@@ -237,10 +240,17 @@ class LlmSynthesizer(VaultSynthesizer):
 class _Asking:
     """What a model is asked with, how often that was halved, and what is told of the calls."""
 
-    def __init__(self, fitted: Fitted) -> None:
+    def __init__(self, fitted: Fitted, *, doubtful: bool = False) -> None:
+        """:param doubtful: whether nothing in the context seems to answer."""
         self.fitted = fitted
+        self._doubtful = doubtful
         self.halved = 0
         self.notices: list[str] = []
+
+    @property
+    def context(self) -> str:
+        """What the model is shown, with what is doubted of it."""
+        return f"{self.fitted.context}\n\n{DOUBT}" if self._doubtful else self.fitted.context
 
     @contextmanager
     def sending(self, cancelled: Callable[[], bool] | None = None) -> Iterator[None]:

@@ -32,6 +32,7 @@ from notehop.app.retrieval.fusion import FusionRetriever
 from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
 from notehop.app.retrieval.index_view import IndexView, ViewSource
 from notehop.app.retrieval.intents import Reading
+from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.proper_names import proper_names
 from notehop.app.retrieval.signals.candidates import CandidateSignal
 from notehop.app.retrieval.signals.graph import GraphSignal
@@ -162,7 +163,18 @@ def retrieve(
     left_out = now.warning(parts.remedy)
     if left_out is not None:
         query.trace.warn(left_out)
-    return found
+    return found if narrowed.allowed is None else _marked(found, narrowed.allowed)
+
+
+def _marked(found: list[NodeWithScore], allowed: Allowed) -> list[NodeWithScore]:
+    """Connected notes that the filters do not leave say so: they are context, and never a source."""
+    left = frozenset(allowed.among([hit.node.node_id for hit in found]))
+    return [
+        hit
+        if hit.node.node_id in left
+        else NodeWithScore(node=noted(hit.node, filtered_out=True), score=hit.score)
+        for hit in found
+    ]
 
 
 def _depth(settings: Settings, wanted: Wanted) -> int:

@@ -15,8 +15,8 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.checking import Checker
+from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.prompts import ANSWER_PROMPT
-from notehop.app.answer.quoting import ExtractiveSynthesizer
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.theme_quotes import ThemeQuotes
 from notehop.app.answer.theme_writing import ThemeSynthesizer
@@ -30,6 +30,7 @@ from notehop.app.container.reading import reading_of
 from notehop.app.container.remedy import remedy
 from notehop.app.container.reranking import scorer_of
 from notehop.app.container.standing import Standing
+from notehop.app.retrieval.background import background_of
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
@@ -214,6 +215,11 @@ class Machinery:
         with self.reader.snapshot() as view:
             return bool(view.notes_named(name))
 
+    def likeness_below(self, cosine: float) -> float:
+        """The share of the pairs of chunks of different notes that are no more alike, 0 to 1."""
+        with self.reader.snapshot() as view:
+            return background_of(view).share_below(cosine)
+
     @property
     def embedder(self) -> QueryEmbedder:
         """The model that embedded the index.
@@ -241,7 +247,11 @@ class Machinery:
 
     def _synthesizer(self, tokenizer: Tokenizer, llm: LLM | None) -> VaultSynthesizer:
         reading, forget = reading_of(
-            tokenizer, lambda: self.reader.lexical, lambda: self.embedder, self.named
+            tokenizer,
+            lambda: self.reader.lexical,
+            lambda: self.embedder,
+            self.named,
+            self.likeness_below,
         )
         self._forgets.append(forget)
         settings = self._place.settings

@@ -5,7 +5,6 @@ Touches: index (reads), model.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -16,6 +15,7 @@ import numpy as np
 
 from notehop.app.answer.passages import passages
 from notehop.app.answer.relevance import Reading, Term, Vectors
+from notehop.app.retrieval.background import idf, question_words
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.function_words import FUNCTION_WORDS
 from notehop.indexing.vault.sentences import sentence_spans
@@ -37,6 +37,7 @@ def reading_of(
     lexical: Callable[[], LexicalIndex],
     embedder: Callable[[], QueryEmbedder],
     named: Callable[[str], bool] | None = None,
+    background: Callable[[float], float] | None = None,
 ) -> tuple[Reading, Callable[[], None]]:
     """Read with what the index was made with, remembering what was read last.
 
@@ -44,6 +45,7 @@ def reading_of(
 
     :param lexical: gives the lexical index as it is now.
     :param named: tells whether a note goes by a name; None where that is not known.
+    :param background: the share of pairs of chunks that are no more alike than by a cosine.
     """
     language = tokenizer.language
 
@@ -51,11 +53,16 @@ def reading_of(
         return sentence_spans(text, language)
 
     def terms(query: str) -> list[Term]:
-        spoken = detect_language([query], language)
-        small = FUNCTION_WORDS.get(spoken, frozenset())
-        words = [w for w in dict.fromkeys(tokenizer.query(query)) if w not in small]
+        foreign = detect_language([query], language) != language
         index = lexical()
-        return [_term(word, index, foreign=spoken != language) for word in words]
+        found: dict[str, Term] = {}
+        for word in question_words(query, tokenizer, index):
+            own = [token for token in tokenizer.query(word.written) if token in word.tokens]
+            for token in own or word.tokens[:1]:
+                weight = idf(index.frequency(token), len(index))
+                missing = word.missing and not foreign
+                found.setdefault(token, Term(token, weight, missing, word.written))
+        return list(found.values())
 
     known = _Known()
 
@@ -87,6 +94,7 @@ def reading_of(
         language=language,
         small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
         named=named,
+        background=background,
     )
     return reading, forget
 
@@ -117,14 +125,3 @@ class _Known:
 
 def _key(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _term(word: str, index: LexicalIndex, *, foreign: bool) -> Term:
-    """A word with its rarity: inverse document frequency as in Lucene's BM25Similarity.
-
-    :param foreign: whether it is of another language than the notes, so that no note could hold it.
-    """
-    chunks = len(index)
-    holders = index.frequency(word)
-    weight = math.log(1 + (chunks - holders + 0.5) / (holders + 0.5))
-    return Term(word, weight, missing=holders == 0 and not foreign)

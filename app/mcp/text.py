@@ -110,12 +110,12 @@ def _why(doubt: Doubt) -> str:
 
 
 def _borne_out(one: Cited) -> str:
-    if one.support is None:
-        return ""
-    if one.quote_lines is None:
-        return f" (support {one.support})"
-    first, last = one.quote_lines
-    return f" (support {one.support}, by line {first}" + (f"-{last})" if last > first else ")")
+    said = "" if one.support is None else f"support {one.support}"
+    if one.quote_lines is not None:
+        first, last = one.quote_lines
+        lines = f"line {first}" if first == last else f"lines {first}-{last}"
+        said = f"{said}, by {lines}" if said else lines
+    return f" ({said})" if said else ""
 
 
 def _told(reply: Told) -> Iterable[str]:

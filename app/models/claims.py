@@ -22,10 +22,11 @@ class Evidence(Strict):
 
     ``quote`` is a piece of the source's text as it stands there, ``lines`` are its lines in the
     note, counted from 1, both ends included. ``uri`` opens the heading or block that holds it.
+    ``support`` is None for a quote: it says where it stands, and nothing is compared.
     """
 
     marker: str
-    support: Support
+    support: Support | None
     quote: str
     lines: tuple[int, int]
     uri: str
@@ -37,8 +38,8 @@ class Claim(Strict):
     ``span`` is its half-open range of characters (code points) in the answer; the claims of an
     answer stand in its order and leave out nothing but blanks. ``markers`` are those of the sources
     that it names, ``mentioned`` the labels of connected notes. ``support`` is that of its sources
-    together; None where nothing is stated: headings, code, the places below quotes, and the answer
-    that the vault does not say. ``lacks`` holds the numbers, dates, names and negations in it that
+    together; None for quotes, and where nothing is stated: headings, code, the places below quotes,
+    and the answer that nothing was found. ``lacks`` holds the numbers, dates, names and negations in it that
     its sources do not have. ``evidence`` has one entry a marker, in the order of ``markers``.
     """
 

@@ -44,8 +44,8 @@ class Citation(Source):
     ``quote`` holds the words of it that support a sentence of the answer best, ``quote_lines`` and
     ``quote_uri`` their own place (``lines`` and ``uri`` are those of the whole chunk), ``support``
     says how far they do. A source that several sentences name has the best of them here; all stand
-    in the answer's ``claims``. Where nothing was compared, ``support`` is None and there is no
-    quote.
+    in the answer's ``claims``. An answer that is made of quotes says where they stand, and its
+    ``support`` is None. Where nothing was compared either, there is no quote.
     """
 
     support: Support | None = None

@@ -189,7 +189,7 @@ class Reversed(BaseNodePostprocessor):
 def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: VaultHandle) -> None:
     engine = NotehopQueryEngine(
         vault.retriever(top_k=3, connected={"max": 2, "order": "rank"}),
-        vault.synthesizer(),
+        vault.synthesizer(llm=ScriptedLLM(says="So [1].")),
         node_postprocessors=[Reversed()],
     )
     response = engine.query(QUESTION)

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.answer.samples import source
-from tests.support.product import Draft, Mode, Quote, quoted, sentence_spans, sentences, silent
+from tests.support.product import (
+    Draft,
+    Material,
+    Mode,
+    Quote,
+    quoted,
+    sentence_spans,
+    sentences,
+    silent,
+)
 
 
 def read(text: str, mode: Mode = "llm") -> list[tuple[str, bool, tuple[str, ...], tuple[str, ...]]]:
@@ -74,7 +83,7 @@ def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
 
 
 def test_an_answer_that_says_nothing_states_nothing() -> None:
-    draft = silent([source(1, "A.")])
+    draft = silent(Material((source(1, "A."),)))
     found = sentences(draft, sentence_spans, ("[1]",), ())
     assert [one.states for one in found] == [False] * len(found)
 

@@ -184,7 +184,7 @@ def test_of_something_only_what_speaks_of_it() -> None:
 def test_of_what_no_note_says_the_vault_does_not_say() -> None:
     answer = told(themed(), nodes(about="quantum chromodynamics"))
     assert (answer["mode"], answer["citations"]) == ("none", [])
-    assert answer["text"].startswith("The vault does not say.")
+    assert answer["text"].startswith("I found nothing in your notes")
 
 
 def test_a_name_cannot_pass_for_a_marker() -> None:
@@ -281,7 +281,7 @@ def test_points_without_a_source_are_none() -> None:
 
     answer = told(themed(Told(says)))
     assert (answer["mode"], answer["citations"]) == ("none", [])
-    assert answer["text"].startswith("The vault does not say.")
+    assert answer["text"].startswith("I found nothing in your notes")
 
 
 def test_a_marker_of_another_theme_is_no_source() -> None:

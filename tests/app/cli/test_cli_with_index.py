@@ -68,7 +68,10 @@ def test_ask_as_json(where: list[str]) -> None:
 
 
 def test_ask_says_that_the_vault_does_not(where: list[str]) -> None:
-    assert "The vault does not say." in call("ask", "boiling point of ethanol", *where).stdout
+    assert (
+        "I found nothing in your notes that answers this."
+        in call("ask", "boiling point of ethanol", *where).stdout
+    )
 
 
 def test_search(where: list[str]) -> None:

@@ -63,7 +63,7 @@ def test_connected_notes_are_apart_from_sources(opened: VaultHandle) -> None:
 def test_what_the_vault_does_not_say(opened: VaultHandle) -> None:
     answer = opened.ask("What is the boiling point of ethanol?")
     assert (answer.mode, answer.citations) == ("none", [])
-    assert answer.answer.startswith("The vault does not say.")
+    assert answer.answer.startswith("I found nothing in your notes that answers this.")
 
 
 def test_search_chunks_and_notes(opened: VaultHandle) -> None:
@@ -218,7 +218,10 @@ def test_an_empty_vault_loads_no_model(tmp_path: Path, monkeypatch: pytest.Monke
         answer = vault.ask("anything?")
         found = vault.search("anything?")
         assert not vault.ready
-    assert (answer.answer, answer.mode) == ("The vault does not say.", "none")
+    assert (answer.answer, answer.mode) == (
+        "I found nothing in your notes that answers this.",
+        "none",
+    )
     assert any("holds no text" in warning for warning in answer.warnings)
     assert found.hits == []
     assert found.warnings == answer.warnings

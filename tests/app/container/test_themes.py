@@ -217,7 +217,8 @@ def test_the_passage_of_a_note_is_one_that_the_filters_leave(opened: VaultHandle
 def test_a_question_about_a_part_of_it(opened: VaultHandle) -> None:
     answer = opened.ask("What are the main themes of my work on tide gates?")
     assert answer.intent == "themes"
-    assert "Pell Sluice.md" in answer.citations[0].path
+    assert answer.mode == "extractive"
+    assert any("gate" in one.text for one in answer.citations)
     narrowed = opened.ask("What are the main themes of my work on tide gates? path:Reading")
     assert narrowed.filters == ["path:Reading"]
     assert {source.path.split("/")[0] for source in narrowed.sources} == {"Reading"}
@@ -232,7 +233,7 @@ def test_a_question_about_a_part_of_it(opened: VaultHandle) -> None:
 def test_who_does_not_want_them(opened: VaultHandle, way: dict[str, object]) -> None:
     answer = opened.ask("What are the main themes of my vault?", **way)
     assert answer.intent == "none"
-    assert answer.answer.startswith(("Quoted", "The vault does not say"))
+    assert answer.answer.startswith(("Quoted", "I found nothing"))
 
 
 @pytest.mark.model

@@ -1,0 +1,221 @@
+"""Answers without a language model, as people see them: what is quoted, what never is, and when
+nothing is. Over a small vault of notes like those on which answers went wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from notehop import open_vault
+from notehop.app.models import Answer
+from tests.app.conftest import write_notes
+from tests.support.product import VaultHandle, app
+from tests.support.real_index import real_index
+
+pytestmark = pytest.mark.model
+
+NOTES = {
+    "Panpsychism.md": (
+        "---\naliases: [All-mind view]\n---\n"
+        "- [[Philosophy of mind]]\n- [[Consciousness]]\n\n"
+        "![[mind-map.png]]\n\n#philosophy #mind\n\n"
+        "Panpsychism is the view that mentality is fundamental and ubiquitous in the natural "
+        "world. It has a long history in both Eastern and Western traditions.\n"
+    ),
+    "Consciousness.md": (
+        "# Consciousness\n\n- [[Panpsychism]]\n- [[Sparse autoencoder]]\n\n"
+        "Consciousness is what it is like to be something.\n"
+    ),
+    "Philosophy of mind.md": (
+        "Notes on the philosophy of mind.\n\n## Positions\n\n- [[Panpsychism]]\n- Dualism\n"
+    ),
+    "Sparse autoencoder.md": (
+        "> [!info] Sparse autoencoder\n> A small network that learns to write each activation as "
+        "a sum of few directions.\n"
+    ),
+    "Body integrity identity disorder.md": (
+        "---\naliases: [BIID]\n---\n"
+        "People who have it feel that a limb of theirs does not belong to them. It begins in "
+        "childhood.\n"
+    ),
+    "Retention.md": (
+        "# Retention\n\nHow long old versions are kept is written down here. "
+        "The retention period depends on your plan. Free plans keep versions for one month, paid "
+        "plans for twelve months.\n"
+    ),
+    "Similar.md": (
+        "# Budget of attention\n\nA reader has an hour a day for feeds. "
+        "Similarly, a team has two hours a week for meetings about tooling.\n"
+    ),
+    "Sync FAQ.md": (
+        "# Sync FAQ\n\n### Can several people share one remote vault?\n\n"
+        "Yes. Invite them from the settings of the remote vault.\n\n"
+        "### Does sync work on Linux phones?\n\nNo.\n"
+    ),
+    "Plugins.md": (
+        "# Plugins\n\nThe plugins that I could not work without:\n\n"
+        "- [[Dataview]]\n- [[Templater]]\n- Excalidraw, for drawings\n\n"
+        "All of them are free.\n"
+    ),
+    "Templates.md": (
+        "# Templates\n\n## Insert a template\n\n"
+        "1. Open the note.\n2. Press Ctrl and T.\n3. Choose the template from the list.\n\n"
+        "The template is put where the cursor is.\n"
+    ),
+    "PDF.md": (
+        "# PDF\n\nPDF files open in the editor. To edit a PDF, use another program.\n\n"
+        "> [!note] The annotator\n> Annotations are kept beside the file.\n"
+    ),
+    "Publishing.md": (
+        "# Publishing\n\nGo to **Settings**, then **Publish**, and choose a site. The web editor "
+        "comes from another company.\n"
+    ),
+    "Singer.md": (
+        "# Argument by analogy\n\nPeter Singer argues that a child drowning nearby and one starving "
+        "far away have the same claim on us.\n"
+    ),
+    "Cast gates.md": (
+        "# Gates\n\nA cast gate lasts eighty years and takes four months to make. "
+        "A welded gate lasts thirty years and takes three weeks.\n"
+    ),
+    "Sluice.md": (
+        "# Sluice\n\nThe level at which the gate of the sluice shuts is described in [[Float]].\n"
+        "The sluice was built in 1931.\n"
+    ),
+    "Float.md": (
+        "# Float\n\nWhen the water outside reaches 2.1 m, the upper float tips the arm and the lid "
+        "falls shut.\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def where(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    root = tmp_path_factory.mktemp("answers")
+    folder = write_notes(root / "Vault", NOTES)
+    real_index(folder, root / "index")
+    return folder, root / "index"
+
+
+@pytest.fixture(scope="module")
+def vault(where: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(where[0], index_dir=where[1]) as opened:
+        yield opened
+
+
+def said(answer: Answer) -> str:
+    """What is quoted, on one line."""
+    lines = [line.removeprefix("> ") for line in answer.answer.split("\n")[1:]]
+    return " ".join(" ".join(line for line in lines if not line.startswith("— ")).split())
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("What is panpsychism?", "“Panpsychism is the view that mentality is fundamental"),
+        ("define panpsychism", "“Panpsychism is the view that mentality is fundamental"),
+        ("What is a sparse autoencoder?", "“A small network that learns"),
+    ],
+)
+def test_a_definition_is_the_first_sentence_that_defines(
+    vault: VaultHandle, question: str, begins: str
+) -> None:
+    """Not a link list, an embed, a tag, a heading or the title of a callout."""
+    answer = vault.ask(question)
+    assert said(answer).startswith(begins)
+    for never in ("mind-map", "#philosophy", "Philosophy of mind", "- [["):
+        assert never not in said(answer)
+
+
+def test_an_abbreviation_is_spelt_out_by_the_name_of_its_note(vault: VaultHandle) -> None:
+    answer = vault.ask("What does BIID stand for?")
+    assert answer.mode == "extractive"
+    assert said(answer).startswith("Body integrity identity disorder: “People who have it")
+    assert answer.citations[0].path == "Body integrity identity disorder.md"
+
+
+def test_what_depends_is_quoted_with_what_it_depends_on(vault: VaultHandle) -> None:
+    told = said(vault.ask("How long is the retention period?"))
+    assert "Free plans keep versions for one month, paid plans for twelve months." in told
+
+
+def test_a_sentence_that_leans_on_another_comes_with_it(vault: VaultHandle) -> None:
+    told = said(vault.ask("How many hours a week does a team have for meetings about tooling?"))
+    assert "a team has two hours" in told
+    assert told.startswith("“A reader has an hour")
+
+
+def test_a_no_that_answers_something_else_is_not_quoted(vault: VaultHandle) -> None:
+    told = said(vault.ask("Can several people share a remote vault?"))
+    assert "Yes. Invite them" in told
+    assert "No." not in told
+
+
+def test_a_list_is_quoted_with_its_items_and_their_names(vault: VaultHandle) -> None:
+    told = said(vault.ask("Which plugins could I not work without?"))
+    for name in ("Dataview", "Templater", "Excalidraw"):
+        assert name in told
+    assert "…" not in told
+
+
+def test_steps_are_quoted_in_order(vault: VaultHandle) -> None:
+    told = said(vault.ask("How do I insert a template?"))
+    places = [told.index(step) for step in ("Open the note", "Press Ctrl", "Choose the template")]
+    assert places == sorted(places)
+
+
+def test_a_comparison_has_both_sides(vault: VaultHandle) -> None:
+    told = said(vault.ask("cast gate versus welded gate?"))
+    assert "A cast gate lasts eighty years" in told
+    assert "A welded gate lasts thirty years" in told
+
+
+def test_what_a_linked_note_says_is_quoted_as_a_source_of_its_own(vault: VaultHandle) -> None:
+    """Connected notes are no citations: the one that answers becomes a source."""
+    answer = vault.ask("At which level does the gate of the sluice shut?", top_k=1)
+    assert "2.1 m" in said(answer)
+    cited = next(one for one in answer.citations if one.path == "Float.md")
+    assert cited.marker in answer.answer
+    assert "2.1 m" in cited.quote
+    assert cited in [type(cited)(**{**dict(cited), **dict(one)}) for one in answer.sources]
+    assert "Float.md" not in [note.path for note in answer.connected_notes]
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("How do I set up OCR for scanned receipts?", ["OCR", "scanned", "receipts"]),
+        ("Who is the CEO of Toyota?", ["CEO", "Toyota"]),
+        ("flurble wexnot brizzle quandom?", ["flurble", "wexnot", "brizzle"]),
+    ],
+)
+def test_where_nothing_answers_that_is_said_and_which_words_no_note_has(
+    vault: VaultHandle, question: str, missing: list[str]
+) -> None:
+    answer = vault.ask(question)
+    assert answer.mode == "none"
+    assert answer.answer.startswith("I found nothing in your notes that answers this. No note has")
+    for word in missing:
+        assert f"“{word}”" in answer.answer
+    assert answer.citations == []
+    assert answer.connected_notes == []
+    assert answer.sources
+    assert f"Nearest: {answer.sources[0].title}" in answer.answer
+
+
+def test_a_quote_says_where_it_stands_and_not_that_it_is_right(
+    vault: VaultHandle, where: tuple[Path, Path]
+) -> None:
+    answer = vault.ask("What is panpsychism?")
+    [citation] = answer.citations
+    assert citation.support is None
+    assert citation.quote.startswith("Panpsychism is the view")
+    assert citation.quote_lines == (11, 11)
+    assert {claim.support for claim in answer.claims} == {None}
+    arguments = ["--vault", str(where[0]), "--index-dir", str(where[1]), "--json"]
+    shown = CliRunner().invoke(app, ["ask", "What is panpsychism?", *arguments])
+    assert json.loads(shown.stdout)["citations"][0]["support"] is None
