@@ -212,7 +212,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/answer/citations.py", 'elif f"[{name}]" in markers:', "elif True:"),
     ("app/answer/support.py", "(-shares[at], at)", "(shares[at], at)"),
     ("app/answer/facts.py", "and not one.readings & said", ""),
-    ("app/answer/quoted_words.py", "if heading.casefold() in names:", "if False:"),
+    ("app/answer/evidence.py", "if heading.casefold() in names:", "if False:"),
     ("app/answer/pieces.py", "0-9Cc,; \\t–-]{0,80}", "0-9,; \\t–-]{0,80}"),
     # services and edges
     ("app/container/note_view.py", "hidden.lstrip().startswith(COMMENTS)", "False"),
@@ -228,7 +228,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/api/middleware/tokens.py", 'if scheme.lower() == "bearer" else', "if True else"),
     ("app/mcp/shaping.py", "        if count == 0:", "        if count < 0:"),
     ("app/web/render.py", "return sanitise(render(text, _ANSWER))", "return render(text, _ANSWER)"),
-    ("app/evaluation/measures.py", "for k in range(1, TOP + 1)]", "for k in range(2, TOP + 2)]"),
+    ("app/evaluation/metrics.py", "for k in range(1, TOP + 1)]", "for k in range(2, TOP + 2)]"),
 )
 """(file, text that stands in it once, what stands there instead)."""
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from notehop.app.answer.claims import Sentence, sentences
 from notehop.app.answer.draft import Draft
+from notehop.app.answer.evidence import evidence
 from notehop.app.answer.material import Material
-from notehop.app.answer.quoted_words import evidence
 from notehop.app.answer.relevance import Reading
 from notehop.app.answer.support import Found, Known, Stated, held_against, judged
 from notehop.app.models import Claim, Evidence, Source, Support

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from notehop.app.answer.context import build_context, connected_part, source_part
+from notehop.app.answer.evidence import lines_of
 from notehop.app.answer.material import Material
 from notehop.app.answer.passages import SentenceSpans
-from notehop.app.answer.quoted_words import lines_of
 from notehop.app.answer.units import units
 from notehop.app.models import ConnectedNote, LeftOut, Source
 from notehop.indexing.llm.tokens import TokenCounter

@@ -28,7 +28,7 @@ from notehop.config.errors import UsageError
 if TYPE_CHECKING:
     from notehop.app.container.evaluating import Plan
     from notehop.app.evaluation.answer_sets import AnswersEvaluated
-    from notehop.app.evaluation.comparison import Evaluated
+    from notehop.app.evaluation.runner import Evaluated
 
 NAME = "eval"
 

@@ -14,10 +14,18 @@ from rich.table import Table
 from notehop.app.cli.output import headline, out, show, styled, warn
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswerRow, AnswersEvaluated
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
-from notehop.app.evaluation.answers import ANSWERS, CONTAINS
-from notehop.app.evaluation.comparison import Change, Evaluated, Row
-from notehop.app.evaluation.intervals import Estimate, percent
-from notehop.app.evaluation.measures import CHUNKS, CONTEXT, LINKED, MEASURES, NOTES
+from notehop.app.evaluation.metrics import (
+    ANSWERS,
+    CHUNKS,
+    CONTAINS,
+    CONTEXT,
+    LINKED,
+    MEASURES,
+    NOTES,
+    Estimate,
+    percent,
+)
+from notehop.app.evaluation.runner import Change, Evaluated, Row
 from notehop.indexing.shown import counted, on_one_line
 
 WIDTH = 160

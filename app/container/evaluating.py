@@ -32,14 +32,24 @@ from notehop.app.evaluation.answer_sets import (
     read_answer_set,
     rows,
 )
-from notehop.app.evaluation.answers import ANSWERS, drawn, strangers
-from notehop.app.evaluation.asking import Outcome, ask_all
-from notehop.app.evaluation.comparison import Evaluated, compare
-from notehop.app.evaluation.golden import golden_sets, measure_for, placed, read_questions
 from notehop.app.evaluation.held_out import reader_without
-from notehop.app.evaluation.measures import check_installed, checked_measure
+from notehop.app.evaluation.metrics import (
+    ANSWERS,
+    check_installed,
+    checked_measure,
+    drawn,
+    measure_for,
+    strangers,
+)
 from notehop.app.evaluation.own import own_questions
-from notehop.app.evaluation.question import Question, QuestionSet
+from notehop.app.evaluation.questions import (
+    Question,
+    QuestionSet,
+    golden_sets,
+    placed,
+    read_questions,
+)
+from notehop.app.evaluation.runner import Evaluated, Outcome, ask_all, compare
 from notehop.app.evaluation.unrelated import with_unrelated_links
 from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline, distinct, pair
 from notehop.config import Settings, load_settings

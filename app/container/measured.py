@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from notehop.app.answer.draft import QUOTED
 from notehop.app.answer.material import CONNECTED, material_of
 from notehop.app.evaluation.answer_sets import Replied
-from notehop.app.evaluation.answers import Answered
-from notehop.app.evaluation.asking import Context
-from notehop.app.evaluation.measures import TOP
+from notehop.app.evaluation.metrics import TOP, Answered
+from notehop.app.evaluation.runner import Context
 from notehop.app.retrieval.trace import TracedQuery
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from notehop.app.answer.query_engine import NotehopQueryEngine
     from notehop.app.container.handle import VaultHandle
-    from notehop.app.evaluation.question import Lines, Question
+    from notehop.app.evaluation.questions import Lines, Question
     from notehop.app.models import Answer, ConnectedNote, SearchResult, Source
 
 EXPANDED = "expanded_from"
@@ -40,7 +39,7 @@ class MeasuredVault:
         self._vault = vault
 
     def context(self, question: Question) -> Context:
-        """The context of an answer: see :meth:`notehop.app.evaluation.asking.Search.context`."""
+        """The context of an answer: see :meth:`notehop.app.evaluation.runner.Search.context`."""
         query = TracedQuery(question.text)
         engine = self._vault.query_engine(filters=_filters(question), literal=True)
         nodes = engine.retrieve(query)

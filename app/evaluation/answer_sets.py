@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.intervals import Estimate, means, percent
+from notehop.app.evaluation.metrics import Estimate, means, percent
 from notehop.config.errors import UsageError
 
 KINDS = (

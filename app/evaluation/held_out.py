@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from notehop.app.evaluation.question import LinkPair
+from notehop.app.evaluation.questions import LinkPair
 from notehop.indexing.graph.graph import build_graph
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot

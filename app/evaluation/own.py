@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TypeVar
 
-from notehop.app.evaluation.measures import CHUNKS, CONTEXT, NOTES, usual
-from notehop.app.evaluation.question import LinkPair, Question, QuestionSet, Target
+from notehop.app.evaluation.metrics import CHUNKS, CONTEXT, NOTES, usual
+from notehop.app.evaluation.questions import LinkPair, Question, QuestionSet, Target
 from notehop.indexing.graph.fragments import Outline, find_fragment
 from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.names import fold, link_name

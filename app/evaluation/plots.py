@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement
 
-from notehop.app.evaluation.intervals import Estimate
+from notehop.app.evaluation.metrics import Estimate
 
 DASHES = ("none", "12 3", "8 4", "5 5", "3 6")
 

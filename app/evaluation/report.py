@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from notehop.app.evaluation.answers import ANSWERS, CONTAINS
-from notehop.app.evaluation.comparison import Change, Evaluated, Row
-from notehop.app.evaluation.intervals import Estimate, percent
-from notehop.app.evaluation.measures import MEASURES
+from notehop.app.evaluation.metrics import ANSWERS, CONTAINS, MEASURES, Estimate, percent
 from notehop.app.evaluation.plots import bars, curves, differences
+from notehop.app.evaluation.runner import Change, Evaluated, Row
 from notehop.app.evaluation.variants import CURRENT, STOCK
 from notehop.indexing.shown import counted, on_one_line, printable
 

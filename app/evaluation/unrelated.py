@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from notehop.app.evaluation.golden import GoldenSet
+from notehop.app.evaluation.questions import GoldenSet
 from notehop.config.errors import UsageError
 from notehop.indexing.graph.names import NOTE_SUFFIX
 from notehop.indexing.vault.sentences import sentence_spans

@@ -81,21 +81,19 @@ _HOMES: dict[str, str] = {
         "AnswerQuestion conclusion measured opening=answer_sets_opening read_answer_set "
         "Replied rows"
     ),
-    "notehop.app.evaluation.answers": "answer_values Answered ANSWERS drawn refusal strangers",
-    "notehop.app.evaluation.asking": "ask_all Context",
-    "notehop.app.evaluation.comparison": "Change compare Evaluated Row",
-    "notehop.app.evaluation.gold_strings": "holds Kind=GoldStringsKind kind_of normalised",
-    "notehop.app.evaluation.golden": "golden_sets GoldenSet measure_for placed read_questions",
     "notehop.app.evaluation.held_out": "reader_without",
-    "notehop.app.evaluation.intervals": "Estimate mean means percent",
-    "notehop.app.evaluation.measures": (
-        "check_installed checked_measure context_values MEASURES RANKED ranked_notes "
-        "ranked_targets ranking_values"
+    "notehop.app.evaluation.metrics": (
+        "answer_values Answered ANSWERS check_installed checked_measure context_values "
+        "drawn Estimate holds Kind=GoldStringsKind kind_of mean means measure_for MEASURES normalised "
+        "percent RANKED ranked_notes ranked_targets ranking_values refusal strangers"
     ),
     "notehop.app.evaluation.own": "own_questions",
     "notehop.app.evaluation.plots": "bars curves differences spread",
-    "notehop.app.evaluation.question": "Lines Question QuestionSet Target",
+    "notehop.app.evaluation.questions": (
+        "golden_sets GoldenSet Lines placed Question QuestionSet read_questions Target"
+    ),
     "notehop.app.evaluation.report": "report",
+    "notehop.app.evaluation.runner": "ask_all Change compare Context Evaluated Row",
     "notehop.app.evaluation.unrelated": "linked_at_random with_unrelated_links",
     "notehop.app.evaluation.variants": (
         "ablation baseline CURRENT distinct named pair PARTS presets STOCK Variant"

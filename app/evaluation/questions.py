@@ -1,23 +1,83 @@
-"""Golden sets from files: a vault, and questions whose supporting notes are known.
-
-Touches: vault-read (unpacks an archive into a folder of the caller's).
-"""
+"""Questions whose answers are known, and golden sets of them from files, each with its vault."""
 
 from __future__ import annotations
 
 import json
 import tarfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from notehop.app.evaluation.measures import CHUNKS, CONTEXT, NOTES, usual
-from notehop.app.evaluation.question import Question, Target
 from notehop.config.errors import UsageError
 from notehop.indexing.graph.fragments import Outline, find_fragment
 from notehop.indexing.graph.names import NOTE_SUFFIX
 from notehop.indexing.stores.model import NoteRow
+
+Lines = tuple[int, int]
+"""First and last line of a passage, from 1, both included."""
+
+LinkPair = tuple[str, str]
+"""The note that holds a link, and the note it leads to."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Target:
+    """A note that an answer rests on, or a stretch of its lines; None means the whole note.
+
+    ``fragment`` is the heading or block as it was asked for, None for the note.
+    """
+
+    path: str
+    fragment: str | None = None
+    lines: Lines | None = None
+
+    def met_by(self, path: str, lines: Lines) -> bool:
+        """Whether a passage is of this note and, where lines are asked for, holds one of them."""
+        if path != self.path:
+            return False
+        return self.lines is None or (lines[0] <= self.lines[1] and lines[1] >= self.lines[0])
+
+    def __str__(self) -> str:
+        """The target as a link has it."""
+        return self.path if self.fragment is None else f"{self.path}#{self.fragment}"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and all that its answer rests on, each once.
+
+    ``without`` is a note that the search has to do without: the one that a question is a quote
+    from would always be found first. ``answers`` are names of the one answer, the first the usual
+    one; empty where it is not known.
+    """
+
+    id: str
+    text: str
+    gold: tuple[Target, ...]
+    without: str | None = None
+    answers: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> frozenset[str]:
+        """The notes that the answer rests on."""
+        return frozenset(target.path for target in self.gold)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """Questions of one kind about one vault.
+
+    ``measure`` is the one by which a question counts as helped or hurt. ``held_out`` are links that
+    the search must not see. ``foreign`` are questions that the vault cannot answer.
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+    measure: str
+    held_out: frozenset[LinkPair] = field(default=frozenset())
+    foreign: tuple[Question, ...] = ()
+
 
 QUESTIONS = "queries.jsonl"
 ARCHIVE = "vault.tar.gz"
@@ -106,15 +166,6 @@ def placed(
             "correct the paths, or index the vault anew"
         )
     return tuple(found)
-
-
-def measure_for(questions: Iterable[Question]) -> str:
-    """The measure that fits questions: all notes in the context where one alone is not enough."""
-    asked = list(questions)
-    if any(len(question.notes) > 1 for question in asked):
-        return CONTEXT
-    parts = any(target.lines is not None for question in asked for target in question.gold)
-    return usual(CHUNKS if parts else NOTES)
 
 
 def _question(row: Any) -> Question:

@@ -1,0 +1,434 @@
+"""How well a question was answered, as numbers with intervals: rankings, contexts, answers.
+
+Rankings are counted by ir-measures, which hands it to trec_eval, that the field holds its numbers
+against. Text and known answer are compared normalised, as SQuAD does (Rajpurkar et al., 2016: case,
+punctuation, articles, white space), with what it leaves undone: marks on letters, dashes, small
+numbers in words, and the order of day and month.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from notehop.app.evaluation.questions import Lines, Question, Target
+from notehop.config.errors import UsageError
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+
+RESAMPLES = 10_000
+SEED = 0
+
+_AT_ONCE = 500
+"""Resamples counted at once: of 10,000 questions they take 40 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with the bounds of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def percent(share: float, sign: str = "") -> str:
+    """A share or a difference of shares in percent, to one decimal; 0 has no minus.
+
+    :param sign: ``+`` writes one before what is positive.
+    """
+    return f"{round(100 * share, 1) + 0.0:{sign}.1f}"
+
+
+def mean(values: NDArray[np.float64]) -> Estimate:
+    """Estimate the mean of one value a question; see :func:`means`.
+
+    :param values: shape (questions,).
+    :raises ValueError: if there are none.
+    """
+    return means(values[:, None])[0]
+
+
+def means(values: NDArray[np.float64]) -> list[Estimate]:
+    """Estimate the mean of each column (percentile bootstrap over questions, Efron 1979).
+
+    NaN is the value of a question that a column does not measure; the mean of a column without any
+    other value is NaN. The paired difference of two settings is estimated likewise. Every call
+    resamples the same questions, so that what does not differ has an interval of no width.
+
+    :param values: shape (questions, columns).
+    :raises ValueError: if there are no questions.
+    """
+    if not len(values):
+        raise ValueError("there is nothing to estimate from")
+    there = ~np.isnan(values)
+    known = np.where(there, values, 0.0)
+    measured = there.astype(np.float64)
+    draw = np.random.default_rng(SEED)
+    counts = (_counts(draw, len(values)) for _ in range(RESAMPLES // _AT_ONCE))
+    parts = [(count @ known, count @ measured) for count in counts]
+    sums, sizes = (np.vstack(part) for part in zip(*parts, strict=True))
+    return [
+        _estimate(known[:, at].sum(), int(there[:, at].sum()), sums[:, at], sizes[:, at])
+        for at in range(values.shape[1])
+    ]
+
+
+def _estimate(
+    total: float, count: int, sums: NDArray[np.float64], sizes: NDArray[np.float64]
+) -> Estimate:
+    """The mean of a column, from its sum and the sums and sizes of its resamples."""
+    if not count:
+        return Estimate(nan, nan, nan)
+    drawn = sums[sizes > 0] / sizes[sizes > 0]
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return Estimate(float(total) / count, float(low), float(high))
+
+
+def _counts(draw: np.random.Generator, questions: int) -> NDArray[np.float64]:
+    """How often each question is in each of some resamples, shape (resamples, questions)."""
+    chosen = draw.integers(questions, size=(_AT_ONCE, questions))
+    counts = np.zeros((_AT_ONCE, questions))
+    np.add.at(counts, (np.arange(_AT_ONCE)[:, None], chosen), 1.0)
+    return counts
+
+
+Kind = Literal["open", "choice", "yes_no"]
+"""``yes_no``: no note says "yes" to a question, so that the words of a note cannot hold the answer.
+``choice``: the question names its answer ("A or B?"), so that who repeats it has not answered."""
+
+_NUMBERS = {
+    "zero": "0",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+    "eleven": "11",
+    "twelve": "12",
+}
+
+_ARTICLES = frozenset({"a", "an", "the"})
+
+_YES_NO = frozenset({"yes", "no", "true", "false"})
+
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTHS})\b")
+_ORDINAL_DAY = re.compile(rf"\b({_MONTHS}) (\d{{1,2}})(?:st|nd|rd|th)\b")
+
+_GLYPHS = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
+"""Letters of scripts that put no space between words: each is a word of its own."""
+
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[.](?=\d)")
+_POINT = "\ue000"
+"""Stands for a decimal point while punctuation goes: 3.5 is not 35."""
+
+
+def normalised(text: str) -> str:
+    """Return the words of ``text`` in a form in which like answers are alike, one space between."""
+    text = unicodedata.normalize("NFKD", text).casefold()
+    text = _BETWEEN_DIGITS.sub(_POINT, text)
+    text = "".join(map(_plain, text)).replace(_POINT, ".")
+    words = _GLYPHS.sub(r" \1 ", text).split()
+    text = " ".join(_NUMBERS.get(word, word) for word in words if word not in _ARTICLES)
+    return _ORDINAL_DAY.sub(r"\1 \2", _DAY_FIRST.sub(r"\2 \1", text))
+
+
+def holds(text: str, answers: Sequence[str]) -> bool:
+    """Whether a text holds one of the answers, as whole words; an answer without words is none."""
+    return held_in(normalised(text), answers)
+
+
+def held_in(words: str, answers: Sequence[str]) -> bool:
+    """Do as :func:`holds` for a text that is normalised already."""
+    padded = f" {words} "
+    return any(f" {answer} " in padded for answer in map(normalised, answers) if answer)
+
+
+def kind_of(question: str, answers: Sequence[str]) -> Kind:
+    """What an answer that quotes can be measured by; see :data:`Kind`."""
+    if all(normalised(answer) in _YES_NO for answer in answers):
+        return "yes_no"
+    return "choice" if holds(question, answers) else "open"
+
+
+def first_words(text: str, most: int) -> str:
+    """The first ``most`` words of a text."""
+    return " ".join(text.split()[:most])
+
+
+def _plain(letter: str) -> str:
+    kind = unicodedata.category(letter)
+    if kind == "Mn":
+        return ""
+    if kind == "Pd" or letter in "/\u2212":
+        return " "
+    return "" if kind[0] in "PS" else letter
+
+
+CONTAINS = "answer.contains"
+"""Whether the answer holds the known one."""
+
+BUDGETS = (50, 100)
+"""Words of an answer that are looked at: a longer one holds more, and is worth less for it."""
+
+ANSWERS = (
+    CONTAINS,
+    *(f"answer.in{most}" for most in BUDGETS),
+    "answer.choice",
+    "answer.by_alias",
+    "answer.yes_no",
+    "answer.cites_all",
+    "answer.silent",
+    "answer.sources",
+    "answer.context",
+)
+"""Measures of answers, each from 0 to 1, over questions whose answer is known.
+
+``contains`` and its budgets, ``sources`` (its ceiling) and ``context`` (what a language model would
+be shown: connected notes, too) are over the questions of the kind ``open``; ``choice`` is
+``contains`` over those of that kind. ``by_alias``: over those with several answers, whether it is
+not the first that is held. ``cites_all``: every gold note is cited; ``yes_no``: the same over the
+questions of that kind. ``silent``: it says that the vault does not say.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer as it is measured.
+
+    ``text``: what it says, with the names of the notes it quotes; empty where it says that the
+    vault does not say. ``cited``: paths. ``sources`` and ``connected``: their names and text.
+    """
+
+    text: str
+    cited: frozenset[str] = frozenset()
+    sources: str = ""
+    connected: str = ""
+
+    @property
+    def words(self) -> int:
+        """Its length."""
+        return len(self.text.split())
+
+
+def answer_values(question: Question, answered: Answered) -> list[float]:
+    """Measure an answer: the values of :data:`ANSWERS`, NaN for what does not apply."""
+    kind = kind_of(question.text, question.answers)
+    text, sources = normalised(answered.text), normalised(answered.sources)
+    found = float(held_in(text, question.answers))
+    held = float(held_in(sources, question.answers))
+    linked = held or float(held_in(normalised(answered.connected), question.answers))
+    budgets = [
+        float(held_in(normalised(first_words(answered.text, most)), question.answers))
+        for most in BUDGETS
+    ]
+    is_open = kind == "open"
+    alias = len(question.answers) > 1 and kind != "yes_no"
+    other = float(found > 0 and not held_in(text, question.answers[:1]))
+    cites_all = float(question.notes <= answered.cited)
+    return [
+        found if is_open else nan,
+        *(value if is_open else nan for value in budgets),
+        found if kind == "choice" else nan,
+        other if alias else nan,
+        cites_all if kind == "yes_no" else nan,
+        cites_all,
+        float(not answered.text),
+        held if is_open else nan,
+        linked if is_open else nan,
+    ]
+
+
+def refusal(question: Question, answered: Answered) -> float:
+    """Whether a question that the vault cannot answer was left unanswered.
+
+    :returns: 1 or 0; NaN where the sources hold the answer all the same.
+    """
+    open_kind = kind_of(question.text, question.answers) == "open"
+    if open_kind and held_in(normalised(answered.sources), question.answers):
+        return nan
+    return float(not answered.text)
+
+
+def drawn(questions: Sequence[Question], most: int, seed: int) -> list[Question]:
+    """At most so many of some questions, in their order; the same ones for the same seed."""
+    if len(questions) <= most:
+        return list(questions)
+    places = np.random.default_rng(seed).choice(len(questions), most, replace=False)
+    return [questions[at] for at in sorted(places.tolist())]
+
+
+def strangers(questions: Sequence[Question], notes: frozenset[str]) -> list[Question]:
+    """The questions whose answer is known and none of whose gold notes is among ``notes``."""
+    return [one for one in questions if one.answers and not one.notes & notes]
+
+
+TOP = 20
+"""Hits that are ranked for a question: the deepest cut-off of a measure."""
+
+NOTES = "notes"
+CHUNKS = "chunks"
+"""What is ranked: one hit a note, or passages."""
+
+CONTEXT = "context.all"
+"""Whether every supporting note is in the context of an answer."""
+
+LINKED = "context.linked"
+"""Whether a link alone brought a supporting note: as a connected note or an expanded hit."""
+
+RANKED = (
+    "hit@1",
+    "mrr",
+    "ndcg@5",
+    "ndcg@10",
+    "precision@10",
+    "recall@5",
+    "recall@10",
+    "recall@20",
+)
+"""Measures of a ranking; ``mrr`` looks at the first 20 hits."""
+
+MEASURES = (
+    CONTEXT,
+    LINKED,
+    *(f"{NOTES}.{name}" for name in RANKED),
+    *(f"{CHUNKS}.{name}" for name in RANKED),
+    *ANSWERS,
+)
+"""All measures, each from 0 to 1; those of answers where the answers are known."""
+
+_MISSING = (
+    "measuring needs the package ir-measures, which is not installed; "
+    "run: pip install 'notehop[eval]'"
+)
+
+
+def usual(unit: str) -> str:
+    """The measure of a ranking that is looked at where none is asked for."""
+    return f"{unit}.ndcg@10"
+
+
+def measure_for(questions: Iterable[Question]) -> str:
+    """The measure that fits questions: all notes in the context where one alone is not enough."""
+    asked = list(questions)
+    if any(len(question.notes) > 1 for question in asked):
+        return CONTEXT
+    parts = any(target.lines is not None for question in asked for target in question.gold)
+    return usual(CHUNKS if parts else NOTES)
+
+
+def check_installed() -> None:
+    """Say before anything slow is done that ir-measures is missing.
+
+    :raises UsageError: if it is not installed.
+    """
+    _measures()
+
+
+def checked_measure(name: str) -> str:
+    """Return the name of a measure.
+
+    :raises UsageError: if there is none of that name, listing those there are.
+    """
+    if name not in MEASURES:
+        raise UsageError(f"no measure {name!r}; choose: {', '.join(MEASURES)}")
+    return name
+
+
+def ranked_targets(hits: Sequence[tuple[str, Lines]], gold: Sequence[Target]) -> list[int | None]:
+    """Say of each passage which target it is the first to meet; None for one that meets no new one.
+
+    A second passage of a note that was found already helps no more than a wrong one.
+    """
+    open_targets = dict(enumerate(gold))
+    found: list[int | None] = []
+    for path, lines in hits:
+        met = next((at for at, one in open_targets.items() if one.met_by(path, lines)), None)
+        if met is not None:
+            del open_targets[met]
+        found.append(met)
+    return found
+
+
+def ranked_notes(hits: Sequence[str], gold: Sequence[str]) -> list[int | None]:
+    """Say of each note of a ranking which gold note it is; None for others."""
+    places = {path: at for at, path in enumerate(gold)}
+    return [places.get(path) for path in hits]
+
+
+def ranking_values(
+    rankings: Sequence[Sequence[int | None]], golds: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Measure rankings.
+
+    :param rankings: for each question its hits, best first, each the number of the gold entry that
+        it is, or None.
+    :param golds: how many gold entries each question has.
+    :returns: the values of :data:`RANKED`, shape (questions, measures); and recall at each cut-off
+        from 1 to :data:`TOP`, shape (questions, cut-offs).
+    :raises UsageError: if ir-measures is not installed.
+    """
+    measures = _measures()
+    ranked, depths = _ranked(measures), [measures["recall"] @ k for k in range(1, TOP + 1)]
+    # Each once: the cut-offs of RANKED are among the depths.
+    columns = {one: at for at, one in enumerate(dict.fromkeys([*ranked, *depths]))}
+    values = np.zeros((len(rankings), len(columns)))
+    relevant = {str(q): {f"gold {at}": 1 for at in range(n)} for q, n in enumerate(golds)}
+    # Scores fall from hit to hit: trec_eval orders by score alone.
+    run = {
+        str(q): {
+            f"other {place}" if met is None else f"gold {met}": float(len(hits) - place)
+            for place, met in enumerate(hits)
+        }
+        for q, hits in enumerate(rankings)
+    }
+    import ir_measures
+
+    for one in ir_measures.iter_calc(list(columns), relevant, run):
+        values[int(one.query_id), columns[one.measure]] = one.value
+    return values[:, [columns[one] for one in ranked]], values[:, [columns[one] for one in depths]]
+
+
+def _ranked(measures: dict[str, Measure]) -> list[Measure]:
+    """The measures of :data:`RANKED`, in its order."""
+    found = []
+    for name in RANKED:
+        kind, _, depth = name.partition("@")
+        found.append(measures[kind] @ int(depth) if depth else measures[kind])
+    return found
+
+
+def _measures() -> dict[str, Measure]:
+    try:
+        from ir_measures import RR, P, R, Success, nDCG
+    except ImportError as exc:
+        raise UsageError(_MISSING) from exc
+    return {"hit": Success, "mrr": RR, "ndcg": nDCG, "precision": P, "recall": R}
+
+
+def context_values(
+    question: Question, sources: Sequence[str], linked: Sequence[str]
+) -> tuple[float, float]:
+    """Measure a context: :data:`CONTEXT` and :data:`LINKED`.
+
+    :param sources: notes that the ranking alone brought.
+    :param linked: notes that links brought.
+    """
+    gold, direct = question.notes, frozenset(sources)
+    brought = frozenset(linked) - direct
+    return float(gold <= direct | brought), float(bool(gold & brought))
