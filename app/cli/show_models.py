@@ -34,6 +34,10 @@ def show_models(held: ModelList) -> None:
     others = counted(held.others, "model") + " of other kinds, or not whole, in " + held.cache
     if held.others:
         show(styled(("\n" + on_one_line(others), "dim")))
+    if held.exports_bytes:
+        size = f"{held.exports_bytes / 1e6:,.1f} MB"
+        told = f"exported for queries, shared by all indexes: {size} in {held.exports}"
+        show(styled(("\n" + on_one_line(told), "dim")))
     warn([model.problem for model in held.models if model.problem])
 
 

@@ -26,6 +26,7 @@ from notehop.indexing.embed.multilingual import (
     MULTILINGUAL_NAME,
     multilingual_file,
 )
+from notehop.indexing.embed.shared_export import shared_exports
 from notehop.indexing.report import Progress
 
 Kind = Literal["embedding", "reranker", "unknown"]
@@ -51,7 +52,14 @@ def held_models(settings: Settings) -> ModelList:
             there = found[name] = _of_setting(name, kind, locate)
         there.used_by.append(key)
     models = sorted(found.values(), key=lambda one: (not one.used_by, one.name))
-    return ModelList(models=models, cache=str(hub_cache()), others=len(cached) - len(usable))
+    exports = shared_exports()
+    return ModelList(
+        models=models,
+        cache=str(hub_cache()),
+        others=len(cached) - len(usable),
+        exports=str(exports),
+        exports_bytes=sum(one.stat().st_size for one in exports.rglob("*") if one.is_file()),
+    )
 
 
 def pull_model(

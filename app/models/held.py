@@ -32,12 +32,15 @@ class HeldModel(Strict):
 class ModelList(Strict):
     """The models on this machine: those in use first, then by name.
 
-    ``others`` counts models in the hub's cache that are of no use here, or not whole.
+    ``others`` counts models in the hub's cache that are of no use here, or not whole. ``exports`` is
+    the folder of what was exported for queries, which all indexes share, ``exports_bytes`` its size.
     """
 
     models: list[HeldModel]
     cache: str
     others: int = 0
+    exports: str = ""
+    exports_bytes: int = 0
 
 
 class PulledModel(Strict):

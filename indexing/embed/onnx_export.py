@@ -20,7 +20,7 @@ from notehop.config.errors import IndexUnwritable, ModelError
 from notehop.indexing import faults
 from notehop.indexing.embed.bulk import BulkEmbedder, load_torch, own_tokenizer
 from notehop.indexing.embed.card import ModelCard
-from notehop.indexing.embed.door import DOOR_FILE, Door, read_door
+from notehop.indexing.embed.door import DOOR_FILE, Door, checksum, read_door
 from notehop.indexing.embed.multilingual import MULTILINGUAL_WINDOW
 from notehop.indexing.embed.precision import MIN_COSINE, PROBES
 
@@ -96,7 +96,7 @@ def _made_with() -> str:
 def _present(folder: Path, wanted: Door) -> Door | None:
     """The door that stands there, if it is of the same model and libraries, and whole."""
     found = read_door(folder)
-    if found is None or not found.is_whole(folder):
+    if found is None or not found.is_sound(folder):
         return None
     same = (found.identity, found.made_with, found.max_tokens, found.truncate) == (
         wanted.identity,
@@ -129,6 +129,7 @@ def _export(bulk: BulkEmbedder, folder: Path, door: Door, key: str) -> Door:
             "model": (model_file.name, model_file.stat().st_size),
             "tokenizer": (tokenizer_file.name, tokenizer_file.stat().st_size),
         },
+        crc={"model": checksum(model_file), "tokenizer": checksum(tokenizer_file)},
     )
     try:
         cosine = _agreement(bulk, exact, folder, made)

@@ -134,12 +134,12 @@ def load_query(folder: Path, settings: EmbeddingSettings) -> QueryEmbedder:
         _check_agreement(door, settings)
     if settings.model == MULTILINGUAL_NAME:
         return _packed_door(settings)
-    if door is not None and door.reason is None and door.is_whole(folder):
+    if door is not None and door.reason is None and door.is_sound(folder):
         return open_door(folder, door)
     if door is None:
         reason = f"{folder} holds no exported model that can be read"
     else:
-        reason = door.reason or f"files of {folder} are missing or cut short"
+        reason = door.reason or f"files of {folder} are missing or damaged"
     return _torch_door(settings, reason)
 
 

@@ -111,13 +111,29 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
         opened = load_query(folder, settings)
         return TwoDoors(opened, lambda: _bulk(settings), small_change(settings))
     door = read_door(folder)
-    if door is not None and door.reason is None and door.is_whole(folder):
-        return TwoDoors(load_query(folder, settings), lambda: _bulk(settings))
-    bulk = _bulk(settings)
-    if door is None or door.reason is None:
+    if door is not None and door.reason is not None:
+        return _bulk(settings)
+    from notehop.indexing.embed.shared_export import (
+        give_shared,
+        one_at_a_time,
+        shared_export,
+        take_shared,
+        usable,
+    )
+
+    shared = shared_export(settings)
+    if usable(folder) is not None:
+        opened = load_query(folder, settings)
+        give_shared(folder, shared)
+        return TwoDoors(opened, lambda: _bulk(settings))
+    with one_at_a_time(shared):
+        if take_shared(shared, folder):
+            return TwoDoors(load_query(folder, settings), lambda: _bulk(settings))
         from notehop.indexing.embed.onnx_export import export_query_door
 
+        bulk = _bulk(settings)
         export_query_door(bulk, folder)
+        give_shared(folder, shared)
     return bulk
 
 

@@ -232,8 +232,16 @@ class Indexer:
         if not self.layout.model.is_dir():
             return
         new.create(self.vault)
+        # Not above: a run that finds nothing to do has no use for it.
+        from notehop.indexing.embed.shared_export import link
+
         try:
-            shutil.copytree(self.layout.model, new.model, dirs_exist_ok=True)
+            shutil.copytree(
+                self.layout.model,
+                new.model,
+                dirs_exist_ok=True,
+                copy_function=lambda source, target: link(Path(source), Path(target)),
+            )
         except OSError as exc:
             raise unwritable(new.root, exc) from exc
 

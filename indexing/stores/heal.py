@@ -121,7 +121,7 @@ def remove_broken_door(layout: IndexLayout, harmed: Collection[str]) -> bool:
     if door is None:
         return bool(harmed)
     files = {f"{folder.name}/{name}" for name, _ in door.files.values()}
-    if door.is_whole(folder) and not files & set(harmed):
+    if door.is_sound(folder) and not files & set(harmed):
         return False
     _unlink(layout, f"{folder.name}/{DOOR_FILE}")
     return True

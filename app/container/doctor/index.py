@@ -213,7 +213,7 @@ def _left_over(layout: IndexLayout, view: CatalogSnapshot) -> Iterator[Finding]:
 def _door(layout: IndexLayout) -> Iterator[Finding]:
     """Whether queries find the model that was exported for them."""
     door = read_door(layout.model)
-    if door is None or not door.is_whole(layout.model):
+    if door is None or not door.is_sound(layout.model):
         # Without a seal a run does not know that there was one.
         command = REBUILD if read_seal(layout) is None else INDEX
         yield Finding("model", "the model for queries is not there or not whole", command)
