@@ -233,7 +233,7 @@ def begin_rebuild(place: Place) -> None:
         pytest.param(
             rot("vectors/chunks-*.npy"),
             "vectors/chunks",
-            "vectors of a wrong length",
+            "damaged",
             INDEX,
             True,
             id="numbers rotten",
