@@ -1,0 +1,78 @@
+"""An index that notehop 0.1.0 made: today's commands use it or name the one that makes it anew.
+
+``index-0.1.0.tar.gz`` holds a vault of four notes and its index by the readable model.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tarfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from notehop import NotehopError, open_vault
+from tests.support.product import app
+from tests.support.real_index import lend_query_model
+
+KEPT = Path(__file__).with_name("index-0.1.0.tar.gz")
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> tuple[Path, Path]:
+    """The vault and its index, which says that it is of this folder."""
+    with tarfile.open(KEPT) as kept:
+        kept.extractall(tmp_path, filter="data")
+    vault = tmp_path / "My vault"
+    with closing(sqlite3.connect(tmp_path / "index" / "catalog.sqlite")) as catalog, catalog:
+        said = (json.dumps(str(vault)), "vault")
+        assert catalog.execute("UPDATE meta SET value = ? WHERE key = ?", said).rowcount == 1
+    return vault, tmp_path / "index"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["search", "tide"],
+        ["ask", "When is the tide?"],
+        ["browse", "Tide"],
+        ["status"],
+        ["status", "Tide"],
+        ["doctor"],
+        ["doctor", "index"],
+        ["index"],
+        ["links"],
+        ["capture", "Ring Bram."],
+    ],
+    ids=" ".join,
+)
+def test_a_command_says_what_to_do(where: tuple[Path, Path], command: list[str]) -> None:
+    options = ["--vault", str(where[0]), "--index-dir", str(where[1])]
+    done = CliRunner().invoke(app, [*command, *options])
+    assert done.exit_code in (0, 1), done.output
+    assert "Traceback" not in done.output
+    assert "unexpected" not in done.output
+    if done.exit_code == 1:
+        assert "notehop index --rebuild" in done.output
+
+
+def test_so_does_python(where: tuple[Path, Path]) -> None:
+    with (
+        pytest.raises(NotehopError, match="run: notehop index --rebuild"),
+        open_vault(where[0], index_dir=where[1]) as vault,
+    ):
+        vault.search("tide")
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_the_command_makes_it_anew(where: tuple[Path, Path]) -> None:
+    lend_query_model(*where)
+    options = ["--vault", str(where[0]), "--index-dir", str(where[1])]
+    done = CliRunner().invoke(app, ["index", "--rebuild", *options])
+    assert done.exit_code == 0, done.output
+    found = CliRunner().invoke(app, ["search", "neap tide", "--json", *options])
+    assert json.loads(found.stdout)["hits"][0]["path"] == "Tide.md"
