@@ -21,9 +21,10 @@ WIDEST = 100
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document: a model, or plain values."""
+    """Print one JSON document: a model, or plain values; it is JSON in any encoding of the stream."""
     plain = value.model_dump() if isinstance(value, BaseModel) else value
-    sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2) + "\n")
+    narrow = "utf" not in (sys.stdout.encoding or "utf-8").lower()
+    sys.stdout.write(json.dumps(plain, ensure_ascii=narrow, indent=2) + "\n")
 
 
 @cache

@@ -5,6 +5,8 @@ Of questions that the vault does not answer, only what must never come up is che
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,10 @@ from notehop import open_vault
 from tests.support.product import VaultHandle, demo_questions
 
 QUESTIONS: list[dict[str, Any]] = yaml.safe_load(demo_questions().read_text(encoding="utf-8"))
+ANSWERS = Path(__file__).parents[1] / "answers" / "demo.jsonl"
+FLOOR = (59, 32)
+"""Of 70 questions: those with all notes among five, those with an answer that holds the fact."""
+
 KINDS = ("linked", "direct", "alias", "filter")
 ANSWERABLE = [entry for entry in QUESTIONS if entry["kind"] in KINDS]
 STATUS = [entry for entry in QUESTIONS if entry["kind"] == "status"]
@@ -90,3 +96,17 @@ def test_the_answer_to_it_stands_on_what_is_true_now(
 def test_an_ordinary_question_is_taken_for_none(vault: VaultHandle, entry: dict[str, Any]) -> None:
     expected = "timeline" if "timeline" in entry["id"] else "none"
     assert vault.search(entry["question"]).intent == expected
+
+
+def test_as_much_is_found_as_on_record(vault: VaultHandle) -> None:
+    """The share of questions whose notes are all among the first five hits, in people's words."""
+    lines = ANSWERS.read_text(encoding="utf-8").splitlines()
+    asked = [one for one in map(json.loads, lines) if one["answerable"]]
+    found = answered = 0
+    for one in asked:
+        paths = {hit.path for hit in vault.search(one["question"], top_k=5, results="notes").hits}
+        wanted = [{each} if isinstance(each, str) else set(each) for each in one["notes"]]
+        found += all(paths & several for several in wanted)
+        text = vault.ask(one["question"]).answer
+        answered += all(re.search(said, text, re.I) for said in one["contains"])
+    assert (found >= FLOOR[0], answered >= FLOOR[1]) == (True, True), (found, answered)
