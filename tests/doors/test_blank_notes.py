@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 
 MANY = 200_000
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.indexing.pipeline.conftest import Bench
+from tests.support.notes import Bench
 from tests.support.product import app
 
 NAMES = ["x" * 300, "x/" * 3_000 + "y", "é" * 200, "~nobody-of-that-name", "a\0b"]
