@@ -11,9 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from notehop import open_vault
-from notehop.app.models import Answer
-from tests.app.conftest import write_notes
-from tests.support.product import VaultHandle, app
+from tests.support.notes import write_notes
+from tests.support.product import Answer, VaultHandle, app
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model

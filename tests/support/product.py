@@ -19,9 +19,9 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.conversation": "history KEPT LONGEST standalone Turn",
     "notehop.app.answer.draft": "Draft Mode quoted silent",
     "notehop.app.answer.extractive": "ExtractiveSynthesizer look",
-    "notehop.app.answer.layout": "Quote",
     "notehop.app.answer.facts": "contradicted facts_of lacking",
     "notehop.app.answer.fitting": "fit Fitted USEFUL",
+    "notehop.app.answer.layout": "Quote",
     "notehop.app.answer.material": "Material material_of",
     "notehop.app.answer.passages": "LONGEST_CODE LONGEST_ITEM passages",
     "notehop.app.answer.pieces": "MarkerFilter sentences_of",
@@ -83,9 +83,10 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.held_out": "reader_without",
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS check_installed checked_measure context_values "
-        "drawn Estimate holds Kind=GoldStringsKind kind_of mean means measure_for MEASURES normalised "
-        "percent RANKED ranked_notes ranked_targets ranking_values refusal strangers"
+        "answer_values Answered ANSWERS check_installed checked_measure context_values drawn "
+        "Estimate holds Kind=GoldStringsKind kind_of mean means measure_for MEASURES "
+        "normalised percent RANKED ranked_notes ranked_targets ranking_values refusal "
+        "strangers"
     ),
     "notehop.app.evaluation.own": "own_questions",
     "notehop.app.evaluation.plots": "bars curves differences spread",
