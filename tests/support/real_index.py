@@ -9,6 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
 
 from tests.support.product import (
@@ -73,5 +74,8 @@ def real_index(vault: Path, index: Path, **overrides: object) -> Place:
     lend_query_model(vault, index)
     dotted = {key.replace("__", "."): value for key, value in overrides.items()}
     place = locate(vault, index_dir=index, overrides=dotted)
-    update_index(place)
+    with pytest.MonkeyPatch.context() as patched:
+        # Exports are shared by a user's indexes: these shall not be, with who runs the tests.
+        patched.setenv("XDG_CACHE_HOME", str(ROOT / ".cache"))
+        update_index(place)
     return place
