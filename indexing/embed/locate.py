@@ -101,13 +101,10 @@ def cached_folder(hub_name: str) -> Path | None:
 
 
 def _download(hub_name: str) -> None:
-    """Let the library that will load the model fetch what it needs into the hub's cache."""
-    from huggingface_hub.constants import HF_HUB_CACHE
-    from sentence_transformers import SentenceTransformer
+    """Fetch a model as ``notehop models pull`` does: the files that are needed, each checked.
 
-    try:
-        SentenceTransformer(hub_name, cache_folder=HF_HUB_CACHE, device="cpu")
-    except Exception as exc:  # the network and the files fail in all kinds of ways
-        raise ModelError(
-            f"embedding.model: {hub_name} could not be downloaded or loaded: {exc}"
-        ) from exc
+    :raises ModelError: if it cannot be had, or is not what its hub says it is.
+    """
+    from notehop.indexing.embed.hub import ask, fetch
+
+    fetch(ask(hub_name))

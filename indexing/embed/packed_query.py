@@ -88,5 +88,5 @@ class PackedEngine:
 
 
 def _plain(text: str) -> str:
-    """The text as C takes it: up to the first nought, in UTF-8."""
+    """The text as C takes it: in UTF-8, without the zero bytes that would end it."""
     return well_formed(text).replace("\0", "")

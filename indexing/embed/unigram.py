@@ -38,7 +38,7 @@ class UnigramTokenizer:
         self.pad_token_id = packed.padding
         self._unknown = packed.unknown
         self._around = packed.start, packed.end
-        # C reads a text up to the first nought.
+        # C would read a text up to its first zero byte.
         self._spellings = {0: "", **packed.spellings}
         self._uneven = {chr(code) for code, said in self._spellings.items() if len(said) != 1}
         self._pieces = Tokenizer(Unigram(packed.vocabulary, packed.unknown))

@@ -233,6 +233,7 @@ class Enricher:
                 return
             place = self._vault, self._settings.vault, catalog
             if not still_there(*place, item.path, item.content_hash):
+                self._progress.advance(1)
                 continue
             try:
                 done.calls += 1

@@ -11,6 +11,12 @@ from notehop.config.keys import key_variable
 
 HIDDEN = "(not shown)"
 
+MAX_REPLY_BYTES = 32_000_000
+"""Whatever is asked for: an answer is read by people."""
+
+PATIENCE_SHARE = 5
+"""How many times as long as a model may say nothing, a whole reply may take."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -23,6 +29,7 @@ class Asked:
     connect_timeout_s: float
     retries: int
     key: SecretStr | None = None
+    max_tokens: int = 1_000
 
     @property
     def host(self) -> str:
@@ -33,6 +40,16 @@ class Asked:
     def origin(self) -> str:
         """Host and port as a person would write them."""
         return urlsplit(self.url).netloc
+
+    @property
+    def reply_bytes(self) -> int:
+        """Bytes that a reply may have: five times what providers need for that many tokens."""
+        return min(1_000_000 + 2_000 * self.max_tokens, MAX_REPLY_BYTES)
+
+    @property
+    def reply_s(self) -> float:
+        """Seconds that a reply may take from the request on, and from its head to its end."""
+        return PATIENCE_SHARE * self.timeout_s
 
     @property
     def variable(self) -> str:

@@ -17,6 +17,7 @@ from llama_index.core.base.llms.types import (
     ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
+    CompletionResponseAsyncGen,
     CompletionResponseGen,
     LLMMetadata,
     MessageRole,
@@ -110,6 +111,23 @@ class ClaudeLLM(CustomLLM):
         """Do as :meth:`complete`, without blocking."""
         reply = await self.achat([ChatMessage(content=prompt)], **kwargs)
         return CompletionResponse(text=reply.message.content or "", raw=reply.raw)
+
+    async def astream_complete(
+        self,
+        prompt: str,
+        formatted: bool = False,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> CompletionResponseAsyncGen:
+        """Do as :meth:`stream_complete`, without blocking."""
+        replies = await self.astream_chat([ChatMessage(content=prompt)], **kwargs)
+
+        async def pieces() -> CompletionResponseAsyncGen:
+            async for reply in replies:
+                yield CompletionResponse(
+                    text=reply.message.content or "", delta=reply.delta, raw=reply.raw
+                )
+
+        return pieces()
 
     def stream_complete(
         self,

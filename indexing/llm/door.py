@@ -20,7 +20,8 @@ from tenacity import AsyncRetrying, Retrying
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.consent import Hosts
 from notehop.indexing.llm.counted import AsyncCounted, Counted
-from notehop.indexing.llm.gate import Failed, Gate, Passing
+from notehop.indexing.llm.errors import OVERDUE
+from notehop.indexing.llm.gate import Failed, Gate, Passing, encoding_of
 from notehop.indexing.llm.sockets import CheckedAsyncBackend, CheckedBackend
 
 _ERROR_BYTES = 65_536
@@ -33,7 +34,8 @@ class Door(httpx.BaseTransport):
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
         gate.closing.append(self.close)
-        self._wire = _Wire(gate.hosts, gate.asked.url.startswith("https:"))
+        asked = gate.asked
+        self._wire = _Wire(gate.hosts, asked.url.startswith("https:"), asked.reply_s)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request, perhaps more than once.
@@ -60,7 +62,12 @@ class Door(httpx.BaseTransport):
             raise
         if response.status_code < 300:
             assert isinstance(response.stream, httpx.SyncByteStream)
-            stream = Counted(response.stream, attempt, self._gate.asked)
+            try:
+                passing.check_encoding(response, attempt)
+            except Failed:
+                response.close()
+                raise
+            stream = Counted(response.stream, attempt, self._gate.asked, _is_stream(response))
             return httpx.Response(
                 response.status_code,
                 headers=response.headers,
@@ -69,7 +76,7 @@ class Door(httpx.BaseTransport):
             )
         body = b""
         with suppress(httpx.TransportError):
-            for piece in response.iter_bytes():
+            for piece in () if encoding_of(response) else response.iter_raw():
                 body += piece
                 if len(body) > _ERROR_BYTES:
                     break
@@ -101,8 +108,14 @@ class AsyncDoor(httpx.AsyncBaseTransport):
 
     async def _once(self, passing: Passing) -> httpx.Response:
         attempt = passing.attempt()
+        body = b""
         try:
-            response = await self._wire.handle_async_request(passing.request)
+            with anyio.fail_after(self._gate.asked.reply_s):
+                response = await self._wire.handle_async_request(passing.request)
+                if response.status_code >= 300:
+                    body = await _error_body(response)
+        except TimeoutError as exc:
+            raise passing.unsent(httpx.ReadTimeout(OVERDUE), attempt) from exc
         except httpx.TransportError as exc:
             raise passing.unsent(exc, attempt) from exc
         except BaseException as exc:
@@ -110,19 +123,18 @@ class AsyncDoor(httpx.AsyncBaseTransport):
             raise
         if response.status_code < 300:
             assert isinstance(response.stream, httpx.AsyncByteStream)
-            stream = AsyncCounted(response.stream, attempt, self._gate.asked)
+            try:
+                passing.check_encoding(response, attempt)
+            except Failed:
+                await response.aclose()
+                raise
+            stream = AsyncCounted(response.stream, attempt, self._gate.asked, _is_stream(response))
             return httpx.Response(
                 response.status_code,
                 headers=response.headers,
                 stream=stream,
                 extensions=response.extensions,
             )
-        body = b""
-        with suppress(httpx.TransportError):
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > _ERROR_BYTES:
-                    break
         await response.aclose()
         raise passing.turned_down(response, body, attempt)
 
@@ -134,11 +146,11 @@ class AsyncDoor(httpx.AsyncBaseTransport):
 class _Wire(httpx.HTTPTransport):
     """httpx's own transport over connections that are looked at."""
 
-    def __init__(self, hosts: Hosts, encrypted: bool) -> None:
+    def __init__(self, hosts: Hosts, encrypted: bool, reply_s: float) -> None:
         # The base class is not initialised: it would make a pool that connects anywhere.
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context() if encrypted else None,
-            network_backend=CheckedBackend(hosts),
+            network_backend=CheckedBackend(hosts, reply_s),
             keepalive_expiry=30.0,
         )
 
@@ -151,6 +163,22 @@ class _AsyncWire(httpx.AsyncHTTPTransport):
             # None is kept: the next call may come from another event loop.
             max_keepalive_connections=0,
         )
+
+
+async def _error_body(response: httpx.Response) -> bytes:
+    body = b""
+    with suppress(httpx.TransportError):
+        if not encoding_of(response):
+            async for piece in response.aiter_raw():
+                body += piece
+                if len(body) > _ERROR_BYTES:
+                    break
+    return body
+
+
+def _is_stream(response: httpx.Response) -> bool:
+    kind: str = response.headers.get("content-type", "")
+    return kind.startswith(("text/event-stream", "application/x-ndjson"))
 
 
 def _kind(exc: BaseException) -> str:

@@ -30,6 +30,9 @@ _NO_CREDIT = re.compile(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment", re.IGNORECASE
 )
 
+OVERDUE = "the reply takes too long"
+"""What a time-out says if the server did not keep silent, but does not come to an end."""
+
 AGAIN = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may well be taken."""
 
@@ -85,7 +88,7 @@ def of_transport(exc: httpx.TransportError, asked: Asked) -> tuple[ProviderError
             "timeout",
         ), True
     if isinstance(exc, httpx.TimeoutException):
-        return timed_out(asked), False
+        return timed_out(asked, overdue=OVERDUE in str(exc)), False
     if isinstance(exc, httpx.ConnectError):
         if (said := _certificate(exc)) is not None:
             return ProviderError(
@@ -111,7 +114,7 @@ def of_transport(exc: httpx.TransportError, asked: Asked) -> tuple[ProviderError
 def of_cut(exc: httpx.TransportError, asked: Asked) -> ProviderError:
     """The error of an answer that broke off in the middle."""
     if isinstance(exc, httpx.TimeoutException):
-        return timed_out(asked)
+        return timed_out(asked, overdue=OVERDUE in str(exc))
     return ProviderError(
         f"{asked.origin} ({asked.provider}) broke off in the middle of its answer "
         f"({_reason(exc)}); ask again",
@@ -130,12 +133,32 @@ def of_words(said: str, asked: Asked) -> ProviderError:
     return ProviderError(f"{where} gave no answer that can be read{quoted}")
 
 
-def timed_out(asked: Asked) -> ProviderError:
-    """The error of a model that says nothing for too long."""
+def timed_out(asked: Asked, *, overdue: bool = False) -> ProviderError:
+    """The error of a model that says nothing for too long, or does not end."""
+    if overdue:
+        return too_long(asked, f"{asked.reply_s:g} s")
     return ProviderError(
         f"{asked.origin} ({asked.provider}) said nothing for {asked.timeout_s:g} s; a larger "
         "llm.timeout_s waits longer, a smaller model answers sooner",
         "timeout",
+    )
+
+
+def too_long(asked: Asked, taken: str) -> ProviderError:
+    """The error of a reply that does not end within its bytes or its time."""
+    return ProviderError(
+        f"{asked.origin} ({asked.provider}) does not end its reply: it was given up after {taken}; "
+        "a larger llm.timeout_s waits longer, a larger llm.max_tokens reads more",
+        "timeout" if taken.endswith(" s") else "server",
+    )
+
+
+def compressed(asked: Asked, encoding: str) -> ProviderError:
+    """The error of a reply that is compressed, though none was asked for: few bytes may be many."""
+    return ProviderError(
+        f"{asked.origin} ({asked.provider}) sends its reply compressed ({encoding[:40]!r}), which "
+        "was not asked for; it is not read. Have the server, or the proxy before it, send it plain",
+        "server",
     )
 
 

@@ -20,7 +20,7 @@ from notehop.indexing.llm.asked import Asked
 from notehop.indexing.llm.consent import Hosts, refusal
 from notehop.indexing.llm.egress import SENDING, WHAT_GOES, Sending
 from notehop.indexing.llm.egress_log import Attempt, EgressLog
-from notehop.indexing.llm.errors import of_status, of_transport
+from notehop.indexing.llm.errors import compressed, of_status, of_transport
 from notehop.indexing.llm.sockets import PATIENCE
 
 _log = logging.getLogger(__name__)
@@ -34,7 +34,6 @@ LONGEST_PAUSE = 30.0
 _HEADERS = (
     "host",
     "accept",
-    "accept-encoding",
     "connection",
     "content-type",
     "content-length",
@@ -105,11 +104,22 @@ class Gate:
             return
         text = (
             f"{host} ({self.asked.provider}, {self.asked.model}) now gets {what}, with this call "
-            "and with those to come; this is said once (notehop status --egress lists them)"
+            f"and with those to come{self._openly()}; this is said once (notehop status --egress "
+            "lists them)"
         )
         _log.warning("%s", text)
         if sending is not None:
             sending.notice(text)
+
+    def _openly(self) -> str:
+        """That whoever is on the way can read it, where that is so."""
+        if not self.asked.url.startswith("http:"):
+            return ""
+        key = ", and with them your key" if self.asked.key is not None else ""
+        return (
+            f". They go over plain http: whoever is on the way can read them{key}. Write https:// "
+            "in llm.base_url if it can be asked so"
+        )
 
     def _headers(self, given: httpx.Headers) -> httpx.Headers:
         """The headers that are needed, and the key of this provider.
@@ -117,6 +127,8 @@ class Gate:
         Clients add others, from variables of the environment that were set for somebody else.
         """
         headers = httpx.Headers([(name, given[name]) for name in _HEADERS if name in given])
+        # Of what is compressed nobody knows how much it is before it is read.
+        headers["accept-encoding"] = "identity"
         # Theirs would name the system and its versions.
         headers["user-agent"] = "notehop"
         if self.asked.key is not None:
@@ -183,6 +195,16 @@ class Passing:
         after = _retry_after(response.headers)
         return Failed(error, again and (after is None or after <= LONGEST_PAUSE), after)
 
+    def check_encoding(self, response: httpx.Response, attempt: Attempt) -> None:
+        """See that a reply is not compressed.
+
+        :raises Failed: if it is.
+        """
+        if encoding := encoding_of(response):
+            error = compressed(self.gate.asked, encoding)
+            attempt.end(status=response.status_code, error=error.kind)
+            raise Failed(error, again=False)
+
     def retrying(self) -> dict[str, Any]:
         """How tries follow each other."""
         return {
@@ -197,6 +219,12 @@ class Passing:
         until = monotonic() + seconds
         while (left := until - monotonic()) > 0 and not self.is_cancelled():
             sleep(min(left, PATIENCE))
+
+
+def encoding_of(response: httpx.Response) -> str | None:
+    """How a reply is compressed, if it is."""
+    said = response.headers.get("content-encoding", "").strip().lower()
+    return None if said in ("", "identity") else said
 
 
 def _pause(state: RetryCallState) -> float:

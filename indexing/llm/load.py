@@ -117,6 +117,7 @@ def asked_of(settings: Settings) -> Asked:
         connect_timeout_s=llm.connect_timeout_s,
         retries=llm.retries,
         key=key,
+        max_tokens=llm.max_tokens,
     )
 
 

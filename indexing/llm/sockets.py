@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ import httpcore
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.consent import Hosts
 from notehop.indexing.llm.egress import SENDING
+from notehop.indexing.llm.errors import OVERDUE
 
 Connection = TypeVar("Connection")
 
@@ -29,8 +31,10 @@ PATIENCE = 0.1
 class CheckedBackend(httpcore.NetworkBackend):
     """Connects to hosts that are allowed, and else to loopback addresses alone."""
 
-    def __init__(self, hosts: Hosts) -> None:
+    def __init__(self, hosts: Hosts, reply_s: float) -> None:
+        """:param reply_s: seconds that a reply may take from its request on."""
         self._hosts = hosts
+        self._reply_s = reply_s
         self._inner = httpcore.SyncBackend()
 
     def connect_tcp(
@@ -52,7 +56,8 @@ class CheckedBackend(httpcore.NetworkBackend):
                 socket_options=socket_options,
             )
 
-        return CancellableStream(_first(_addresses(self._hosts, host, port), connect))
+        connected = _first(_addresses(self._hosts, host, port), connect)
+        return CancellableStream(connected, self._reply_s)
 
 
 class CheckedAsyncBackend(httpcore.AsyncNetworkBackend):
@@ -92,32 +97,36 @@ class CheckedAsyncBackend(httpcore.AsyncNetworkBackend):
 
 
 class CancellableStream(httpcore.NetworkStream):
-    """A connection whose reading ends soon after nobody waits for it any more."""
+    """A connection whose reading ends soon after nobody waits for it any more, and after a time
+    from the last request on, however little comes each time."""
 
-    def __init__(self, inner: httpcore.NetworkStream) -> None:
+    def __init__(self, inner: httpcore.NetworkStream, reply_s: float) -> None:
         self._inner = inner
+        self._reply_s = reply_s
+        self._asked = monotonic()
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Read what there is.
 
+        :raises httpcore.ReadTimeout: if nothing comes in time, or the reply takes too long.
         :raises ProviderError: ``cancelled``.
         """
+        overdue = self._asked + self._reply_s
+        until = overdue if timeout is None else min(overdue, monotonic() + timeout)
         sending = SENDING.get()
-        if sending is None or sending.cancelled is None:
-            return self._inner.read(max_bytes, timeout=timeout)
-        until = None if timeout is None else monotonic() + timeout
-        while True:
-            if sending.cancelled():
-                raise ProviderError("the answer is not waited for any more", "cancelled")
-            left = PATIENCE if until is None else min(PATIENCE, until - monotonic())
-            try:
-                return self._inner.read(max_bytes, timeout=max(left, 0.001))
-            except httpcore.ReadTimeout:
-                if until is not None and monotonic() >= until:
-                    raise
+        cancelled = None if sending is None else sending.cancelled
+        while (left := until - monotonic()) > 0:
+            if cancelled is not None:
+                if cancelled():
+                    raise ProviderError("the answer is not waited for any more", "cancelled")
+                left = min(left, PATIENCE)
+            with suppress(httpcore.ReadTimeout):
+                return self._inner.read(max_bytes, timeout=left)
+        raise httpcore.ReadTimeout(OVERDUE if monotonic() >= overdue else "")
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Write all of it."""
+        self._asked = monotonic()
         self._inner.write(buffer, timeout=timeout)
 
     def close(self) -> None:
@@ -132,7 +141,8 @@ class CancellableStream(httpcore.NetworkStream):
     ) -> httpcore.NetworkStream:
         """Go on in TLS; the certificate is checked for the name, whatever the address."""
         return CancellableStream(
-            self._inner.start_tls(ssl_context, server_hostname=server_hostname, timeout=timeout)
+            self._inner.start_tls(ssl_context, server_hostname=server_hostname, timeout=timeout),
+            self._reply_s,
         )
 
     def get_extra_info(self, info: str) -> Any:

@@ -26,6 +26,8 @@ class Hub(ThreadingHTTPServer):
     daemon_threads = True
     folder: Path
     asked: int = 0
+    said_larger: int = 0
+    """Bytes that it says of each file more than there are."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -50,7 +52,10 @@ class Handler(BaseHTTPRequestHandler):
                 json.dumps([{"type": "file", "path": n, "size": 1, "oid": "0"} for n in names])
             )
         elif path.startswith(f"/api/models/{NAME}"):
-            siblings = [{"rfilename": name} for name in names]
+            siblings = [
+                {"rfilename": name, "size": file.stat().st_size + self.server.said_larger}
+                for name, file in zip(names, files, strict=True)
+            ]
             self._send(json.dumps({"id": NAME, "sha": COMMIT, "siblings": siblings}))
         else:
             name = path.partition("/resolve/")[2].partition("/")[2]
@@ -103,9 +108,10 @@ for allowed in (False, True, False, True):
 """
 
 
-def test_fetched_once_then_offline(
+def loads(
     hub: Hub, settings_for: Callable[..., EmbeddingSettings], tmp_path: Path
-) -> None:
+) -> list[list[object]]:
+    """What became of each of the four tries, and how often the hub was asked until then."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
     address = f"http://127.0.0.1:{hub.server_port}"
     ran = subprocess.run(
@@ -123,10 +129,26 @@ def test_fetched_once_then_offline(
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    refused, fetched, offline, allowed = (json.loads(line) for line in ran.stdout.splitlines())
-    assert "embedding.allow_download = true" in refused[0]
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def test_fetched_once_then_offline(
+    hub: Hub, settings_for: Callable[..., EmbeddingSettings], tmp_path: Path
+) -> None:
+    refused, fetched, offline, allowed = loads(hub, settings_for, tmp_path)
+    assert "embedding.allow_download = true" in str(refused[0])
     assert refused[1] == 0
     asked = fetched[1]
+    assert isinstance(asked, int)
     assert asked > 0
     loaded = [[NAME, "passage: ", [1, 32]], asked]
     assert [fetched, offline, allowed] == [loaded] * 3
+
+
+def test_files_that_are_not_what_the_hub_says_are_not_used(
+    hub: Hub, settings_for: Callable[..., EmbeddingSettings], tmp_path: Path
+) -> None:
+    hub.said_larger = 1
+    for found, _ in loads(hub, settings_for, tmp_path)[1::2]:
+        assert "is not what" in str(found)
+        assert "thrown away" in str(found)

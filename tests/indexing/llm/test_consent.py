@@ -157,6 +157,19 @@ def test_an_allowed_host_is_told_once_for_each_purpose(
     ]
 
 
+@pytest.mark.parametrize("key", [None, "sk-own"])
+def test_plain_http_to_another_machine_is_told(
+    make_gate: MakeGate, tmp_path: Path, key: str | None
+) -> None:
+    with wire(OK) as server, sending(["a.md"], purpose="answer") as sent:
+        url = f"http://model.test:{server.port}"
+        post(make_gate(url, allow=("model.test",), resolve=Far(), key=key))
+        post(make_gate(server.url, key=key, folder=tmp_path / "here"))
+    (notice,) = sent.notices
+    assert "over plain http: whoever is on the way can read them" in notice
+    assert ("and with them your key" in notice) is (key is not None)
+
+
 def test_this_machine_is_not_announced(make_gate: MakeGate, tmp_path: Path) -> None:
     with wire(OK) as server, sending(["a.md"], purpose="answer") as sent:
         post(make_gate(server.url))

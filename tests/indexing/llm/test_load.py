@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +162,25 @@ def ollama_whole(text: str) -> bytes:
     return reply(200, {"model": "m", "message": message, "done": True, "done_reason": "stop"})
 
 
+@contextmanager
+def slow_wire(answer: bytes, *, seconds: float) -> Iterator[str]:
+    """A server that thinks for a while before the one answer that it gives."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        client, _ = listening.accept()
+        with client:
+            client.recv(65_536)
+            time.sleep(seconds)
+            client.sendall(answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    thread.join(10)
+    listening.close()
+
+
 PROVIDERS = ["openai", "openai-compatible", "anthropic", "ollama"]
 STREAM = {
     "openai": openai_stream,
@@ -206,11 +230,33 @@ def test_without_blocking(provider: str, tmp_path: Path) -> None:
     async def ask(llm: LLM) -> tuple[str | None, list[str]]:
         whole = await llm.achat(ASKED)
         pieces = [one.delta or "" async for one in await llm.astream_chat(ASKED)]
+        pieces += [one.delta or "" async for one in await llm.astream_complete("When?")]
         return whole.message.content, pieces
 
     with wire(WHOLE[provider]("At once."), STREAM[provider]("By ", "bits.")) as server:
         text, pieces = anyio.run(ask, made(provider, tmp_path, base_url=server.url))
-    assert (text, "".join(pieces)) == ("At once.", "By bits.")
+    assert (text, "".join(pieces)) == ("At once.", "By bits.By bits.")
+
+
+def test_a_stream_of_anthropic_leaves_the_loop_free(tmp_path: Path) -> None:
+    async def ask(llm: LLM) -> int:
+        turns = 0
+
+        async def turn() -> None:
+            nonlocal turns
+            while True:
+                await anyio.sleep(0.01)
+                turns += 1
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(turn)
+            async for _ in await llm.astream_complete("When?"):
+                pass
+            group.cancel_scope.cancel()
+        return turns
+
+    with slow_wire(claude_stream("By ", "bits."), seconds=0.5) as url:
+        assert anyio.run(ask, made("anthropic", tmp_path, base_url=url)) > 10
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
