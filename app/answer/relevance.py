@@ -211,9 +211,7 @@ def score(
         choosing what is compared, and for where no vectors can be.
     :returns: with a model at hand those only that were compared.
     """
-    names = _News(asked, sources)
-    found = [one for at, named in enumerate(sources) for one in _by_words(at, named, asked, names)]
-    found = _weighed(found, weights["words"])
+    found = _weighed(candidates(asked, sources), weights["words"])
     vectors = asked.reading.vectors
     if vectors is None or not found:
         return found
@@ -239,6 +237,12 @@ def score(
         for one, row, like in zip(best, rows, (rows @ query).tolist(), strict=True)
     ]
     return _weighed(compared, weights["meaning"])
+
+
+def candidates(asked: Asked, sources: Sequence[Named]) -> list[Candidate]:
+    """All passages in their order, with the features that need no model, unweighed."""
+    news = _News(asked, sources)
+    return [one for at, named in enumerate(sources) for one in _by_words(at, named, asked, news)]
 
 
 def as_read(candidate: Candidate, named: Named) -> str:

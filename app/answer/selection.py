@@ -18,6 +18,9 @@ OVERLAP = 0.7
 ALSO = 0.15
 """A further passage needs this share of the likelihood of the best one; less is padding."""
 
+DEFINED = 0.5
+"""The same where a definition is asked for: one is enough."""
+
 BESIDE = 0.03
 """The same for a sentence of the paragraph that is quoted already: it costs the reader little."""
 
@@ -157,6 +160,8 @@ def _adds(one: Candidate, taken: Sequence[Candidate], share: float, asked: Asked
         return False
     if asked.question.form == "comparison" and len(taken) == 1 and share > BESIDE:
         return True
+    if asked.question.form == "definition":
+        return share >= DEFINED
     held = frozenset().union(*(other.words for other in taken))
     more = asked.share(held | one.words) - asked.share(held)
     return share >= (ALSO if more < 0.1 else ALSO / 2)

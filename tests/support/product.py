@@ -18,7 +18,8 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.claims": "sentences",
     "notehop.app.answer.conversation": "history KEPT LONGEST standalone Turn",
     "notehop.app.answer.draft": "Draft Mode quoted silent",
-    "notehop.app.answer.extractive": "ExtractiveSynthesizer look",
+    "notehop.app.answer.decision": "features=decision_features",
+    "notehop.app.answer.extractive": "evidence_of ExtractiveSynthesizer look weights",
     "notehop.app.answer.facts": "contradicted facts_of lacking",
     "notehop.app.answer.fitting": "fit Fitted USEFUL",
     "notehop.app.answer.layout": "Quote",
@@ -26,7 +27,11 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.passages": "LONGEST_CODE LONGEST_ITEM passages",
     "notehop.app.answer.pieces": "MarkerFilter sentences_of",
     "notehop.app.answer.query_engine": "NotehopQueryEngine",
-    "notehop.app.answer.relevance": "COMPARED EACH_LINKED Named Reading Term Vectors",
+    "notehop.app.answer.relevance": (
+        "Asked=AskedQuestion candidates COMPARED EACH_LINKED Named Reading score=score_passages "
+        "Term Vectors"
+    ),
+    "notehop.app.answer.question": "read=read_question",
     "notehop.app.answer.support": "held_against judged Known Stated Verdict",
     "notehop.app.answer.synthesizer": "VaultSynthesizer",
     "notehop.app.answer.theme_groups": "groups_of only",
