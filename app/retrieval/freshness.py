@@ -19,6 +19,7 @@ from notehop.app.retrieval.index_view import IndexView
 from notehop.app.retrieval.nodes import is_light, noted, to_node
 from notehop.app.retrieval.postprocessor import VaultPostprocessor
 from notehop.app.retrieval.trace import trace_of, view_for
+from notehop.indexing.shown import without_marks
 from notehop.indexing.vault.model import CommentLinks
 
 STAGE = "current"
@@ -96,7 +97,8 @@ def _is_linked(hit: NodeWithScore, now: CurrentView) -> bool:
     if not isinstance(link, dict):
         return True
     return any(
-        one.sentence == link.get("sentence") for one in now.links_from([str(link.get("path"))])
+        without_marks(one.sentence) == link.get("sentence")
+        for one in now.links_from([str(link.get("path"))])
     )
 
 

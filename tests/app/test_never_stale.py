@@ -25,6 +25,7 @@ from tests.support.product import (
     material_of,
     parse_note,
     plain_text,
+    without_marks,
 )
 
 pytestmark = pytest.mark.model
@@ -99,7 +100,7 @@ def assert_stands(vault: Path, reply: dict[str, Any]) -> None:
             assert near.excluded is None
             assert linked["title"] == near.title
             assert (linked["line"], linked["sentence"]) in {
-                (link.line, link.sentence) for link in near.links
+                (link.line, without_marks(link.sentence)) for link in near.links
             }
 
 

@@ -40,7 +40,7 @@ from tests.support.scripted_llm import ScriptedLLM
 pytestmark = pytest.mark.model
 
 NOTES = {
-    "Bakery.md": "# Bakery\nThe bakery opens in May. The date hangs on the [[Oven]].\n",
+    "Bakery.md": "# Bakery\nThe bakery opens in May. The **date** hangs on the [[Oven]].\n",
     "Oven.md": "# Oven\nDelivery was promised for the end of April by the mason from Aachen.\n",
     "Bread/Rye.md": "# Rye\nRye bread of the bakery needs a hot [[Oven]] and a day.\n",
     "Bread/Wheat.md": "# Wheat\nThe bakery takes wheat from [[Mill]].\n",
@@ -160,6 +160,17 @@ def test_around_an_index_of_ones_own(
     (folder / "Bakery.md").write_text("---\nprivate: true\n---\nNothing.\n")
     left = engine.query(QUESTION).source_nodes
     assert not any("opens in May" in hit.node.get_content() for hit in left)
+
+
+def test_a_connected_note_stays_as_long_as_its_link(
+    folders: tuple[Path, Path], vault: VaultHandle
+) -> None:
+    hits = vault.retriever(top_k=1, connected={"max": 1, "order": "rank"}).retrieve(QUESTION)
+    assert shown(hits) == {"Bakery.md": "source", "Oven.md": "connected"}
+    fresh = vault.fresh_only()
+    assert shown(fresh.postprocess_nodes(hits, query_str=QUESTION)) == shown(hits)
+    (folders[0] / "Bakery.md").write_text(NOTES["Bakery.md"].replace("[[Oven]]", "oven"))
+    assert "Oven.md" not in shown(fresh.postprocess_nodes(hits, query_str=QUESTION))
 
 
 def test_hits_without_text_stay_apart_in_a_fusion_of_llamaindex(vault: VaultHandle) -> None:
