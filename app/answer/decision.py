@@ -25,7 +25,8 @@ def features(
 
     :param ranked: best first.
     """
-    if not ranked or asked.total <= 0:
+    if not ranked or asked.total <= 0 or all(term.missing for term in asked.terms):
+        # What has no word in common with any note is near some by chance alone.
         return {"nothing": 1.0}
     best = ranked[:LOOKED_AT]
     background = asked.reading.background

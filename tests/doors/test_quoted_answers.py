@@ -190,6 +190,7 @@ def test_what_a_linked_note_says_is_quoted_as_a_source_of_its_own(vault: VaultHa
         ("How do I set up OCR for scanned receipts?", ["OCR", "scanned", "receipts"]),
         ("Who is the CEO of Toyota?", ["CEO", "Toyota"]),
         ("flurble wexnot brizzle quandom?", ["flurble", "wexnot", "brizzle"]),
+        ("asdf qwer zxcv hjkl", ["asdf", "qwer", "zxcv"]),
     ],
 )
 def test_where_nothing_answers_that_is_said_and_which_words_no_note_has(
