@@ -108,7 +108,9 @@ class _Check:
             markers=list(sentence.markers),
             mentioned=list(sentence.mentioned),
         )
-        if not sentence.states:
+        # Beside its quotes, a quoted answer says only what they are about.
+        beside = self._draft.mode == "extractive" and sentence.said is None
+        if not sentence.states or beside:
             return claim
         if sentence.said is not None and sentence.said.ranges:
             # A quote says where it stands: that it stands there does not make it right.

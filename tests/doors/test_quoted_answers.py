@@ -135,6 +135,7 @@ def test_an_abbreviation_is_spelt_out_by_the_name_of_its_note(vault: VaultHandle
     assert answer.mode == "extractive"
     assert said(answer).startswith("Body integrity identity disorder: “People who have it")
     assert answer.citations[0].path == "Body integrity identity disorder.md"
+    assert [claim.flag for claim in answer.claims if claim.flag] == []
 
 
 def test_what_depends_is_quoted_with_what_it_depends_on(vault: VaultHandle) -> None:
