@@ -1,0 +1,95 @@
+"""What programs read: the JSON of each command, the OpenAPI document, the tools that agents see."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.app.api.fake_vault import FakeVault
+from tests.app.mcp.agent import agent
+from tests.recorded.conftest import Compare
+from tests.support.notes import NOTES, write_notes
+from tests.support.product import app, create_app, make_server
+from tests.support.real_index import real_index
+
+SATURDAY = 1_788_000_000
+"""When all files of the vault were written."""
+
+COMMANDS: dict[str, list[str]] = {
+    "index": ["index"],
+    "index again": ["index"],
+    "ask": ["ask", "When is the launch of Atlas?"],
+    "ask, explained": ["ask", "When is the launch of Atlas?", "--explain"],
+    "ask, not known": ["ask", "What is the boiling point of ethanol?"],
+    "search": ["search", "launch of Atlas"],
+    "search for notes": ["search", "map tiles", "--notes"],
+    "search, filtered": ["search", "path:people weeks"],
+    "browse": ["browse", "Atlas"],
+    "links": ["links"],
+    "links of a note": ["links", "Plan.md"],
+    "status": ["status"],
+    "status of a note": ["status", "Atlas"],
+    "status of a private note": ["status", "people/Secret.md"],
+    "doctor": ["doctor"],
+    "models": ["models"],
+    "themes": ["themes"],
+}
+
+VARIES = re.compile(
+    r"seconds|timings|_ms$|^bytes$|^sizes$|^age$|started|ended|^updated$|made_with|pid|host"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("recorded")
+    vault = write_notes(root / "My vault", NOTES)
+    for file in vault.rglob("*"):
+        os.utime(file, (SATURDAY, SATURDAY))
+    real_index(vault, root / "index")
+    return root
+
+
+def steady(value: Any, folder: Path) -> Any:
+    """A reply without what differs from run to run and from machine to machine."""
+    if isinstance(value, dict):
+        return {
+            key: "..." if VARIES.search(key) else steady(one, folder) for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [steady(one, folder) for one in value]
+    if isinstance(value, float):
+        return round(value, 4)
+    if isinstance(value, str):
+        return value.replace(str(folder), "/home").replace(str(Path.home()), "/home")
+    return value
+
+
+@pytest.mark.model
+def test_commands(folder: Path, compare: Compare) -> None:
+    where = ["--vault", str(folder / "My vault"), "--index-dir", str(folder / "index"), "--json"]
+    replies = {}
+    for name, command in COMMANDS.items():
+        done = CliRunner().invoke(app, [*command, *where])
+        assert done.exit_code in (0, 1), f"{name}: {done.output}"
+        replies[name] = [done.exit_code, steady(json.loads(done.stdout), folder)]
+    compare("commands", replies)
+
+
+def test_openapi(compare: Compare) -> None:
+    document = create_app(FakeVault()).openapi()
+    parts = {f"path {name}": said for name, said in document.pop("paths").items()}
+    schemas = document.pop("components")["schemas"]
+    compare("openapi", document | parts | {f"schema {name}": one for name, one in schemas.items()})
+
+
+def test_tools(compare: Compare) -> None:
+    with agent(make_server(None, "My vault")) as one:
+        tools = one.do(one.client.list_tools).tools
+    compare("tools", {tool.name: tool.model_dump(mode="json", exclude_none=True) for tool in tools})
