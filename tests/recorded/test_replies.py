@@ -37,8 +37,6 @@ COMMANDS: dict[str, list[str]] = {
     "status of a note": ["status", "Atlas"],
     "status of a private note": ["status", "people/Secret.md"],
     "doctor": ["doctor"],
-    "models": ["models"],
-    "themes": ["themes"],
 }
 
 VARIES = re.compile(
