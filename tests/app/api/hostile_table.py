@@ -128,7 +128,7 @@ def _files() -> Iterator[Case]:
         "hidden": ".env",
     }.items():
         yield Case(f"static-{name}", request("GET", f"/static/{path}"), 404)
-    for path in ("/.git/config", "/.env", "/etc/passwd", "/admin", "/docs", "/server.json", "//"):
+    for path in ("/.git/config", "/.env", "/etc/passwd", "/admin", "/redoc", "/server.json", "//"):
         yield Case(f"path-{path}", request("GET", path), 404)
 
 
