@@ -223,6 +223,7 @@ def test_the_second_wall_stands_alone() -> None:
                 assert name != "href" or SAFE.match(value or "")
 
 
+@pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "sign", ["[", "[[", "![", "*", "`", "> ", "==", "%%", "$", "^[", "<", "|a", "#"]
 )
