@@ -132,6 +132,8 @@ def _source(node: NodeWithScore, number: int, vault: str) -> Source:
         rerank=node.node.metadata.get("rerank"),
         expanded_from=node.node.metadata.get("expanded_from"),
         held_back=node.node.metadata.get("held_back"),
+        relevance=node.node.metadata.get("relevance"),
+        weak=bool(node.node.metadata.get("weak")),
         **_place(node, vault),
     )
 

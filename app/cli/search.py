@@ -18,6 +18,7 @@ from notehop.app.cli.options import (
     common,
 )
 from notehop.app.cli.query_options import (
+    PANEL,
     AfterOption,
     BeforeOption,
     ConnectedOption,
@@ -51,6 +52,22 @@ def run(
     ],
     top_k: TopKOption = None,
     notes: Annotated[bool, typer.Option("--notes", help="One hit a note.")] = False,
+    scores: Annotated[
+        bool,
+        typer.Option(
+            "--scores", help="Show how relevant each hit is, 0 to 1.", rich_help_panel=PANEL
+        ),
+    ] = False,
+    min_score: Annotated[
+        float | None,
+        typer.Option(
+            "--min-score",
+            min=0,
+            max=1,
+            help="Leave out hits of less relevance; 0 shows weak ones, too.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None,
     connected: ConnectedOption = None,
     order: OrderOption = None,
     direction: DirectionOption = None,
@@ -88,8 +105,8 @@ def run(
         filters,
         literal,
     )
-    if notes:
-        wanted = wanted.model_copy(update={"results": "notes"})
+    kind = "notes" if notes else "chunks"
+    wanted = wanted.model_copy(update={"results": kind, "min_score": min_score})
     place = options.place()
     check(wanted, place)
     found = search_server(place, wanted)
@@ -104,4 +121,4 @@ def run(
     if options.json:
         print_json(found)
     else:
-        show_hits(found, lambda: remedy(place.layout))
+        show_hits(found, lambda: remedy(place.layout), scores=scores)

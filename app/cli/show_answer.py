@@ -30,6 +30,7 @@ def show_answer(answer: Answer, remedy: Callable[[], str], *, written: bool = Fa
     :param remedy: tells what becomes of notes that are not indexed yet.
     :param written: whether the text stands there already, so that only the rest is printed.
     """
+    _searched(answer)
     if not written:
         show(marked(answer))
     if answer.model is not None:
@@ -49,17 +50,19 @@ def show_answer(answer: Answer, remedy: Callable[[], str], *, written: bool = Fa
     _close(answer, remedy, answer.sources)
 
 
-def show_hits(result: SearchResult, remedy: Callable[[], str]) -> None:
+def show_hits(result: SearchResult, remedy: Callable[[], str], *, scores: bool = False) -> None:
     """Print the hits of a search with their beginnings, and the connected notes.
 
     :param remedy: as of :func:`show_answer`.
+    :param scores: whether the relevance of each is shown, too.
     """
+    _searched(result)
     if not result.hits:
         show(styled("Nothing in the vault matches."))
     for number, hit in enumerate(result.hits):
         if number:
             show(styled(""))
-        _place(hit)
+        _place(hit, scores=scores)
         show(styled((snippet(hit.text), "dim")), indent=4)
     _close(result, remedy, result.hits)
 
@@ -75,9 +78,26 @@ def snippet(text: str, most: int = SNIPPET) -> str:
     return flat[:most].rsplit(" ", 1)[0] + " …"
 
 
-def _place(source: Source) -> None:
-    title = _title(source)
-    show(styled((source.marker, "bold cyan"), " ", (title, "bold"), "  ", (_at(source), "dim")))
+def _searched(reply: Reply) -> None:
+    """Say what was searched for, where that is not what was typed."""
+    if reply.searched_for:
+        told = ", ".join(f"{new} (for {old})" for old, new in reply.searched_for.items())
+        show(styled((f"searched for {on_one_line(told)}", "yellow")))
+
+
+def _place(source: Source, *, scores: bool = False) -> None:
+    told = [f"relevance {source.relevance:.2f}"] if scores and source.relevance is not None else []
+    told += ["weak match"] if source.weak else []
+    show(
+        styled(
+            (source.marker, "bold cyan"),
+            " ",
+            (_title(source), "bold"),
+            "  ",
+            (_at(source), "dim"),
+            (f"  {', '.join(told)}" if told else "", "yellow"),
+        )
+    )
 
 
 def _title(place: Source | ConnectedNote) -> str:

@@ -21,6 +21,7 @@ from notehop.app.container.reranking import reranked
 from notehop.app.container.templates import templates_last, templates_of
 from notehop.app.container.weighing import reading, weigh
 from notehop.app.models import ConnectedOptions, Filters, Intent
+from notehop.app.retrieval.background import Relevance, question_words, relevance
 from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
 from notehop.app.retrieval.cross_encoder import Scorer
 from notehop.app.retrieval.current import CurrentFiles
@@ -28,12 +29,13 @@ from notehop.app.retrieval.current_view import CurrentView
 from notehop.app.retrieval.expansion import preset
 from notehop.app.retrieval.filters.allowed import Allowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.fusion import FusionRetriever
+from notehop.app.retrieval.fusion import DISPATCH, FusionRetriever
 from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
 from notehop.app.retrieval.index_view import IndexView, ViewSource
 from notehop.app.retrieval.intents import Reading
-from notehop.app.retrieval.nodes import noted
+from notehop.app.retrieval.nodes import noted, with_text
 from notehop.app.retrieval.proper_names import proper_names
+from notehop.app.retrieval.query_vector import known_vector
 from notehop.app.retrieval.signals.candidates import CandidateSignal
 from notehop.app.retrieval.signals.graph import GraphSignal
 from notehop.app.retrieval.signals.lexical import LexicalRetriever
@@ -114,7 +116,8 @@ def retrieve(
         query.trace.warn(warning)
     depth = _depth(parts.settings, wanted)
     if narrowed.lists:
-        hits = iter(newest(view, narrowed, depth))
+        is_template = templates_of(parts.vault, query.query_str)
+        hits = iter(newest(view, narrowed, depth, is_template))
         query.trace.plan = Plan(Reading("none", ""), Weights({}, (LISTED,)))
     else:
         taken = reading(query.query_str, view, wanted.intent or parts.settings.retrieval.intent)
@@ -141,14 +144,8 @@ def retrieve(
         if wanted.rerank:
             hits = reranked(hits, query, view, parts.scorer, parts.settings, depth)
         hits = templates_last(hits, query.query_str, view, parts.vault, share)
-        hits = count_expanded(hits, query)
-    files = parts.settings.vault
-    now = CurrentView(
-        view,
-        CurrentFiles(
-            parts.vault, max_note_bytes=files.max_note_bytes, comment_links=files.comment_links
-        ),
-    )
+        hits = count_expanded(with_text(hits, view), query)
+    now = current_view(view, parts.vault, parts.settings)
     around = context(now, parts, wanted, narrowed)
     with query.trace.timed(STAGE):
         standing = now.standing(
@@ -160,6 +157,9 @@ def retrieve(
             each_note=wanted.results == "notes",
         )
     found = around.settled(standing, query)
+    if not narrowed.lists:
+        with query.trace.timed("relevance"):
+            found = _judged(found, query, view, parts.tokenizer)
     left_out = now.warning(parts.remedy)
     if left_out is not None:
         query.trace.warn(left_out)
@@ -175,6 +175,34 @@ def _marked(found: list[NodeWithScore], allowed: Allowed) -> list[NodeWithScore]
         else NodeWithScore(node=noted(hit.node, filtered_out=True), score=hit.score)
         for hit in found
     ]
+
+
+def _judged(
+    found: list[NodeWithScore], query: TracedQuery, view: Snapshot, tokenizer: Tokenizer
+) -> list[NodeWithScore]:
+    """The sources with their relevance; what the query names exactly is what was asked for."""
+    ids = [hit.node.node_id for hit in found if hit.node.metadata.get("role") == "source"]
+    words = question_words(query.query_str, tokenizer, view.lexical)
+    known = relevance(ids, words, known_vector(query, view.chunk_vectors), view)
+    judged = []
+    for hit in found:
+        one = known.get(hit.node.node_id) if hit.node.metadata.get("role") == "source" else None
+        if one is not None:
+            if DISPATCH in (hit.node.metadata.get("signals") or {}):
+                one = Relevance(1.0, weak=False)
+            node = noted(hit.node, relevance=one.value, weak=one.weak)
+            hit = NodeWithScore(node=node, score=hit.score)
+        judged.append(hit)
+    return judged
+
+
+def current_view(view: Snapshot, vault: Path, settings: Settings) -> CurrentView:
+    """One generation as far as it still stands in the files; make one for each query."""
+    files = settings.vault
+    looked_at = CurrentFiles(
+        vault, max_note_bytes=files.max_note_bytes, comment_links=files.comment_links
+    )
+    return CurrentView(view, looked_at)
 
 
 def _depth(settings: Settings, wanted: Wanted) -> int:

@@ -55,6 +55,7 @@ from notehop.app.models import (
     Query,
     SearchQuery,
     SearchResult,
+    Source,
     StreamEvent,
     ThemesQuery,
     ThemesResult,
@@ -64,7 +65,15 @@ from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.config import Settings
 from notehop.indexing.capture.capture import Kept
+from notehop.indexing.shown import counted
 from notehop.indexing.stores.reader import Reader, Snapshot
+
+NEAREST = 3
+"""Passages that a search shows where nothing matches."""
+
+NOTHING = "nothing in the notes matches; what is shown is nearest by chance"
+
+ALL = "for more of it ask with min_score 0"
 
 
 class VaultHandle:
@@ -154,20 +163,22 @@ class VaultHandle:
         """List the passages or notes that match, best first.
 
         :param options: fields of :class:`notehop.app.models.SearchQuery`: those of :meth:`ask` and
-            ``results``.
+            ``results`` and ``min_score``.
         :raises QueryError: if the query is empty or too long, or an option is wrong.
         """
         asked = as_query(SearchQuery, query, options)
         traced, started = self._begin(asked)
         wanted = replace(_asked(asked), results=asked.results, fill=False)
         found = material_of(self._machinery.retrieve(traced, wanted), self.name)
+        matching, nothing = _matching(found.sources, asked.min_score)
+        if nothing is not None:
+            traced.trace.warn(nothing)
         return SearchResult(
-            hits=explained(
-                [{**dict(source), "file": source.path} for source in found.sources], asked
-            ),
-            connected_notes=list(found.connected),
+            hits=explained([{**dict(source), "file": source.path} for source in matching], asked),
+            connected_notes=list(found.connected) if nothing is None else [],
             warnings=traced.trace.warnings,
             filters=traced.trace.filters,
+            searched_for=traced.trace.searched_for,
             **told(traced.trace, asked),
             generation=_generation(traced),
             pending=self._pending.value(),
@@ -424,6 +435,7 @@ class VaultHandle:
             connected_notes=found["connected_notes"],
             warnings=found["warnings"],
             filters=traced.trace.filters,
+            searched_for=traced.trace.searched_for,
             **told(traced.trace, asked),
             generation=_generation(traced),
             pending=self._pending.value(),
@@ -441,6 +453,22 @@ class VaultHandle:
     def _engine(self, wanted: Wanted, themes: bool | None = None) -> NotehopQueryEngine:
         retriever = VaultRetriever(self._themes.or_else(self._machinery.retrieve, themes), wanted)
         return NotehopQueryEngine(retriever, self._machinery.synthesizer)
+
+
+def _matching(sources: Sequence[Source], least: float | None) -> tuple[list[Source], str | None]:
+    """The sources that a search shows, and what it says where none of them matches.
+
+    :param least: relevance they must have; None shows the first few of nothing but weak matches.
+    """
+    if least is not None:
+        kept = [one for one in sources if one.relevance is None or one.relevance >= least]
+        lower = len(sources) - len(kept)
+        if kept or not lower:
+            return kept, NOTHING if kept and all(one.weak for one in kept) else None
+        return [], f"nothing matches as well as that: {counted(lower, 'hit')} below {least:g}"
+    if sources and all(one.weak for one in sources):
+        return list(sources[:NEAREST]), f"{NOTHING}; {ALL}"
+    return list(sources), None
 
 
 def _wanted(

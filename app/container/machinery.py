@@ -21,7 +21,7 @@ from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.theme_quotes import ThemeQuotes
 from notehop.app.answer.theme_writing import ThemeSynthesizer
 from notehop.app.answer.writing import LlmSynthesizer
-from notehop.app.container.assembly import Parts, Wanted, retrieve
+from notehop.app.container.assembly import Parts, Wanted, current_view, retrieve
 from notehop.app.container.language_model import LateLLM, llm_of
 from notehop.app.container.narrowing import narrow
 from notehop.app.container.place import Place
@@ -31,13 +31,15 @@ from notehop.app.container.remedy import remedy
 from notehop.app.container.reranking import scorer_of
 from notehop.app.container.standing import Standing
 from notehop.app.retrieval.background import background_of
+from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
+from notehop.indexing.embed.languages import languages_read, reads
 from notehop.indexing.embed.query import QueryEmbedder, load_query
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer
 
 NO_TEXT = (
@@ -46,6 +48,9 @@ NO_TEXT = (
 )
 
 NO_WORDS = "the query has no words to look for; these are the nearest by meaning alone"
+
+SPELLING = "spelling"
+"""The stage of a query that reads its misspelled words."""
 
 FILTERS = "filters"
 """The stage of a query that finds what its filters leave."""
@@ -146,6 +151,8 @@ class Machinery:
                 return []
             if not narrowed.lists:
                 self._remark(query, tokenizer)
+                with query.trace.timed(SPELLING):
+                    self._correct(query, view, tokenizer)
             parts = Parts(
                 self._place.vault,
                 settings,
@@ -166,6 +173,22 @@ class Machinery:
                 self._generation = generation
                 for forget in self._forgets:
                     forget()
+
+    def _correct(self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer) -> None:
+        """Read misspelled words of a query as words of the notes, as they are now."""
+        settings = self._place.settings
+        tokens = self.embedder.tokens
+        read = corrected(
+            query.query_str,
+            current_view(view, self._place.vault, settings),
+            tokenizer,
+            # What its model has as one piece is a word, in languages that it was made for.
+            (lambda word: tokens.size(word) == 1)
+            if reads(languages_read(settings.embedding), tokenizer.language)
+            else None,
+        )
+        query.query_str = query.trace.text = read.text
+        query.trace.searched_for = dict(read.words)
 
     def _remark(self, query: TracedQuery, tokenizer: Tokenizer) -> None:
         """Say what of a query's text cannot be searched for."""

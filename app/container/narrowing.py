@@ -5,6 +5,7 @@ Touches: index (reads), vault-read (names, sizes, times; changed notes).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
@@ -17,6 +18,7 @@ from notehop.app.retrieval.filters.plan import plan
 from notehop.app.retrieval.filters.resolve import EVERY_NOTE, Notes, chunks_left, notes_left
 from notehop.app.retrieval.nodes import light_node
 from notehop.indexing.stores.labels import property_label
+from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 
@@ -88,16 +90,23 @@ def narrow(
     )
 
 
-def newest(view: Snapshot, narrowed: Narrowed, count: int) -> list[NodeWithScore]:
-    """The first chunk that is left of each of the newest notes, newest first."""
-    hits: list[NodeWithScore] = []
+def newest(
+    view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
+) -> list[NodeWithScore]:
+    """The first chunk that is left of each of the newest notes, newest first, templates last.
+
+    Notes that say nothing are passed over.
+    """
+    found: list[ChunkId] = []
+    templates: list[ChunkId] = []
     for path in view.labels.newest_first(narrowed.notes, narrowed.notes.only):
-        ids = among(view.chunk_ids_of(path), narrowed.allowed)
-        if not ids:
-            continue
-        rank = len(hits) + 1
-        record = {NEWEST: {"rank": rank, "score": None, "weight": None}}
-        hits.append(NodeWithScore(node=light_node(ids[0], signals=record), score=1 / rank))
-        if rank == count:
+        ids = among(view.chunk_ids_of(path), narrowed.allowed)[:1]
+        if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
+            (templates if is_template(path) else found).extend(ids)
+        if len(found) == count:
             break
+    hits: list[NodeWithScore] = []
+    for rank, chunk_id in enumerate([*found, *templates][:count], start=1):
+        record = {NEWEST: {"rank": rank, "score": None, "weight": None}}
+        hits.append(NodeWithScore(node=light_node(chunk_id, signals=record), score=1 / rank))
     return hits

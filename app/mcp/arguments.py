@@ -68,6 +68,13 @@ class SearchArguments(Narrowed):
     results: Literal["chunks", "notes"] = Field(
         default="chunks", description="Passages, or the best passage of each note."
     )
+    min_score: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Leave out hits of less relevance, which compares across searches; 0 shows weak "
+        "ones, too, where nothing else matches.",
+    )
     budget: Budget = 2_000
 
 

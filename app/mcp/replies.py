@@ -24,10 +24,13 @@ class Place(Strict):
 
 
 class Passage(Place):
-    """A hit of a search; ``score`` compares within one reply only."""
+    """A hit of a search; ``score`` compares within one reply only, ``relevance`` (0 to 1) across
+    searches. ``weak``: it is no nearer than by chance."""
 
     marker: str
     score: float
+    relevance: float | None = None
+    weak: bool = False
     text: str
 
 
@@ -75,7 +78,8 @@ class Told(Strict):
     """What every reply about a question carries.
 
     ``left_out`` names the first passages that did not fit the budget, ``left_out_count`` counts
-    all. ``filters`` are those that were applied. ``pending`` counts notes that changed since they
+    all. ``filters`` are those that were applied. ``searched_for`` maps words that stand nowhere in
+    the notes to those that were searched for in their place. ``pending`` counts notes that changed since they
     were indexed.
     """
 
@@ -86,6 +90,7 @@ class Told(Strict):
     left_out_count: int = 0
     warnings: list[str] = Field(default_factory=list)
     filters: list[str] = Field(default_factory=list)
+    searched_for: dict[str, str] = Field(default_factory=dict)
     pending: int | None = None
 
 

@@ -46,7 +46,14 @@ def search_reply(result: SearchResult, budget: int) -> SearchReply:
     """Passages whole, best first, then the connected notes by name: their text is not asked for."""
     purse = Purse(budget)
     wanted = [
-        Passage(**_place(hit), marker=hit.marker, score=round(hit.score, 4), text=hit.text)
+        Passage(
+            **_place(hit),
+            marker=hit.marker,
+            score=round(hit.score, 4),
+            relevance=hit.relevance,
+            weak=hit.weak,
+            text=hit.text,
+        )
         for hit in result.hits
     ]
     hits = purse.first(wanted)
@@ -201,6 +208,7 @@ def _told(reply: Reply, left_out: Sequence[Place], sources: Sequence[Source]) ->
         "left_out_count": len(named),
         "warnings": warnings,
         "filters": reply.filters,
+        "searched_for": reply.searched_for,
         "pending": reply.pending or None,
     }
 

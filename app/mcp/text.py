@@ -16,6 +16,7 @@ from notehop.app.mcp.replies import (
     Doubt,
     Nearby,
     NoteReply,
+    Passage,
     Place,
     SearchReply,
     Told,
@@ -25,16 +26,15 @@ from notehop.indexing.shown import counted, on_one_line, printable
 
 def search_text(reply: SearchReply) -> str:
     """Hits with their text, then what connects."""
-    parts = [
-        f"{hit.marker} {_at(hit)} (score {hit.score})\n{_quoted(hit.text)}" for hit in reply.hits
-    ]
-    return _joined([*(parts or ["Nothing fits." if reply.left_out else "No hits."]), *_told(reply)])
+    parts = [f"{hit.marker} {_at(hit)} ({_worth(hit)})\n{_quoted(hit.text)}" for hit in reply.hits]
+    parts = parts or ["Nothing fits." if reply.left_out else "No hits."]
+    return _joined([*_searched(reply), *parts, *_told(reply)])
 
 
 def ask_text(reply: AskReply) -> str:
     """The answer, what it cites, what else there is."""
     by = f", {on_one_line(reply.written_by)}" if reply.written_by else ""
-    parts = [f"Answer ({reply.mode}{by}):\n{_quoted(reply.answer)}"]
+    parts = [*_searched(reply), f"Answer ({reply.mode}{by}):\n{_quoted(reply.answer)}"]
     if reply.doubts:
         doubts = "\n".join(f"{_quoted(one.sentence)}\n{_why(one)}" for one in reply.doubts)
         parts.append(f"Not borne out by the notes:\n{doubts}")
@@ -130,6 +130,19 @@ def _told(reply: Told) -> Iterable[str]:
     if reply.filters:
         yield f"Filters: {on_one_line(' '.join(reply.filters))}"
     yield from _warned(reply.warnings, reply.pending)
+
+
+def _searched(reply: Told) -> Iterable[str]:
+    """What was searched for, where that is not what was written."""
+    if reply.searched_for:
+        told = (f"{new} (for {old})" for old, new in reply.searched_for.items())
+        yield f"Searched for: {on_one_line(', '.join(told))}"
+
+
+def _worth(hit: Passage) -> str:
+    if hit.relevance is None:
+        return f"score {hit.score}"
+    return f"score {hit.score}, relevance {hit.relevance:.2f}{', weak' if hit.weak else ''}"
 
 
 def _near(note: Nearby) -> str:

@@ -64,6 +64,7 @@ def smart_search(vault: Vault, given: asked.SearchArguments, call: Call) -> repl
         intent=given.intent,
         top_k=given.top_k,
         results=given.results,
+        min_score=given.min_score,
     )
     return shaping.search_reply(vault.search(query), given.budget)
 

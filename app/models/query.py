@@ -54,6 +54,11 @@ class Query(BaseQuery):
 
 
 class SearchQuery(BaseQuery):
-    """A search: with the choice between chunks and notes."""
+    """A search: with the choice between chunks and notes.
+
+    ``min_score``, 0 to 1, leaves out hits of a lower ``relevance``. Without it, a search that finds
+    nothing but weak matches shows the first few.
+    """
 
     results: Literal["chunks", "notes"] = "chunks"
+    min_score: float | None = Field(default=None, ge=0, le=1)

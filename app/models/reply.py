@@ -16,11 +16,15 @@ _SHOWN = 600
 class Source(Strict):
     """A chunk that may be cited. ``lines`` count from 1 and include both ends.
 
-    ``score`` is the fused score: comparable within one reply only. The last four are filled when
-    the query asks to explain: ``signals`` maps signal name -> {rank, score, weight} (``title`` is
-    the dispatch of a note that the query names exactly); ``rerank`` holds the score of the rerank
-    and the rank before it; ``expanded_from`` tells by which link a hit of the expansion came,
-    ``held_back`` why a hit stands lower than its signals say.
+    ``score`` is the fused score: comparable within one reply only. ``relevance``, 0 to 1, compares
+    across queries: the share of the query's words that the passage holds, weighed by their rarity,
+    or how far its likeness is above what the notes have in common by chance, whichever is more;
+    None where nothing was asked for but filters. ``weak`` marks a passage that is near by chance.
+    The last four are filled when the query asks to explain: ``signals`` maps signal name ->
+    {rank, score, weight} (``title`` is the dispatch of a note that the query names exactly);
+    ``rerank`` holds the score of the rerank and the rank before it; ``expanded_from`` tells by
+    which link a hit of the expansion came, ``held_back`` why a hit stands lower than its signals
+    say.
     """
 
     marker: str
@@ -32,6 +36,8 @@ class Source(Strict):
     text: str
     score: float
     uri: str
+    relevance: float | None = None
+    weak: bool = False
     signals: dict[str, dict[str, float | None]] | None = None
     rerank: dict[str, float | None] | None = None
     expanded_from: dict[str, float | int | str | None] | None = None
@@ -104,15 +110,18 @@ class Explanation(Strict):
 class Reply(Strict):
     """What every reply carries beside its results.
 
-    ``filters`` are those that were applied, as they are written in a query. ``intent`` is what the
-    query was taken to be after; ``explanation`` is there when it asks to explain.
-    ``timings_ms`` maps stage -> milliseconds; stages may run beside each other. ``pending`` counts
-    the notes that changed since the index was made; None when that could not be told in time.
+    ``filters`` are those that were applied, as they are written in a query. ``searched_for`` maps
+    words of the query that stand nowhere in the notes, misspelled perhaps, to those that were
+    searched for in their place. ``intent`` is what the query was taken to be after; ``explanation``
+    is there when it asks to explain. ``timings_ms`` maps stage -> milliseconds; stages may run
+    beside each other. ``pending`` counts the notes that changed since the index was made; None when
+    that could not be told in time.
     """
 
     connected_notes: list[ConnectedNote]
     warnings: list[str] = Field(default_factory=list)
     filters: list[str] = Field(default_factory=list)
+    searched_for: dict[str, str] = Field(default_factory=dict)
     intent: str = "none"
     explanation: Explanation | None = None
     timings_ms: dict[str, float] = Field(default_factory=dict)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any, Protocol
@@ -18,7 +18,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.retrieval.index_view import IndexView, VectorRows
+from notehop.app.retrieval.index_view import IndexView, Vector, VectorRows
+from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.compounds import Words
 from notehop.indexing.tokens.function_words import FUNCTION_WORDS
@@ -31,6 +32,13 @@ CHANCE = 0.75
 """Share of pairs of passages out of different notes that a likeness has to be above, to mean
 anything. Of the answerable questions over the demo vault and Dendron's manual 91 and 99 in 100 are
 nearer than that to a passage; of those about something else, and of gibberish, 2 in 13 and 2 in 13."""
+
+
+CHANCE_UNKNOWN = 0.95
+"""The same for a query none of whose words is in the vault: models find gibberish like something."""
+
+ENOUGH_WORDS = 0.5
+"""Share of a query's words, weighed by their rarity, with which a passage is no weak match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,13 @@ class Background:
         """The similarity up to which a passage may be near a query by chance (`CHANCE`)."""
         return self.quantile(CHANCE)
 
+    def bar_for(self, words: Sequence[Word]) -> float:
+        """The same for a query: the more of it stands nowhere in the vault, the higher."""
+        total = math.fsum(word.idf for word in words)
+        missing = math.fsum(word.idf for word in words if word.missing)
+        share = missing / total if total > 0 else 1.0
+        return self.quantile(CHANCE + (CHANCE_UNKNOWN - CHANCE) * share)
+
 
 _known: WeakKeyDictionary[VectorRows, Background] = WeakKeyDictionary()
 _turn = threading.Lock()
@@ -135,7 +150,43 @@ def _measured(view: IndexView) -> Background:
     return Background(np.sort(np.round((rows @ rows.T)[one[apart], other[apart]], 6)))
 
 
-def coverage(words: Sequence[Word], held: Mapping[str, Any]) -> float:
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """How much better than chance a passage fits a query.
+
+    ``value``, 0 to 1: the share of the query's words that it holds, weighed by their rarity, or how
+    far its likeness to the query is above the background, whichever is more. ``weak``: it is no
+    nearer than by chance, and holds less than half of the words.
+    """
+
+    value: float
+    weak: bool
+
+
+def relevance(
+    ids: Sequence[ChunkId],
+    words: Sequence[Word],
+    vector: Vector | None,
+    view: IndexView,
+) -> dict[ChunkId, Relevance]:
+    """The relevance of passages to a query.
+
+    :param words: of the query.
+    :param vector: of the query; None where it has none, and then words alone count.
+    """
+    held = view.lexical.held((token for word in words for token in word.tokens), ids)
+    bar = background_of(view).bar_for(words)
+    near = [math.nan] * len(ids) if vector is None else view.chunk_vectors.similarities(vector, ids)
+    found: dict[ChunkId, Relevance] = {}
+    for id_, similarity in zip(ids, map(float, near), strict=True):
+        by_words = coverage(words, held.get(id_, ()))
+        above = (similarity - bar) / (1 - bar) if bar < 1 and not math.isnan(similarity) else 0.0
+        value = round(min(max(by_words, above, 0.0), 1.0), 4)
+        found[id_] = Relevance(value, weak=above <= 0 and by_words < ENOUGH_WORDS)
+    return found
+
+
+def coverage(words: Sequence[Word], held: Collection[str]) -> float:
     """The share of a question that a passage holds, its words weighed by their rarity, 0 to 1.
 
     :param held: the tokens of the passage, with those of its names and headings.

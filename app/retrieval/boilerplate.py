@@ -36,16 +36,16 @@ def asks_for_templates(query: str) -> bool:
 def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
     """Whether all that a chunk says stands in a template: headings and prompts, not filled in.
 
-    A prompt with a number or a picture behind its colon is filled in (``Weight: 80.5``).
+    A prompt with a number or a picture behind its colon is filled in (``Weight: 80.5``). What says
+    its title and no more is none: a note kept in a hurry is called what it says.
 
     :param title: of its note, which often stands above it once more.
     :param lines: of the vault's templates, as :func:`notehop.indexing.templates.line_keys` gives them.
     """
     if any(map(_is_filled, text.splitlines())):
         return False
-    said = line_keys(text)
-    known = {*lines, *line_keys(title)}
-    return bool(said) and all(line in known for line in said)
+    said = set(line_keys(text))
+    return not said.isdisjoint(lines) and said <= {*lines, *line_keys(title)}
 
 
 def _is_filled(line: str) -> bool:

@@ -274,7 +274,8 @@ def _as_shown(
     there: dict[Candidate, Candidate] = {}
     for one in chosen:
         link = one.link if one.forward else links.get((one.link.path, one.link.ordinal))
-        if one.chunk_id in chunks and link is not None:
+        shown = chunks.get(one.chunk_id)
+        if shown is not None and shown.text.strip() and link is not None:
             there[one] = replace(one, link=link)
     return there
 

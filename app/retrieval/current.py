@@ -46,9 +46,12 @@ class ChangedNote:
 
         Where the text stands more than once, it is the place under the same headings, then the
         nearest one. A chunk without text, of a note that had none, shows nothing and is kept.
+        Properties are there as long as they say the same.
         """
         if not row.text:
             return replace(row, heading_path=(), first_line=1, last_line=self._last_line())
+        if row.kind == "properties":
+            return self._properties(row)
         found = [self._placed(row, start, end) for start, end in self._spans(row.text)]
         return min(
             found,
@@ -77,8 +80,26 @@ class ChangedNote:
 
     def says(self, text: str) -> bool:
         """Whether a text stands in it, line breaks and blanks aside; one without words does."""
+        from notehop.indexing.nodes.properties import property_texts
+
         words = " ".join(text.split())
-        return any(words in " ".join(one.split()) for one in (self._note.text, self._plain.text))
+        said = (one.text for one in property_texts(self._note, False, len(self._note.text)))
+        texts = (self._note.text, self._plain.text, *said)
+        return any(words in " ".join(one.split()) for one in texts)
+
+    def _properties(self, row: ChunkRow) -> ChunkRow | None:
+        """As a part of what all properties say: how they are divided depends on the model."""
+        from notehop.indexing.nodes.properties import BETWEEN, property_texts
+
+        for whole in property_texts(self._note, False, len(self._note.text)):
+            lines, said = whole.text.split("\n"), row.text.split("\n")
+            for at in range(len(lines) - len(said) + 1):
+                same = lines[at : at + len(said)]
+                same[-1] = same[-1].removesuffix(BETWEEN)
+                if same == said:
+                    first = whole.first_line + at
+                    return replace(row, first_line=first, last_line=first + len(said) - 1)
+        return None
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where in the note a plain text stands, not as a part of longer words."""

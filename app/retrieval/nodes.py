@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from posixpath import dirname
 from typing import Any, TypeVar
 
@@ -16,6 +17,9 @@ Node = TypeVar("Node", bound=BaseNode)
 FOR_THE_MODEL = frozenset({"path", "title", "heading", "role", "label", "reason"})
 """The metadata that a language model is shown by LlamaIndex's own synthesizers, where it says
 anything: for a connected note, that is the sentence that links to it."""
+
+_AT_ONCE = 8
+"""Hits whose texts are read together: as many as a reply has places."""
 
 
 def to_node(chunk: ChunkRow, note: NoteRow, **more: Any) -> TextNode:
@@ -32,6 +36,7 @@ def to_node(chunk: ChunkRow, note: NoteRow, **more: Any) -> TextNode:
         "first_line": chunk.first_line,
         "last_line": chunk.last_line,
         "ordinal": chunk.ordinal,
+        "kind": chunk.kind,
         "role": "source",
     }
     if note.aliases:
@@ -94,6 +99,17 @@ def fill(hits: Sequence[NodeWithScore], view: IndexView) -> list[NodeWithScore]:
             node = to_node(chunk, notes[chunk.path], **hit.node.metadata)
             filled.append(NodeWithScore(node=node, score=hit.score))
     return filled
+
+
+def with_text(hits: Iterable[NodeWithScore], view: IndexView) -> Iterator[NodeWithScore]:
+    """Yield the hits whose chunk says something: that of an empty note only stands for it."""
+    left = iter(hits)
+    while some := list(islice(left, _AT_ONCE)):
+        chunks = view.chunks(hit.node.node_id for hit in some)
+        for hit in some:
+            chunk = chunks.get(hit.node.node_id)
+            if chunk is None or chunk.text.strip():
+                yield hit
 
 
 def below(lowest: float, share: float) -> float:

@@ -39,8 +39,10 @@ class Trace:
     ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms``
     maps stage -> milliseconds, added up when a stage runs twice; stages may run beside each other.
     ``text`` is what was searched for, the query without its filters (None until that is known), and
-    ``filters`` are those that were applied, as they are written in a query. ``plan`` is None where
-    nothing was ranked. A trace that nobody kept logs its warnings, so that they are never lost.
+    ``filters`` are those that were applied, as they are written in a query. ``searched_for`` maps
+    words of the query that stand nowhere in the vault to what was searched for in their place.
+    ``plan`` is None where nothing was ranked. A trace that nobody kept logs its warnings, so that
+    they are never lost.
     """
 
     kept: bool = True
@@ -49,6 +51,7 @@ class Trace:
     timings_ms: dict[str, float] = field(default_factory=dict)
     text: str | None = None
     filters: list[str] = field(default_factory=list)
+    searched_for: dict[str, str] = field(default_factory=dict)
     plan: Plan | None = None
 
     def warn(self, message: str) -> None:

@@ -57,7 +57,11 @@ class Headers:
         from llama_index.core.schema import TextNode
 
         wanted: list[tuple[BaseNode, str]] = []
-        for nodes in notes:
+        for every in notes:
+            # Properties say what they are about by themselves.
+            nodes = [node for node in every if node.metadata["kind"] == "text"]
+            if not nodes:
+                continue
             keys = self.keys([_passage(node) for node in nodes], nodes[0].metadata["title"])
             wanted += zip(nodes, keys, strict=False)
         texts = self._texts([key for _, key in wanted])

@@ -129,7 +129,8 @@ class Planner:
         uses: dict[str, list[Use]] = {}
         items: dict[str, list[Item]] = {}
         extracts: dict[str, tuple[NoteRow, Sequence[ChunkRow]]] = {}
-        for note, chunks in notes:
+        for note, every in notes:
+            chunks = [chunk for chunk in every if chunk.kind == "text"]
             items[note.path] = list(self._requests(note, chunks))
             uses[note.path] = [_use(note, item.key, item.request.kind) for item in items[note.path]]
             if self._summaries and not has_own_summary(note.front_matter):

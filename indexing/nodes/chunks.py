@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.model import ChunkId, ChunkKind
 
-CHUNKER = "sections-1"
+CHUNKER = "sections-2"
 """Names the rules by which notes are cut; an index made by others has to be rebuilt."""
 
 
@@ -17,11 +17,11 @@ CHUNKER = "sections-1"
 class ChunkDraft:
     """A piece of a note, ready to be embedded.
 
-    The drafts of a note tile ``Note.text[body_start:]``: ``start`` and ``end`` are offsets of one
-    after the other. ``first_line`` and ``last_line`` are those of its first and last character that
-    is not blank. ``heading_path`` says where it stands, outermost first; ``headings`` holds
-    (rank, text) of the headings above and inside it, in order. ``body`` is what is shown,
-    ``embedded`` what the model sees.
+    The drafts of a note's text tile ``Note.text[body_start:]``: ``start`` and ``end`` are offsets
+    of one after the other; those of its properties come behind them. ``first_line`` and
+    ``last_line`` are those of its first and last character that is not blank. ``heading_path`` says
+    where it stands, outermost first; ``headings`` holds (rank, text) of the headings above and
+    inside it, in order. ``body`` is what is shown, ``embedded`` what the model sees.
     """
 
     id: ChunkId
@@ -34,6 +34,7 @@ class ChunkDraft:
     last_line: int
     body: str
     embedded: str
+    kind: ChunkKind = "text"
 
     @property
     def embedded_hash(self) -> str:

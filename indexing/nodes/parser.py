@@ -62,7 +62,7 @@ class SectionNodeParser(NodeParser):
 
     Takes documents whose text is Markdown and whose metadata has ``path``. A node's id is the chunk
     id and its text what the model sees; its metadata (path, title, heading_path, headings, start,
-    end, first_line, last_line, ordinal, body, embedded_hash, and what the document brought) is
+    end, first_line, last_line, ordinal, kind, body, embedded_hash, and what the document brought) is
     kept from model and prompt.
     """
 
@@ -179,6 +179,7 @@ def _metadata(note: Note, draft: ChunkDraft) -> dict[str, Any]:
         "first_line": draft.first_line,
         "last_line": draft.last_line,
         "ordinal": draft.ordinal,
+        "kind": draft.kind,
         "body": draft.body,
         "embedded_hash": draft.embedded_hash,
     }

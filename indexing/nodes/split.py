@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,6 +14,7 @@ from notehop.indexing.nodes.frame import CountTokens, Frame
 from notehop.indexing.nodes.headings import Headings, said
 from notehop.indexing.nodes.places import places
 from notehop.indexing.nodes.plain_map import PlainMap
+from notehop.indexing.nodes.properties import property_texts
 from notehop.indexing.vault.lines import Lines
 from notehop.indexing.vault.model import Note
 
@@ -36,7 +37,8 @@ def split_note(
     Sections start at headings of rank 1 and 2. One under ``min_tokens`` joins the one that follows,
     the last the one before. One that is too long is cut at deeper headings, paragraphs, lines,
     sentences, words, or anywhere, the earlier the better; every character of the body is in
-    exactly one chunk. A note without text gives one of its title and aliases, so that it is found.
+    exactly one chunk. What the properties say comes last, in chunks of their own kind. A note with
+    neither gives one without text, of its title and aliases, so that links lead to it.
 
     :param count: tells tokens; special tokens and the prompt are not its matter.
     :param max_tokens: tokens that a chunk may have, the line of title and headings included, which
@@ -79,9 +81,13 @@ class _Splitter:
 
     def drafts(self) -> list[ChunkDraft]:
         sections = self._joined(self._sections())
-        if not any(part.plain.text.strip() for part in sections):
-            return [self._empty()]
         lines = Lines(self._note.text)
+        if not any(part.plain.text.strip() for part in sections):
+            return self._properties(lines) or [self._empty()]
+        text = self._text(sections, lines)
+        return [*text, *self._properties(lines, text)]
+
+    def _text(self, sections: list[_Stretch], lines: Lines) -> list[ChunkDraft]:
         seen: Counter[tuple[tuple[str, ...], str]] = Counter()
         drafts: list[ChunkDraft] = []
         for piece in (piece for part in sections for piece in self._pieces(part)):
@@ -103,6 +109,32 @@ class _Splitter:
                 )
             )
             seen[path, embedded] += 1
+        return drafts
+
+    def _properties(self, lines: Lines, text: Sequence[ChunkDraft] = ()) -> list[ChunkDraft]:
+        note = self._note
+        drafts: list[ChunkDraft] = []
+        # A token has some three characters; what is over is not embedded, but found by its words.
+        fits = 3 * self._frame.room(())
+        for found in property_texts(note, bool(text), fits):
+            flat = " ".join(found.text.split())
+            embedded = self._frame.fitted(embedded_text(note.title, (), flat))
+            same = sum(one.embedded == embedded for one in (*text, *drafts))
+            drafts.append(
+                ChunkDraft(
+                    id=chunk_id(note.path, ("properties",), same, embedded),
+                    ordinal=len(text) + len(drafts),
+                    heading_path=(),
+                    headings=(),
+                    start=lines.start(found.first_line),
+                    end=lines.start(found.last_line + 1),
+                    first_line=found.first_line,
+                    last_line=found.last_line,
+                    body=found.text,
+                    embedded=embedded,
+                    kind="properties",
+                )
+            )
         return drafts
 
     def _empty(self) -> ChunkDraft:

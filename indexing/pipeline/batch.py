@@ -212,7 +212,9 @@ class BatchBuilder:
 def _publish(targets: Targets, notes: Sequence[CutNote], gone: Sequence[str]) -> None:
     """Tell the targets what these notes hold, before any link is resolved."""
     for item in notes:
-        lines: ChunkLines = [(c.id, c.first_line, c.last_line) for c in item.chunks]
+        # Links lead to text where there is any.
+        text = [chunk for chunk in item.chunks if chunk.kind == "text"] or item.chunks[:1]
+        lines: ChunkLines = [(c.id, c.first_line, c.last_line) for c in text]
         outline = outline_of_note(item.note) if item.note else None
         targets.put(item.row.path, outline, lines)
     for path in gone:
@@ -223,7 +225,8 @@ def _link_rows(
     item: CutNote, resolved: Sequence[ResolvedLink], targets: Targets
 ) -> Iterator[LinkRow]:
     holder = chunk_at(
-        [int(node.metadata["start"]) for node in item.nodes], [c.id for c in item.chunks]
+        [int(node.metadata["start"]) for node in item.nodes if node.metadata["kind"] == "text"],
+        [chunk.id for chunk in item.chunks if chunk.kind == "text"],
     )
     for ordinal, res in enumerate(resolved):
         yield link_row(

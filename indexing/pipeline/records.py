@@ -67,6 +67,7 @@ def chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
         last_line=int(meta["last_line"]),
         text=body,
         embedded_hash=str(meta["embedded_hash"]),
+        kind=meta["kind"],
         # Packed at once: a string a word would take ten times the memory until they are stored.
         tokens=PackedTokens(
             pack_tokens(

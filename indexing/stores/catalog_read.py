@@ -212,17 +212,23 @@ class CatalogReads(LabelReads):
         return self._sorted(self._made(chunk_key, rows), key=_PLACE)
 
     def chunk_lines(self, paths: Iterable[str]) -> dict[str, tuple[tuple[ChunkId, int, int], ...]]:
-        """Path -> (id, first line, last line) of its chunks in order, by path; none, no entry."""
+        """Path -> (id, first line, last line) of its chunks in order, by path; none, no entry.
+
+        Properties are left out where the note has text.
+        """
         query = select(
             CHUNKS.c.path,
             CHUNKS.c.ordinal,
             CHUNKS.c.id,
             CHUNKS.c.first_line,
             CHUNKS.c.last_line,
+            CHUNKS.c.kind,
         )
         found: dict[str, list[tuple[ChunkId, int, int]]] = {}
         for row in self._sorted(self._rows(query, CHUNKS.c.path, paths), key=_BY_PATH):
-            found.setdefault(row[0], []).append((row[2], row[3], row[4]))
+            # Those of the text come first.
+            if row[5] == "text" or row[0] not in found:
+                found.setdefault(row[0], []).append((row[2], row[3], row[4]))
         return {path: tuple(lines) for path, lines in found.items()}
 
     def chunk_ids(self) -> dict[str, tuple[ChunkId, ...]]:

@@ -168,6 +168,7 @@ def chunk_values(chunk: ChunkRow, packed: bytes, generation: int) -> dict[str, A
         "embedded_hash": chunk.embedded_hash,
         "tokens": packed,
         "generation": generation,
+        "kind": chunk.kind,
     }
     return values | {"checksum": _chunk_checksum(tuple(values.values()))}
 
@@ -177,7 +178,7 @@ def chunk_row(values: Sequence[Any]) -> ChunkRow:
 
     :raises BadRow: if they are not what was written.
     """
-    _check(values[10], _chunk_checksum(values[:10]))
+    _check(values[11], _chunk_checksum(values[:11]))
     return ChunkRow(
         id=values[0],
         path=values[1],
@@ -189,6 +190,7 @@ def chunk_row(values: Sequence[Any]) -> ChunkRow:
         embedded_hash=values[7],
         tokens=PackedTokens(bytes(values[8])),
         generation=values[9],
+        kind=values[10],
     )
 
 

@@ -22,6 +22,7 @@ from notehop.indexing.stores.model import ChunkId, FieldTokens
 from notehop.indexing.stores.postings import Counted, no_postings
 from notehop.indexing.tokens import FIELDS
 from notehop.indexing.tokens.compounds import Vocabulary
+from notehop.indexing.tokens.near import NearWords
 
 K1 = 1.5
 B = 0.75
@@ -80,6 +81,7 @@ class LexicalIndex:
         self._live = LivePostings(no_postings())
         self._norms: dict[int, npt.NDArray[np.float64]] = {}
         self._vocabulary: tuple[int, Vocabulary] | None = None
+        self._near: tuple[int, NearWords] | None = None
         self._writing = threading.Lock()
         self._reading = threading.Lock()
         self._merging: threading.Thread | None = None
@@ -124,6 +126,30 @@ class LexicalIndex:
                 self._vocabulary = len(live.numbers), Vocabulary(live.numbers)
             found = self._vocabulary[1].with_part(part)
             return [token for token in found if live.frequency(token)]
+
+    def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
+        """The tokens of living chunks that a word may be meant for, with the edits that part them
+        (see :meth:`notehop.indexing.tokens.near.NearWords.near`)."""
+        with self._reading:
+            live = self._live
+            if self._near is None or self._near[0] != len(live.numbers):
+                self._near = len(live.numbers), NearWords(live.numbers)
+            found = self._near[1].near(word, stem, edits)
+            return {token: far for token, far in found.items() if live.frequency(token)}
+
+    def held(self, tokens: Iterable[str], ids: Collection[ChunkId]) -> dict[ChunkId, set[str]]:
+        """Id -> those of the tokens that the chunk holds in any field, for ids that are there."""
+        with self._reading:
+            live = self._live
+            docs = {live.doc_of[id_]: id_ for id_ in ids if id_ in live.doc_of}
+            found: dict[ChunkId, set[str]] = {id_: set() for id_ in docs.values()}
+            places = np.array(list(docs), dtype=np.int64)
+            for token in set(tokens):
+                if live.frequency(token):
+                    for _, holders, _ in live.postings(token):
+                        for doc in places[np.isin(places, holders)].tolist():
+                            found[docs[doc]].add(token)
+            return found
 
     def holding(self, tokens: Iterable[str], field: str) -> set[ChunkId]:
         """The chunks that hold every one of ``tokens`` in a field; none where there is no token.
@@ -284,7 +310,7 @@ class LexicalIndex:
         with self._reading:
             self._live = live
             self._norms.clear()
-            self._vocabulary = None
+            self._vocabulary = self._near = None
 
     def _scores(self, weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
         live = self._live

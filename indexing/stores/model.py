@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 ChunkId = str
 """32 hexadecimal digits; equal id means equal embedded text, so an equal vector."""
+
+ChunkKind = Literal["text", "properties"]
+"""Whether a chunk is a part of a note's text, or what its front matter says."""
 
 FieldTokens = Mapping[str, tuple[str, ...]]
 """Field name (see :data:`notehop.indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
@@ -39,6 +42,7 @@ class ChunkRow:
     embedded_hash: str
     tokens: FieldTokens
     generation: int = 0
+    kind: ChunkKind = "text"
 
 
 @dataclass(frozen=True, slots=True)

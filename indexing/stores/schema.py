@@ -16,7 +16,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised when a table changes so that an older catalog must be rebuilt."""
 
 # Lists and mappings are JSON in text columns: every database takes them, and they are read whole.
@@ -88,6 +88,7 @@ CHUNKS = Table(
     Column("embedded_hash", String, nullable=False),
     Column("tokens", LargeBinary, nullable=False),
     Column("generation", BigInteger, nullable=False),
+    Column("kind", String, nullable=False),
     Column("checksum", BigInteger, nullable=False),
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
     Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),

@@ -39,15 +39,26 @@ class FrontMatter:
     end_line: int = 1
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[KeyPath, Place] = field(default_factory=dict)
+    key_lines: dict[KeyPath, int] = field(default_factory=dict)
     offset: int = 0
     broken: str | None = None
     repeated: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def line_of(self, key: str) -> int:
-        """Line of the first string under a top-level key, counted from 1; 1 if it holds none."""
+        """Line of the first value under a top-level key, counted from 1; 1 if it holds none."""
         lines = (place.line + 2 for path, place in self.places.items() if path[0] == key)
         return min(lines, default=1)
+
+    def key_line(self, path: KeyPath) -> int:
+        """Line of the key that a value stands under, counted from 1."""
+        while path and path not in self.key_lines:
+            path = path[:-1]
+        return self.key_lines.get(path, -1) + 2  # the line of the opening marks is line 1
+
+    def value_line(self, path: KeyPath) -> int:
+        """Line of a value, counted from 1; behind an alias that of its parent, or its key."""
+        return max(self._place(path).line + 2, self.key_line(path))
 
     def properties(self) -> Iterator[Property]:
         """Yield every string value, in the order of the text; behind an alias, at its parent."""
@@ -112,6 +123,7 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
         end_line,
         mapping.values,
         mapping.places,
+        mapping.key_lines,
         opening.end(),
         repeated=tuple(key for _, key in mapping.repeated),
         warnings=tuple(

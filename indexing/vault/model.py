@@ -124,6 +124,20 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class PropertyValue:
+    """A value of the front matter as text, links by their words.
+
+    ``key`` is that of the property, those of nested ones from the outside in, blanks between;
+    ``key_line`` is the line of the innermost, ``line`` that of the value.
+    """
+
+    key: str
+    text: str
+    key_line: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """One Markdown file, parsed.
 
@@ -134,7 +148,8 @@ class Note:
     matter and inline tags without ``#``, in order, each once (compared without case).
     ``created`` and ``modified`` are the front matter's dates in seconds since the epoch, None if
     absent; a date without a zone is read as UTC, so that a note reads the same everywhere.
-    ``front_matter`` is JSON-able: dates stay texts, as written.
+    ``front_matter`` is JSON-able: dates stay texts, as written; ``properties`` is what of it says
+    something to a reader.
     ``excluded`` is the reason the owner gave to keep the note out (``private: true``), else None.
     ``edits`` are sorted and do not overlap. ``warnings`` say where, what and what to do.
     """
@@ -151,6 +166,7 @@ class Note:
     created: float | None = None
     modified: float | None = None
     front_matter: Mapping[str, Any] = field(default_factory=dict)
+    properties: tuple[PropertyValue, ...] = ()
     headings: tuple[Heading, ...] = ()
     sections: tuple[Section, ...] = ()
     blocks: tuple[Block, ...] = ()

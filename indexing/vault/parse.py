@@ -11,6 +11,7 @@ from notehop.indexing.vault.inline_grammar import scan
 from notehop.indexing.vault.lines import Lines
 from notehop.indexing.vault.model import CommentLinks, Link, LinkKind, Note
 from notehop.indexing.vault.properties import meaning
+from notehop.indexing.vault.property_values import property_values
 from notehop.indexing.vault.sections import sections_of
 
 
@@ -47,6 +48,7 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
         created=said.created,
         modified=said.modified,
         front_matter=front_matter.values,
+        properties=property_values(front_matter),
         headings=tuple(body.headings),
         sections=sections_of(body.headings, lines, body_start, len(text)),
         blocks=tuple(body.blocks),

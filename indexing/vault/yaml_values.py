@@ -41,10 +41,12 @@ class Place:
 
 @dataclass(slots=True)
 class YamlMapping:
-    """A front matter as read. ``places`` knows every string value that is not behind an alias."""
+    """A front matter as read. ``places`` knows every value that is not behind an alias and no list
+    or mapping; ``key_lines`` the line of every key, from 0."""
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[KeyPath, Place] = field(default_factory=dict)
+    key_lines: dict[KeyPath, int] = field(default_factory=dict)
     repeated: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -161,8 +163,9 @@ class _Builder:
             if key in parent.value:
                 self._mapping.repeated.append((place.line, key))
             parent.key = key
+            self._mapping.key_lines[self._path()] = place.line
             return
-        if isinstance(value, str):
+        if text is not None:
             self._mapping.places[self._path()] = place
         if isinstance(parent.value, list):
             parent.value.append(value)

@@ -25,6 +25,7 @@ from tests.support.product import (
     material_of,
     parse_note,
     plain_text,
+    property_texts,
     without_marks,
 )
 
@@ -87,7 +88,9 @@ def assert_stands(vault: Path, reply: dict[str, Any]) -> None:
     for shown in [*reply["hits"], *reply["connected_notes"]]:
         note = parse_note(shown["path"], (vault / shown["path"]).read_bytes())
         assert note.excluded is None
-        assert shown["text"] in plain_text(note, note.body_start, len(note.text))
+        properties = [one.text for one in property_texts(note, False, len(note.text))]
+        texts = [plain_text(note, note.body_start, len(note.text)), *properties]
+        assert any(shown["text"] in text for text in texts)
         assert shown["title"] == note.title
         first, last = shown["lines"]
         lines = note.text.split("\n")

@@ -69,6 +69,7 @@ def test_a_node_a_chunk(parser: SectionNodeParser) -> None:
         "first_line": 4,
         "last_line": 5,
         "ordinal": 0,
+        "kind": "text",
         "body": "# One\nThe first text.",
         "embedded_hash": drafts[0].embedded_hash,
     }
@@ -172,4 +173,4 @@ def test_naming_the_chunker_needs_no_llama_index() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
-    assert ran.stdout.split() == ["sections-1", "False"]
+    assert ran.stdout.split() == ["sections-2", "False"]

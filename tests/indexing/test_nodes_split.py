@@ -197,7 +197,7 @@ def test_links_are_never_cut_in_two() -> None:
         pytest.param("", "Note", 1, id="nothing"),
         pytest.param("\n\n  \n", "Note", 1, id="blanks"),
         pytest.param("%%a comment%%\n", "Note", 1, id="only-a-comment"),
-        pytest.param("---\naliases: [N, The note]\n---\n", "Note\nN, The note", 3, id="aliases"),
+        pytest.param("---\nid: 5\n---\n", "Note", 3, id="nothing-but-an-id"),
     ],
 )
 def test_a_note_without_text_can_be_found_by_title(
@@ -248,7 +248,7 @@ NOTES = st.lists(st.one_of(LINES, st.just("")), max_size=40).map("\n".join)
 
 @given(NOTES, st.integers(8, 60), st.integers(0, 20))
 def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tokens: int) -> None:
-    note = note_of(f"---\ntags: [x]\n---\n{text}")
+    note = note_of(f"---\nid: x\n---\n{text}")
     words = Words()
     drafts = split_note(note, words, max_tokens, min_tokens)
     edges = [note.body_start, *(draft.end for draft in drafts)]

@@ -238,6 +238,7 @@ _HOMES: dict[str, str] = {
         "places SENTENCE token_starts WORD WRAP"
     ),
     "notehop.indexing.nodes.plain_map": "PlainMap",
+    "notehop.indexing.nodes.properties": "property_texts",
     "notehop.indexing.nodes.split": "split_note",
     "notehop.indexing.pipeline": "run=pipeline_run",
     "notehop.indexing.pipeline.doors": "load_embedder TwoDoors",

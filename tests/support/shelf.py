@@ -86,6 +86,7 @@ def chunk_rows(note: Note, size: int = 60) -> list[ChunkRow]:
             draft.body,
             draft.embedded_hash,
             {},
+            kind=draft.kind,
         )
         for draft in split_note(note, WordTokens(), size, 3)
     ]

@@ -5,7 +5,7 @@ import { connectedCard, dress, sourceCard } from "./cards.js";
 import { doubts, leftOut, legend, quoteIn, support } from "./evidence.js";
 import { h, hovers, noteHref, plural, rendered, say } from "./dom.js";
 import { picture } from "./picture.js";
-import { behind, failure, filtered, waiting, warned } from "./states.js";
+import { behind, failure, filtered, searchedFor, waiting, warned } from "./states.js";
 import * as talks from "./talks.js";
 
 const KEPT = 20;
@@ -271,7 +271,7 @@ async function finish(page, answer) {
     if (citation) support(card, citation);
   }
   const unsure = answer.claims.filter((claim) => claim.flag || claim.lacks.length).length;
-  page.meta.replaceChildren(...[legend(unsure), understood(answer), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer)].filter(Boolean));
+  page.meta.replaceChildren(...[legend(unsure), understood(answer), searchedFor(answer.searched_for), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer)].filter(Boolean));
   try {
     const { answer: html } = await render([], "", { answer: answer.answer });
     const prose = rendered(html);

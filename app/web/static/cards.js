@@ -12,6 +12,7 @@ export function sourceCard(source, { marker = true } = {}) {
       h("div", { class: "card-name" },
         h("h3", {}, h("a", { class: "card-title", href, "data-nav": true }, source.title, within(source))),
         h("p", { class: "where" }, place(source))),
+      source.weak && h("span", { class: "chip dim", title: `Relevance ${Math.round(100 * source.relevance)} of 100: near by chance` }, "weak match"),
       h("span", { class: "cited-mark", hidden: true }, "cited")),
     h("div", { class: "snippet" }, h("p", { class: "prose" }, source.text)),
     foot(source),

@@ -3,7 +3,7 @@
 import { isAbort, post, Problem, render } from "./api.js";
 import { connectedCard, dress, sourceCard } from "./cards.js";
 import { h, hovers, plural, say } from "./dom.js";
-import { behind, empty, failure, filtered, waiting, warned } from "./states.js";
+import { behind, empty, failure, filtered, searchedFor, waiting, warned } from "./states.js";
 
 const PAUSE = 220; // ms without a key before a search begins
 const FIELDS = [
@@ -101,7 +101,7 @@ export function show(root, params, { keep }) {
     result.replaceChildren(...[
       h("h2", { class: "unseen" }, "Results"),
       h("p", { class: "made" }, [told, late].filter(Boolean).join(" · ")),
-      filtered(reply.filters), warned(reply.warnings),
+      searchedFor(reply.searched_for), filtered(reply.filters), warned(reply.warnings),
       cards.length
         ? h("div", { class: "columns" },
           h("div", { class: "first" }, h("ol", { class: "cards", "aria-label": "Results" }, cards)),

@@ -49,6 +49,13 @@ export function filtered(filters) {
   return h("p", { class: "row small dim" }, "Narrowed to", filters.map((text) => h("span", { class: "chip" }, text)));
 }
 
+/** What was searched for, where that is not what was typed. */
+export function searchedFor(words) {
+  const told = Object.entries(words || {});
+  if (!told.length) return null;
+  return h("p", { class: "row small dim" }, "Searched for", told.map(([typed, read]) => h("span", { class: "chip", title: `“${typed}” stands in no note` }, h("em", {}, read), ` for ${typed}`)));
+}
+
 export function behind(pending) {
   return pending ? `${pending === 1 ? "1 note has" : `${pending} notes have`} changed since the index was made` : "";
 }

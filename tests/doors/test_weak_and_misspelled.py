@@ -1,0 +1,160 @@
+"""Misspelled words are searched for as words of the notes, and what is near by chance says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from typer.testing import CliRunner
+
+from notehop import open_vault
+from tests.support.notes import write_notes
+from tests.support.product import VaultHandle, app, create_app
+from tests.support.real_index import real_index
+
+pytestmark = pytest.mark.model
+
+GIBBERISH = "flurble wexnot brizzle quandom"
+OFF_TOPIC = "who won the last football world cup?"
+
+GERMAN = {
+    "Küche/Brot.md": "Für das Roggenbrot den Sauerteig am Abend ansetzen und morgens backen.\n",
+    "Küche/Suppe.md": "Die Suppe kocht eine Stunde, danach kommt das Gemüse und etwas Salz hinein.\n",
+    "Garten.md": "Im Garten wachsen Bohnen, und im Herbst werden die Beete umgegraben.\n",
+    "Stadt.md": "Am Dienstag ist die Sitzung im Rathaus, danach gehen wir über den Markt.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(demo[0], index_dir=demo[1]) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "read", "path"),
+    [
+        (
+            "what did the airlne brokr offer us for the carbn?",
+            {"airlne": "airline", "brokr": "broker", "carbn": "carbon"},
+            "Projects/Carbon Ledger.md",
+        ),
+        ("dunlinn or sandrling", {"dunlinn": "dunlin", "sandrling": "sanderling"}, None),
+        ("Gwne Aldous", {"Gwne": "Gwen"}, "People/Gwen Aldous.md"),
+        ("oister survival", {"oister": "oyster"}, None),
+        ("path:People Gwne Aldous", {"Gwne": "Gwen"}, "People/Gwen Aldous.md"),
+    ],
+)
+def test_misspelled_words_are_read(
+    vault: VaultHandle, query: str, read: dict[str, str], path: str | None
+) -> None:
+    found = vault.search(query)
+    assert found.searched_for == read
+    assert path is None or path in {hit.path for hit in found.hits[:3]}
+    meant = query
+    for typed, word in read.items():
+        meant = meant.replace(typed, word)
+    # Both halves of the search go by what was meant.
+    assert [hit.id for hit in found.hits] == [hit.id for hit in vault.search(meant).hits]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "oyster survival",
+        "a quick tent for the train to the capital",  # words, though in no note
+        "OISTER CARBN",  # identifiers
+        "carbN oisterBed carbn_2 c4rbn",
+        "the wrd",  # too short
+        "ploughed pros",  # words that its model has in pieces, near to others by their letters only
+        "牡蛎的存活率",
+        OFF_TOPIC,
+    ],
+)
+def test_what_is_no_misspelled_word_is_left_alone(vault: VaultHandle, query: str) -> None:
+    assert vault.search(query).searched_for == {}
+
+
+def test_in_another_language_only_long_words_are_read(tmp_path: Path) -> None:
+    place = write_notes(tmp_path / "Notizen", GERMAN)
+    real_index(place, tmp_path / "index")
+    with open_vault(place, index_dir=tmp_path / "index") as opened:
+        assert opened.search("Sitzng im Rathuas").searched_for == {
+            "Sitzng": "Sitzung",
+            "Rathuas": "Rathaus",
+        }
+        # No model tells German words: `Biene` is one, though near to others, and `Mehl` is short.
+        assert opened.search("Wann wird Mehl geliefert?").searched_for == {}
+
+
+@pytest.mark.parametrize("query", [GIBBERISH, OFF_TOPIC, "define quantum entanglement"])
+def test_a_search_that_finds_nothing_says_so(vault: VaultHandle, query: str) -> None:
+    found = vault.search(query, top_k=12)
+    assert len(found.hits) <= 3
+    assert all(hit.weak for hit in found.hits)
+    assert found.connected_notes == []
+    assert any("nothing in the notes matches" in warning for warning in found.warnings)
+    every = vault.search(query, top_k=12, min_score=0)
+    assert len(every.hits) == 12
+
+
+@pytest.mark.parametrize(
+    "query", ["timeline of Hollin Reach", "who is Femi", "how are oysters counted", "Pell Sluice"]
+)
+def test_what_matches_is_not_weak(vault: VaultHandle, query: str) -> None:
+    found = vault.search(query)
+    assert len(found.hits) == 5
+    assert not found.hits[0].weak
+    assert found.hits[0].relevance is not None
+    assert found.hits[0].relevance > 0.3
+    assert not any("nothing" in warning for warning in found.warnings)
+
+
+def test_a_least_relevance_leaves_out_the_rest(vault: VaultHandle) -> None:
+    query = "timeline of Hollin Reach"
+    every = {hit.id: hit.relevance or 0.0 for hit in vault.search(query, top_k=20).hits}
+    kept = vault.search(query, top_k=20, min_score=0.6).hits
+    assert [hit.id for hit in kept] == [one for one, value in every.items() if value >= 0.6]
+    assert 0 < len(kept) < len(every)
+    none = vault.search(OFF_TOPIC, min_score=0.9)
+    assert none.hits == []
+    assert "below 0.9" in none.warnings[-1]
+
+
+def test_lists_by_filters_alone_are_not_judged(vault: VaultHandle) -> None:
+    hits = vault.search("type:person", min_score=0.9).hits
+    assert hits
+    assert {(hit.relevance, hit.weak) for hit in hits} == {(None, False)}
+
+
+def test_the_terminal_says_it(demo: tuple[Path, Path]) -> None:
+    where = ["--vault", str(demo[0]), "--index-dir", str(demo[1])]
+
+    def ran(*arguments: str) -> str:
+        result = CliRunner().invoke(app, [*arguments, *where])
+        assert result.exit_code == 0, result.output
+        return " ".join(result.output.split())
+
+    assert "searched for oyster (for oister)" in ran("search", "oister survival")
+    assert "searched for oyster (for oister)" in ran("ask", "oister survival rate")
+    weak = ran("search", GIBBERISH)
+    assert "weak match" in weak
+    assert "nothing in the notes matches" in weak
+    assert "relevance" not in weak
+    assert "relevance 0." in ran("search", "oyster survival", "--scores")
+    assert "[12]" in ran("search", GIBBERISH, "--min-score", "0", "-k", "12")
+
+
+def test_over_http(vault: VaultHandle) -> None:
+    with TestClient(create_app(vault), base_url="http://localhost") as client:
+
+        def asked(**query: Any) -> Any:
+            return client.post("/search", json=query).json()
+
+        assert asked(query="oister survival")["searched_for"] == {"oister": "oyster"}
+        assert {hit["weak"] for hit in asked(query=GIBBERISH)["hits"]} == {True}
+        assert len(asked(query=GIBBERISH, min_score=0, top_k=12)["hits"]) == 12
+        assert client.post("/search", json={"query": "x", "min_score": 2}).status_code == 422
