@@ -17,7 +17,7 @@ LINES = frozenset({"weight", "plot"})
 @pytest.mark.model
 def test_a_one_line_capture_is_first_for_its_own_words(tmp_path: Path) -> None:
     notes = {
-        f"Marker {at}.md": f"Bram looked at marker {at} again, and wrote it down."
+        f"Walk {at}.md": f"Walk {at} went to the pump house, and the key hung there."
         for at in range(9)
     }
     notes["Templates/Daily.md"] = "## Plot\n## Weight\n"
