@@ -24,6 +24,10 @@ def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
             "settings_file": "",
             "settings": {},
             "problem": status.problem and "the settings in force cannot use the index",
+            # Nobody has read them: they may be private.
+            "failed": [
+                one.model_copy(update={"path": "", "reason": "it failed"}) for one in status.failed
+            ],
             "passed_over": [],
             "writer": None,
             "server": None,

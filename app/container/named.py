@@ -8,8 +8,11 @@ Touches: index (reads), vault-read (names, sizes, times; changed notes).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from notehop.app.container.standing import Standing
 from notehop.config.errors import NoteMissing
@@ -39,11 +42,61 @@ def notes_meant(view: Snapshot, catalog: CatalogReads, now: Standing, said: str)
     """Return the notes that are meant, several where a name is that of several.
 
     Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
-    link would give it (the end of a path, or a path from the vault's root after a ``/``). Brackets
-    of a link do no harm. A note that is there no more, or is kept out by now, is meant by nothing.
+    link would give it (the end of a path, or a path from the vault's root after a ``/``); then what
+    :func:`address_of` reads in it. A note that is there no more, or is kept out by now, is meant by
+    nothing.
 
     :raises NoteMissing: if there is none, naming those that are called nearly so.
     """
+    try:
+        return _notes_named(view, catalog, now, said)
+    except NoteMissing:
+        address = address_of(said)
+        if address is None:
+            raise
+    return _notes_named(view, catalog, now, address.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place as replies give it: a note, and a heading, ``^block`` or lines (from 1) of it."""
+
+    name: str
+    section: str | None = None
+    lines: tuple[int, int] | None = None
+
+
+_LINES = re.compile(r"(.+?):(\d{1,9})(?:[-–](\d{1,9}))?(?: > .*)?", re.DOTALL)
+
+
+def address_of(said: str) -> Address | None:
+    """The place that is named by more than a note's name; None where it is a name and no more.
+
+    ``Note.md:17-24``, also with `` > Heading`` behind it; ``Note#Heading``, also in the brackets of a
+    link; ``note://…`` and ``obsidian://open?…&file=…``.
+    """
+    text = said.strip()
+    if len(text) > 4 * LONGEST:
+        return None
+    if text.startswith("note://"):
+        name, _, section = text.removeprefix("note://").partition("#")
+        return Address(unquote(name), unquote(section) or None)
+    if text.startswith("obsidian://"):
+        name, _, section = "".join(parse_qs(urlsplit(text).query).get("file", [])).partition("#")
+        return Address(name, section or None) if name else None
+    if text.startswith("[[") and text.endswith("]]"):
+        link = read_wikilink(text[2:-2])
+        return None if link is None else Address(link.target, link.fragment or None)
+    if found := _LINES.fullmatch(text):
+        first = int(found[2])
+        return Address(found[1], lines=(first, int(found[3] or first)))
+    name, _, section = text.partition("#")
+    return Address(name, section) if name.strip() and section.strip() else None
+
+
+def _notes_named(
+    view: Snapshot, catalog: CatalogReads, now: Standing, said: str
+) -> tuple[str, ...]:
     asked = _without_brackets(said.strip())
     if not asked or len(asked) > LONGEST or "\0" in asked or not _is_text(asked):
         raise NoteMissing(f"{shown(said)}: no note of this vault")

@@ -11,7 +11,7 @@ from posixpath import dirname
 from notehop.app.answer.uri import open_uri
 from notehop.app.container.around import LEADING, leads
 from notehop.app.container.mentions import mentions_of
-from notehop.app.container.named import LONGEST, listed, notes_meant, shown
+from notehop.app.container.named import LONGEST, address_of, listed, notes_meant, shown
 from notehop.app.container.place import Place
 from notehop.app.container.standing import Standing
 from notehop.app.container.summary import own_summary
@@ -64,7 +64,11 @@ def note_view(
     path, note = read.file.path, read.note
     row = view.note(path)
     lines = _lines(note)
-    part, first, last = _part(note, section, said)
+    address = address_of(said) if section is None and not _is_name(said, path, note) else None
+    if address is not None and address.lines is not None:
+        part, first, last = _named_lines(note, address.lines, said)
+    else:
+        part, first, last = _part(note, section or (address.section if address else None), said)
     links, backlinks = _links(view, now, path)
     summed_up = _summary(place, row, read)
     found, count = mentions_of(view, place, tokenizer, note) if mentions else ([], 0)
@@ -114,7 +118,10 @@ def _read(view: Snapshot, catalog: CatalogReads, place: Place, now: Standing, sa
     try:
         meant = notes_meant(view, catalog, now, said)
     except NoteMissing:
+        address = address_of(said)
         fresh = _fresh(place, said)
+        if fresh is None and address is not None:
+            fresh = _fresh(place, address.name)
         if fresh is None:
             raise
         return fresh
@@ -187,6 +194,20 @@ def _part(note: Note, section: str | None, said: str) -> tuple[str | None, int, 
         raise NoteMissing(f"{shown(said)}: no section {shown(section)}{_headings(outline)}")
     starts = {one.line: one.plain for one in note.headings}
     return starts.get(span.first_line, wanted), span.first_line, span.last_line
+
+
+def _is_name(said: str, path: str, note: Note) -> bool:
+    """Whether a note is called just so, whatever an address looks like."""
+    return said.strip() in (path, path.removesuffix(NOTE_SUFFIX), note.title, *note.aliases)
+
+
+def _named_lines(note: Note, lines: tuple[int, int], said: str) -> tuple[None, int, int]:
+    """The lines of an address; those that the note has no more are left out."""
+    count = max(1, outline_of_note(note).line_count)
+    first, last = lines
+    if not 1 <= first <= last or first > count:
+        raise NoteMissing(f"{shown(said)}: the note has lines 1 to {count}")
+    return None, first, min(last, count)
 
 
 def _headings(outline: Outline) -> str:

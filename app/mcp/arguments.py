@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
+from pydantic_core import ErrorDetails
 
 from notehop.app.mcp.schemas import filter_schema, takes_text
 from notehop.app.models import Asked, CaptureQuery, Filters, Intent
-from notehop.app.models.base import at_most
+from notehop.app.models.base import at_most, listed
 from notehop.app.models.browse import MOST_SEEDS, Seed
 from notehop.config.errors import QueryError
 
@@ -54,12 +55,14 @@ class Narrowed(Asked):
     )
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 class SearchArguments(Narrowed):
     """Arguments of ``smart_search``."""
+
+    guessed = (
+        ("question", "query"),
+        ("q", "query"),
+        ("limit", "top_k"),
+    )
 
     query: str = Field(
         description="What to look for: a question or key words, in the words of the notes. Filters "
@@ -81,6 +84,12 @@ class SearchArguments(Narrowed):
 class AskArguments(Narrowed):
     """Arguments of ``ask``."""
 
+    guessed = (
+        ("query", "question"),
+        ("q", "question"),
+        ("limit", "top_k"),
+    )
+
     question: str = Field(
         description="A question in plain words, one at a time. Filters may stand in it, as in "
         "smart_search."
@@ -94,7 +103,15 @@ class AskArguments(Narrowed):
 class BrowseArguments(Asked):
     """Arguments of ``graph_browse``."""
 
-    notes: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(_listed)] = Field(
+    guessed = (
+        ("seeds", "notes"),
+        ("note", "notes"),
+        ("path", "notes"),
+        ("file", "notes"),
+        ("limit", "max"),
+    )
+
+    notes: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
         min_length=1,
         max_length=MOST_SEEDS,
         description="Notes to start from: paths, titles or aliases.",
@@ -115,6 +132,13 @@ class BrowseArguments(Asked):
 
 class ReadArguments(Asked):
     """Arguments of ``read_note``."""
+
+    guessed = (
+        ("path", "note"),
+        ("file", "note"),
+        ("name", "note"),
+        ("heading", "section"),
+    )
 
     note: Name = Field(description="Path in the vault, title or alias.")
     section: Name | None = Field(
@@ -155,19 +179,29 @@ def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> Argument
 
     :raises QueryError: naming the argument that is missing, unknown or wrong; without its value.
     """
-    said = {name: value for name, value in given.items() if value is not None}
+    said = kind.by_own_names({name: value for name, value in given.items() if value is not None})
     plain = takes_text(kind)
     for name, value in said.items():
         if isinstance(value, str) and name in kind.model_fields and name not in plain:
             said[name] = _unpacked(value)
+    text = "query" if "query" in kind.model_fields else "question"
+    if isinstance(said.get("filters"), str) and isinstance(said.get(text), str):
+        # As they are written in a query.
+        said[text] = f"{said.pop('filters')} {said[text]}"
     try:
         return kind(**said)
     except ValidationError as exc:
         told = [
-            f"{'.'.join(map(str, e['loc']))[:LONGEST] or 'together'}: {e['msg'][:LONGEST]}"
+            f"{'.'.join(map(str, e['loc']))[:LONGEST] or 'together'}: {_why(kind, e)[:LONGEST]}"
             for e in exc.errors()[:5]
         ]
         raise QueryError(f"wrong arguments: {'; '.join(told)}") from exc
+
+
+def _why(kind: type[Asked], error: ErrorDetails) -> str:
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+        return f"there is none; it takes {', '.join(kind.model_fields)}"
+    return error["msg"]
 
 
 def _unpacked(text: str) -> Any:

@@ -79,10 +79,15 @@ class HttpTransport:
     async def _started(self) -> StreamableHTTPSessionManager:
         async with self._starting:
             if self._manager is None:
-                self._manager = await asyncio.to_thread(self._made)
+                manager = await asyncio.to_thread(self._made)
                 ready = asyncio.Event()
-                self._running = asyncio.create_task(self._run(self._manager, ready))
-                await ready.wait()
+                running = asyncio.create_task(self._run(manager, ready))
+                begun = asyncio.create_task(ready.wait())
+                await asyncio.wait({begun, running}, return_when=asyncio.FIRST_COMPLETED)
+                if not ready.is_set():
+                    begun.cancel()
+                    await running  # raises why; the next request tries again
+                self._manager, self._running = manager, running
             return self._manager
 
     def _made(self) -> StreamableHTTPSessionManager:

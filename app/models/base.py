@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from pydantic_core import PydanticCustomError, PydanticKnownError
@@ -28,6 +29,11 @@ def at_most(most: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def listed(value: Any) -> Any:
+    """One text where a list of them may stand, as a list."""
+    return [value] if isinstance(value, str) else value
+
+
 class Strict(BaseModel):
     """A model that refuses unknown keys."""
 
@@ -35,9 +41,24 @@ class Strict(BaseModel):
 
 
 class Asked(Strict):
-    """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too."""
+    """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too.
+
+    ``guessed`` are names that a field is taken by as well, where it is not given by its own: those
+    that other tools, or other edges, have for it.
+    """
 
     model_config = ConfigDict(strict=True)
+
+    guessed: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    @classmethod
+    def by_own_names(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a request, those with a guessed name by their own."""
+        found = dict(fields)
+        for guess, name in cls.guessed:
+            if guess in found and name not in found:
+                found[name] = found.pop(guess)
+        return found
 
     @model_validator(mode="before")
     @classmethod
@@ -46,7 +67,7 @@ class Asked(Strict):
             raise PydanticCustomError(
                 "too_many_fields", "has more than {most} fields", {"most": MOST_FIELDS}
             )
-        return _whole(value) if isinstance(value, dict) else value
+        return _whole(cls.by_own_names(value)) if isinstance(value, dict) else value
 
 
 def _whole(fields: dict[Any, Any]) -> dict[Any, Any]:

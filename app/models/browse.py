@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
-from notehop.app.models.base import Asked, Strict, at_most
+from notehop.app.models.base import Asked, Strict, at_most, listed
 from notehop.app.models.filters import Filters
 
 Seed = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
@@ -22,7 +22,15 @@ class BrowseQuery(Asked):
     chunk that it leads to (or, backward, the chunk that holds it).
     """
 
-    seeds: Annotated[list[Seed], at_most(MOST_SEEDS)] = Field(min_length=1, max_length=MOST_SEEDS)
+    guessed = (
+        ("notes", "seeds"),
+        ("note", "seeds"),
+        ("limit", "max"),
+    )
+
+    seeds: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
+        min_length=1, max_length=MOST_SEEDS
+    )
     depth: int = Field(default=1, ge=1, le=2)
     direction: Literal["forward", "backward", "both"] = "both"
     rank: Literal["pagerank", "recency", "edges"] = "pagerank"

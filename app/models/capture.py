@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
-from notehop.app.models.base import Asked, Strict, at_most
+from notehop.app.models.base import Asked, Strict, at_most, listed
 
 MOST_TAGS = 50
 """Tags of one note."""
@@ -23,6 +23,11 @@ SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"
 class CaptureQuery(Asked):
     """A text to keep as a new note. Without a title, its first line names it."""
 
+    guessed = (
+        ("content", "text"),
+        ("tag", "tags"),
+    )
+
     text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=SOMETHING)]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
     tags: Annotated[
@@ -34,6 +39,7 @@ class CaptureQuery(Asked):
             ]
         ],
         at_most(MOST_TAGS),
+        BeforeValidator(listed),
     ] = Field(default_factory=list, max_length=MOST_TAGS)
 
 

@@ -46,6 +46,13 @@ SeveralValues = Annotated[
 class FilterFields(Asked):
     """What notes must have. A field that takes several values takes one as well."""
 
+    guessed = (
+        ("tags", "tag"),
+        ("folder", "path"),
+        ("types", "type"),
+        ("phrase", "phrases"),
+    )
+
     tag: Several = Field(
         default_factory=list,
         description="Tags that a note has, all of them, with or without #; a tag takes those "

@@ -31,6 +31,12 @@ class BaseQuery(Asked):
     means the setting in force.
     """
 
+    guessed = (
+        ("question", "query"),
+        ("q", "query"),
+        ("limit", "top_k"),
+    )
+
     query: str
     filters: Filters = Field(default_factory=Filters)
     literal: bool = False

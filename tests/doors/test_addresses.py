@@ -1,0 +1,150 @@
+"""What a reply calls a place, and what people call an argument, is taken when it comes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+import pytest
+from mcp import Client
+
+from notehop import open_vault
+from tests.app.mcp.test_hostile import Here
+from tests.support.product import VaultHandle, create_app, make_server
+from tests.support.serving import request, say, serving
+
+pytestmark = pytest.mark.model
+
+NOTE = "Projects/Hollin Reach/Hollin Reach.md"
+
+
+@pytest.fixture(scope="module")
+def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(demo[0], index_dir=demo[1]) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def port(demo: tuple[Path, Path]) -> Iterator[int]:
+    with serving(create_app(open_vault(demo[0], index_dir=demo[1]))) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def section(opened: VaultHandle) -> Any:
+    return opened.note(NOTE, section="Timeline")
+
+
+def call(opened: VaultHandle, tool: str, **arguments: Any) -> tuple[bool, str, dict[str, Any]]:
+    async def work() -> tuple[bool, str, dict[str, Any]]:
+        async with Client(make_server(Here(opened), "Demo"), mode="legacy") as client:
+            result = await client.call_tool(tool, arguments)
+            return bool(result.is_error), result.content[0].text, result.structured_content or {}
+
+    return anyio.run(work)
+
+
+def addresses(section: Any) -> list[str]:
+    first, last = section.lines
+    return [
+        f"{NOTE}:{first}-{last} > Timeline",
+        f"{NOTE}:{first}-{last}",
+        f"Hollin Reach:{first}-{last}",
+        "Hollin Reach#Timeline",
+        f"{NOTE}#Timeline",
+        "[[Hollin Reach#Timeline]]",
+        "[[Hollin Reach#Timeline|when]]",
+        "note://Hollin%20Reach#Timeline",
+        f"note://{quote(NOTE, safe='')}#Timeline",
+        section.uri,
+    ]
+
+
+def test_an_agent_hands_back_the_address_it_was_given(opened: VaultHandle, section: Any) -> None:
+    for address in addresses(section):
+        failed, said, reply = call(opened, "read_note", note=address)
+        assert not failed, (address, said)
+        assert (reply["file"], tuple(reply["lines"])) == (NOTE, section.lines), address
+        failed, said, reply = call(opened, "graph_browse", notes=[address])
+        assert not failed, (address, said)
+    uri = opened.search("timeline of Hollin Reach").hits[0].uri
+    assert not call(opened, "read_note", note=uri)[0]
+
+
+def test_a_program_hands_back_the_address_it_was_given(port: int, section: Any) -> None:
+    for address in addresses(section):
+        read = say(port, request("GET", f"/notes/{quote(address, safe='')}"))
+        assert read.status == 200, (address, read.body)
+        assert json.loads(read.body)["text"] == section.text, address
+
+
+def test_one_line_is_an_address(opened: VaultHandle, section: Any) -> None:
+    first = section.lines[0]
+    read = opened.note(f"{NOTE}:{first}")
+    assert (read.lines, read.text) == ((first, first), section.text.split("\n")[0])
+
+
+@pytest.mark.parametrize(
+    ("address", "hint"),
+    [
+        (f"{NOTE}:9999", "the note has lines 1 to "),
+        (f"{NOTE}:9-2", "the note has lines 1 to "),
+        ("Hollin Reach#Nothing", "its headings are "),
+        ("note://Nothing", "no note of this vault"),
+        ("obsidian://open?vault=x", "no note of this vault"),
+    ],
+)
+def test_an_address_that_leads_nowhere_says_why(
+    opened: VaultHandle, address: str, hint: str
+) -> None:
+    failed, said, _ = call(opened, "read_note", note=address)
+    assert failed
+    assert hint in said
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("smart_search", {"question": "eels", "limit": 2}),
+        ("smart_search", {"q": "eels", "limit": "2"}),
+        ("smart_search", {"query": "eels", "filters": {"tags": ["fish"]}}),
+        ("smart_search", {"query": "eels", "filters": "tag:fish"}),
+        ("ask", {"query": "When do elvers come?", "limit": 3}),
+        ("graph_browse", {"seeds": "Hollin Reach", "limit": 3}),
+        ("read_note", {"path": NOTE, "heading": "Timeline"}),
+    ],
+)
+def test_an_agent_guesses_a_name(opened: VaultHandle, tool: str, given: dict[str, Any]) -> None:
+    failed, said, reply = call(opened, tool, **given)
+    assert not failed, said
+    if "filters" in given:
+        assert reply["filters"] == ["tag:fish"]
+    if tool == "smart_search" and "limit" in given:
+        assert len(reply["hits"]) == 2
+
+
+def test_a_name_that_is_none_is_told_with_those_that_are(opened: VaultHandle) -> None:
+    failed, said, _ = call(opened, "smart_search", query="eels", tag="fish")
+    assert failed
+    assert "tag: there is none; it takes filters, " in said
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/query", {"question": "When do elvers come?", "limit": 3}),
+        ("/search", {"q": "eels", "limit": 3, "filters": {"tags": "fish"}}),
+        ("/graph/browse", {"notes": "Hollin Reach", "limit": 3}),
+    ],
+)
+def test_a_program_guesses_a_name(port: int, path: str, body: Any) -> None:
+    asked = say(port, request("POST", path, body=json.dumps(body).encode()))
+    assert asked.status == 200, asked.body
+    # A guess beside the name itself is one name too many.
+    twice = {**body, "query": "x", "seeds": ["Hollin Reach"]}
+    asked = say(port, request("POST", path, body=json.dumps(twice).encode()))
+    assert asked.status == 422
