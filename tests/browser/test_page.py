@@ -115,8 +115,8 @@ def test_a_note_opens_beside_and_closes(visit: Visit, look: Look) -> None:
     page.keyboard.press("Enter")
     note = page.get_by_role("complementary", name="Note")
     expect(note.get_by_role("heading", name="Hollin Reach", exact=True)).to_be_focused()
-    expect(note.locator(".cited").first).to_have_text("Timeline")
-    expect(note.locator(".cited")).to_have_count(7)  # heading, paragraph, five tasks
+    expect(note.locator(".cited-words").first).to_contain_text("Hollin Reach")
+    expect(note.locator(".cited")).to_have_count(0)  # the sentence is marked, not its passage
     expect(note.get_by_role("region", name="Backlinks").locator("li").first).to_be_visible()
     expect(note.get_by_role("img", name="done")).to_have_count(3)
     covers = "[document.getElementById('view').inert, document.querySelector('.top').inert]"

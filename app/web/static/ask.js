@@ -1,9 +1,9 @@
 // The view that asks: a question, an answer as it comes, its sources, and the notes around them.
 
 import { events, get, isAbort, Problem, render } from "./api.js";
-import { connectedCard, dress, sourceCard } from "./cards.js";
+import { connectedCard, dress, measure, sourceCard } from "./cards.js";
 import { doubts, leftOut, legend, quoteIn, support } from "./evidence.js";
-import { h, hovers, noteHref, plural, rendered, say } from "./dom.js";
+import { folderOf, h, hovers, noteHref, plural, rendered, say } from "./dom.js";
 import { picture } from "./picture.js";
 import { behind, failure, filtered, searchedFor, waiting, warned } from "./states.js";
 import * as talks from "./talks.js";
@@ -163,11 +163,15 @@ function before(talk, key) {
     h("a", { class: "small", href: "#/ask" }, "New question"));
 }
 
-/** Before the first question: where the links of the vault meet. */
+/** Before the first question: questions that the vault's own names suggest, and where its links meet. */
 async function starts(root) {
   try {
     const view = await get("/graph", { most: 9 });
     if (!root.isConnected || !view.nodes.length) return;
+    const asked = h("section", { class: "examples", "aria-labelledby": "examples", hidden: true },
+      h("h2", { id: "examples", class: "label" }, "For example"));
+    root.append(asked);
+    examples(asked, [...view.nodes].sort((a, b) => b.degree - a.degree).slice(0, 6));
     root.append(h("section", { class: "starts", "aria-labelledby": "starts" },
       h("h2", { id: "starts", class: "label" }, "Where your links meet"),
       h("ul", { class: "row" }, view.nodes.map((node) => h("li", {},
@@ -176,6 +180,33 @@ async function starts(root) {
   } catch (error) {
     if (root.isConnected && error instanceof Problem) root.append(failure(error));
   }
+}
+
+const EXAMPLES = 4;
+const PLAIN = /^[\p{L}\p{M}’' -]{3,40}$/u;
+
+/** Questions out of aliases and headings of some notes: one a note. */
+async function examples(section, nodes) {
+  const notes = await Promise.all(nodes.map((node) =>
+    get(`/notes/${node.path.split("/").map(encodeURIComponent).join("/")}`, { mentions: "false" }).catch(() => null)));
+  const found = [...new Set(notes.filter(Boolean).map(example).filter(Boolean))].slice(0, EXAMPLES);
+  if (!found.length || !section.isConnected) return;
+  section.append(h("ul", { class: "row" }, found.map((text) => h("li", {},
+    h("a", { class: "chip big question", href: `#/ask?${new URLSearchParams({ q: text })}`, "data-nav": true }, text)))));
+  section.hidden = false;
+}
+
+/** A question that a note can answer, in its own words; null if nothing in it suggests one. */
+function example({ title, aliases, outline, page_type: type }) {
+  const headings = outline.map((one) => one.heading).filter((text) => text !== title);
+  const question = headings.find((text) => text.length < 80 && text.endsWith("?"));
+  if (question) return question;
+  const heading = headings.find((text) => PLAIN.test(text));
+  if (heading && heading.includes(" ")) return `${title}: ${heading}`;
+  if (heading) return `What ${/[^s]s$/i.test(heading) ? "are" : "is"} the ${heading.toLowerCase()} of ${title}?`;
+  const alias = aliases.find((name) => PLAIN.test(name) && name !== title);
+  if (!alias) return null;
+  return /^(person|people|contact)$/i.test(type || "") ? `Who is ${alias}?` : `What is ${alias}?`;
 }
 
 /** The places that an answer fills while it comes. */
@@ -206,6 +237,7 @@ function follow(event) {
   if (!link) return;
   event.preventDefault();
   const card = document.getElementById(link.getAttribute("href").slice(1));
+  card?.closest("details")?.setAttribute("open", "");
   card?.scrollIntoView({ block: "center", behavior: "smooth" });
   card?.querySelector(".card-title")?.focus({ preventScroll: true });
 }
@@ -271,22 +303,79 @@ async function finish(page, answer) {
     if (citation) support(card, citation);
   }
   const unsure = answer.claims.filter((claim) => claim.flag || claim.lacks.length).length;
-  page.meta.replaceChildren(...[legend(unsure), understood(answer), searchedFor(answer.searched_for), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer)].filter(Boolean));
+  const refused = answer.mode === "none" && answer.sources.length > 0 && !LISTED.test(answer.answer);
+  page.meta.replaceChildren(...[legend(unsure), searchedFor(answer.searched_for), understood(answer), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer)].filter(Boolean));
   try {
     const { answer: html } = await render([], "", { answer: answer.answer });
     const prose = rendered(html);
+    atTheEnd(prose);
     for (const link of prose.querySelectorAll("a.cite")) name(link, page);
     doubts(prose, answer.claims);
     for (const line of prose.querySelectorAll("br")) attribute(line);
-    page.answer.replaceChildren(answer.sources.length ? prose : h("div", {}, prose, nothing()));
+    page.answer.replaceChildren(refused ? refusal(page, answer) : answer.sources.length ? prose : h("div", {}, prose, nothing()));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     write(page, answer.answer);
   }
   page.progress.replaceChildren();
   page.answer.setAttribute("aria-busy", "false");
+  fold(page, refused);
+  if (refused) return say("Nothing in your notes answers this. The nearest notes are linked.");
   say(`Answer complete: ${plural(answer.sources.length, "source")}, ${plural(answer.connected_notes.length, "connected note")}`);
   if (answer.sources.length) map(page, answer);
+}
+
+const LISTED = /^There is no question beside the filters/;
+const NEAREST = / Nearest: [^]*$/;
+
+/** An answer that there is none: said as such, with where to go from here. */
+function refusal(page, answer) {
+  const near = [...new Map(answer.sources.map((one) => [one.path, one])).values()].slice(0, 3);
+  const [said, ...more] = answer.answer.replace(NEAREST, "").split(/(?<=\.) (?=No note)/);
+  const field = document.getElementById("ask-field");
+  return h("section", { class: "refusal", "aria-label": "No answer" },
+    h("h2", {}, said.replace(/\.$/, "")),
+    more.map((text) => h("p", {}, text)),
+    h("div", {},
+      h("h3", { class: "label" }, "Nearest notes"),
+      h("ul", {}, near.map((one) => h("li", {},
+        h("a", { href: noteHref(one.path, { lines: one.lines.join("-") }), "data-nav": true }, one.title, one.heading && ` › ${one.heading.replaceAll(" > ", " › ")}`),
+        folderOf(one.path) && h("span", { class: "dim small" }, folderOf(one.path)))))),
+    h("div", { class: "row" },
+      h("a", { class: "button", href: `#/search?${new URLSearchParams({ q: page.question })}` }, "Search for these words"),
+      h("button", { class: "button", type: "button", onclick: () => { field.focus(); field.select(); } }, "Ask in other words")),
+    h("p", { class: "dim small" }, "Names of notes, people and projects find most."));
+}
+
+/** Show the sources that are cited, and the others on demand: one sentence needs no five screens. */
+function fold(page, refused) {
+  const rest = page.cards.filter((card) => !card.classList.contains("used"));
+  if (!rest.length || (!refused && rest.length === page.cards.length)) return;
+  if (refused) {
+    document.getElementById("sources-title").remove();
+    // What is linked from notes that do not answer is noise.
+    page.connected.hidden = true;
+  }
+  const more = h("ol", { class: "cards", "aria-label": refused ? "Sources" : "More sources" }, rest);
+  const count = refused ? plural(rest.length, "passage was", "passages were") : plural(rest.length, "more passage was", "more passages were");
+  const box = h("details", { class: "explain rest", ontoggle: () => measure(rest) }, h("summary", {}, `${count} looked at`), more);
+  page.sources.querySelector(".cards:empty")?.remove();
+  page.sources.append(box);
+}
+
+/** Put the marker of a quote at the end of its words, where it was left in a line of its own. */
+function atTheEnd(prose) {
+  for (const line of prose.querySelectorAll("p")) {
+    const [mark] = line.childNodes;
+    const quote = line.previousElementSibling;
+    if (!mark?.matches?.("a.cite") || !quote?.matches("blockquote, ul, ol")) continue;
+    const texts = quote.querySelectorAll("p, li, td, code");
+    const last = texts[texts.length - 1] || quote;
+    last.append(" ", mark);
+    if (line.firstChild?.nodeName === "BR") line.firstChild.remove();
+    if (!line.textContent.trim()) line.remove();
+    else line.classList.add("from");
+  }
 }
 
 /** What a follow-up was taken to mean. */

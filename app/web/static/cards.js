@@ -6,13 +6,13 @@ import { copy, folderOf, h, linesSaid, noteHref, rendered } from "./dom.js";
 export function sourceCard(source, { marker = true } = {}) {
   const name = source.marker.replace(/[[\]]/g, "");
   const href = noteHref(source.path, { lines: source.lines.join("-") });
-  return h("li", { class: "card source", id: marker ? `cite-${name}` : null, "data-path": source.path },
+  return h("li", { class: source.weak ? "card source weak" : "card source", id: marker ? `cite-${name}` : null, "data-path": source.path },
     h("div", { class: "card-head" },
       marker && h("span", { class: "number", title: `Source ${name}` }, name),
       h("div", { class: "card-name" },
         h("h3", {}, h("a", { class: "card-title", href, "data-nav": true }, source.title, within(source))),
-        h("p", { class: "where" }, place(source))),
-      source.weak && h("span", { class: "chip dim", title: `Relevance ${Math.round(100 * source.relevance)} of 100: near by chance` }, "weak match"),
+        h("p", { class: "where" }, place(source), !marker && worth(source))),
+      source.weak && h("span", { class: "weak-mark", title: "No nearer to what was asked than notes are by chance." }, "weak match"),
       h("span", { class: "cited-mark", hidden: true }, "cited")),
     h("div", { class: "snippet" }, h("p", { class: "prose" }, source.text)),
     foot(source),
@@ -47,6 +47,14 @@ function place({ path, lines }) {
   return [folder && h("span", {}, folder), h("span", {}, linesSaid(lines))];
 }
 
+/** How near a hit is, as a bar and a number; 1 is as near as can be. */
+function worth({ relevance }) {
+  if (relevance === null || relevance === undefined) return null;
+  const said = relevance.toFixed(2);
+  return h("span", { class: "worth", title: "How much of what was asked this passage holds, from 0 to 1." },
+    h("meter", { min: "0", max: "1", value: said, "aria-label": "Relevance" }), ` ${said}`);
+}
+
 function foot(one) {
   return h("p", { class: "card-foot" },
     h("button", { class: "plain more", type: "button", hidden: true, "aria-expanded": "false", onclick: unfold }, "Show all"),
@@ -55,18 +63,25 @@ function foot(one) {
 
 function unfold(event) {
   const button = event.currentTarget;
-  const open = button.closest(".card").querySelector(".snippet").classList.toggle("open");
+  const snippet = button.closest(".card").querySelector(".snippet");
+  snippet.classList.remove("inside");
+  const open = snippet.classList.toggle("open");
   button.setAttribute("aria-expanded", String(open));
   button.textContent = open ? "Show less" : "Show all";
 }
 
 /** Put rendered texts into cards; what does not fit gets a button. */
 export function dress(cards, html) {
-  cards.forEach((card, at) => {
+  cards.forEach((card, at) => card.querySelector(".snippet").replaceChildren(rendered(html[at])));
+  measure(cards);
+}
+
+/** Give a button to each card whose text does not fit. */
+export function measure(cards) {
+  for (const card of cards) {
     const snippet = card.querySelector(".snippet");
-    snippet.replaceChildren(rendered(html[at]));
     card.querySelector(".more").hidden = snippet.scrollHeight <= snippet.clientHeight + 4;
-  });
+  }
 }
 
 function signals(ranks, score) {

@@ -1,6 +1,6 @@
 // What of an answer its sources bear out: badges on cards, quotes in them, doubts in the text.
 
-import { h, linesSaid, plural } from "./dom.js";
+import { h, linesSaid, noteHref, plural } from "./dom.js";
 
 const SAID = { high: "supported", partial: "supported in part", none: "not supported" };
 const WORD = /[\p{L}\p{N}]/u;
@@ -15,17 +15,24 @@ export function support(card, citation) {
   badge.title = citation.quote_lines ? `By ${linesSaid(citation.quote_lines)}` : "";
   if (!citation.quote) return;
   card.dataset.quote = citation.quote;
+  card.querySelector(".card-title").href = noteHref(citation.path, { lines: (citation.quote_lines || citation.lines).join("-"), say: citation.quote.slice(0, 600) });
   quoteIn(card);
   const link = card.querySelector(".card-foot a");
   if (link) link.href = citation.quote_uri;
 }
 
-/** Mark the words of a card that support the answer, once they stand there. */
+/** Mark the words of a card that the answer rests on, once they stand there, and open it at them. */
 export function quoteIn(card) {
   const snippet = card.querySelector(".snippet");
   if (!card.dataset.quote || snippet.querySelector(".quoted")) return;
   const [found] = findAll(snippet, [card.dataset.quote]);
   for (const piece of found || []) wrap(piece, () => h("span", { class: "quoted" }));
+  const first = snippet.querySelector(".quoted");
+  if (!first) return;
+  const below = first.getBoundingClientRect().top - snippet.getBoundingClientRect().top;
+  if (below < snippet.clientHeight / 2) return;
+  snippet.scrollTop = below - 28;
+  snippet.classList.add("inside");
 }
 
 /** Mark the sentences of an answer that its sources do not bear out. Returns how many there are. */
@@ -69,7 +76,7 @@ function reason({ flag, lacks, markers, mentioned }) {
 
 /** Where texts stand in an element, one after the other: for each a list of [node, start, end].
  *  Compared by letters and digits alone, as marks and blanks are shown in another way. */
-function findAll(element, texts) {
+export function findAll(element, texts) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const places = [];
   let shown = "";
@@ -112,7 +119,7 @@ function pieces(places) {
 }
 
 /** Put an element around a stretch of a text node; those behind it have to be done before. */
-function wrap([node, start, end], make) {
+export function wrap([node, start, end], make) {
   const range = document.createRange();
   range.setStart(node, start);
   range.setEnd(node, end);

@@ -3,6 +3,7 @@
 import { get, isAbort, Problem } from "./api.js";
 import { writtenBy } from "./cards.js";
 import { copy, day, folderOf, h, noteHref, plural, rendered, say } from "./dom.js";
+import { findAll, wrap } from "./evidence.js";
 import { failure, waiting } from "./states.js";
 
 const aside = document.getElementById("reader");
@@ -26,7 +27,7 @@ export function isOpen() {
 
 /** Show a note, at lines or at a heading or block where the parameters name one. */
 export async function open(path, params, { close }) {
-  const spot = { at: params.get("at"), lines: params.get("lines") };
+  const spot = { at: params.get("at"), lines: params.get("lines"), words: params.get("say") };
   if (aside.hidden) opener = document.activeElement;
   aside.hidden = false;
   document.body.classList.add("reading");
@@ -141,13 +142,30 @@ function jump(event) {
   document.getElementById(link.getAttribute("href").slice(1))?.scrollIntoView({ block: "center" });
 }
 
-function goTo({ at, lines }) {
+function goTo({ at, lines, words }) {
   const text = aside.querySelector(".note-text");
   if (!text) return;
   text.querySelectorAll(".cited").forEach((one) => one.classList.remove("cited"));
+  for (const one of text.querySelectorAll(".cited-words")) {
+    const around = one.parentNode;
+    one.replaceWith(...one.childNodes);
+    around.normalize();
+  }
   const found = lines ? between(text, lines) : at ? named(text, at) : [];
-  found.forEach((one) => one.classList.add("cited"));
-  if (found.length) found[0].scrollIntoView({ block: "start", behavior: "instant" });
+  const marked = words ? sentence(text, found, words) : [];
+  // Where the words are known they are marked, and not all that stands around them.
+  if (!marked.length) found.forEach((one) => one.classList.add("cited"));
+  const first = marked[0] || found[0];
+  first?.scrollIntoView({ block: marked.length ? "center" : "start", behavior: "instant" });
+}
+
+/** Mark words in a note: in the blocks of their lines, else wherever they stand. */
+function sentence(text, blocks, words) {
+  for (const place of [...blocks, text]) {
+    const [pieces] = findAll(place, [words]);
+    if (pieces.length) return pieces.map((piece) => wrap(piece, () => h("span", { class: "cited-words" })));
+  }
+  return [];
 }
 
 function between(text, lines) {

@@ -1,0 +1,74 @@
+"""How an answer looks: one sentence is a screen, a refusal is one, a source shows its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.looks import Look, Opened, assert_accessible, assert_fits
+
+Visit = Callable[..., Opened]
+
+
+def asked(visit: Visit, question: str, look: Look | None = None) -> Page:
+    page: Page = (
+        visit(f"#/ask?q={quote(question)}", look).page
+        if look
+        else visit(f"#/ask?q={quote(question)}").page
+    )
+    page.locator("#ask-field").press("Enter")
+    expect(page.locator(".answer")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".made")).to_be_visible()
+    return page
+
+
+def test_a_refusal_names_the_nearest_notes_and_a_next_step(visit: Visit, look: Look) -> None:
+    page = asked(visit, "Who is the CEO of Notion?", look)
+    refusal = page.get_by_role("region", name="No answer")
+    expect(refusal.get_by_role("heading", level=2)).to_contain_text("found nothing in your notes")
+    expect(refusal).to_contain_text("No note has")
+    expect(refusal.locator("li a")).to_have_count(3)
+    expect(page.locator(".connected-notes")).to_be_hidden()
+    expect(page.locator(".card").first).to_be_hidden()
+    assert_accessible(page)
+    assert_fits(page)
+    refusal.locator("li a").first.click()
+    expect(page.get_by_role("complementary", name="Note")).to_be_visible()
+    page.keyboard.press("Escape")
+    refusal.get_by_role("link", name="Search for these words").click()
+    expect(page.locator("#search-field")).to_have_value("Who is the CEO of Notion?")
+
+
+def test_what_is_not_cited_is_folded_away(visit: Visit) -> None:
+    page = asked(visit, "What is the timeline of Hollin Reach?")
+    used = page.locator(".card.source.used")
+    expect(used.first).to_be_visible()
+    rest = page.locator(".rest")
+    expect(rest.locator(".card").first).to_be_hidden()
+    rest.locator("summary").click()
+    expect(rest.locator(".card").first).to_be_visible()
+    assert_accessible(page)
+
+
+def test_the_note_marks_the_sentence_that_is_quoted(visit: Visit) -> None:
+    page = asked(visit, "What is the timeline of Hollin Reach?")
+    quoted = page.locator("#cite-1 .quoted")
+    expect(quoted.first).to_be_visible()
+    page.locator("#cite-1 .card-title").click()
+    marked = page.locator("#reader .cited-words")
+    expect(marked.first).to_be_visible()
+    letters = lambda texts: "".join(filter(str.isalnum, "".join(texts)))  # noqa: E731
+    assert letters(marked.all_inner_texts()) == letters(quoted.all_inner_texts())
+    expect(page.locator("#reader .cited")).to_have_count(0)
+
+
+def test_the_start_asks_by_the_names_of_the_vault(visit: Visit) -> None:
+    page = visit("").page
+    example = page.locator(".examples a").first
+    expect(example).to_be_visible()
+    question = example.inner_text()
+    example.click()
+    expect(page.locator("#ask-field")).to_have_value(question)
+    expect(page.locator(".answer")).to_have_attribute("aria-busy", "false")
