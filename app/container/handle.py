@@ -170,7 +170,9 @@ class VaultHandle:
         traced, started = self._begin(asked)
         wanted = replace(_asked(asked), results=asked.results, fill=False)
         found = material_of(self._machinery.retrieve(traced, wanted), self.name)
-        matching, nothing = _matching(found.sources, asked.min_score)
+        matching, nothing = _matching(
+            found.sources, asked.min_score, narrowed=bool(traced.trace.filters)
+        )
         if nothing is not None:
             traced.trace.warn(nothing)
         return SearchResult(
@@ -455,18 +457,22 @@ class VaultHandle:
         return NotehopQueryEngine(retriever, self._machinery.synthesizer)
 
 
-def _matching(sources: Sequence[Source], least: float | None) -> tuple[list[Source], str | None]:
+def _matching(
+    sources: Sequence[Source], least: float | None, *, narrowed: bool
+) -> tuple[list[Source], str | None]:
     """The sources that a search shows, and what it says where none of them matches.
 
     :param least: relevance they must have; None shows the first few of nothing but weak matches.
+    :param narrowed: whether they match filters, which is something.
     """
     if least is not None:
         kept = [one for one in sources if one.relevance is None or one.relevance >= least]
         lower = len(sources) - len(kept)
         if kept or not lower:
-            return kept, NOTHING if kept and all(one.weak for one in kept) else None
+            nothing = not narrowed and bool(kept) and all(one.weak for one in kept)
+            return kept, NOTHING if nothing else None
         return [], f"nothing matches as well as that: {counted(lower, 'hit')} below {least:g}"
-    if sources and all(one.weak for one in sources):
+    if sources and not narrowed and all(one.weak for one in sources):
         return list(sources[:NEAREST]), f"{NOTHING}; {ALL}"
     return list(sources), None
 

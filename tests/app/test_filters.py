@@ -119,7 +119,8 @@ def test_text_and_fields_say_the_same(vault: VaultHandle) -> None:
 def test_what_is_left_out_changes_no_order(vault: VaultHandle) -> None:
     everything = paths(vault, "gate casting foundry", results="notes", top_k=100)
     kept = paths(vault, "gate casting foundry path:Daily", results="notes", top_k=100)
-    assert set(kept) == {path for path in everything if path.startswith("Daily/")}
+    # Without the filter others take places among the candidates.
+    assert set(kept) >= {path for path in everything if path.startswith("Daily/")}
     assert len(kept) == 20
 
 
@@ -187,13 +188,18 @@ def test_filters_that_leave_nothing(vault: VaultHandle, query: str, says: str) -
 
 
 def test_text_that_looks_like_a_filter(vault: VaultHandle) -> None:
-    found = vault.search("colour:green eels", top_k=1)
+    found = vault.search("colour:green elvers at the tide gate of Pell Sluice", top_k=1)
     [warning] = found.warnings
     assert found.hits
     assert found.filters == []
     assert "no note has the property colour (there are: aliases, " in warning
     assert vault.search("note: elvers at 12:30, C++", top_k=1).warnings == []
-    assert vault.search("colour:green eels", literal=True, top_k=1).warnings == []
+    assert (
+        vault.search(
+            "colour:green elvers at the tide gate of Pell Sluice", literal=True, top_k=1
+        ).warnings
+        == []
+    )
 
 
 def test_a_date_that_is_none_is_refused(vault: VaultHandle) -> None:

@@ -57,6 +57,7 @@ def test_ask_as_json(where: list[str]) -> None:
         "connected_notes",
         "warnings",
         "filters",
+        "searched_for",
         "intent",
         "explanation",
         "timings_ms",

@@ -69,6 +69,7 @@ def test_sources_come_first_then_labelled_connected_notes():
         "first_line": 1,
         "last_line": 9,
         "ordinal": 0,
+        "kind": "text",
         "role": "source",
     }
     assert found[2].node.get_content() == "Sam part 0"
