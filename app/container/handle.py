@@ -71,9 +71,10 @@ from notehop.indexing.stores.reader import Reader, Snapshot
 NEAREST = 3
 """Passages that a search shows where nothing matches."""
 
-NOTHING = "nothing in the notes matches; what is shown is nearest by chance"
-
-ALL = "for more of it ask with min_score 0"
+NOTHING = (
+    "nothing in the notes matches; what is shown is nearest by chance; for more of it ask with "
+    "min_score 0"
+)
 
 
 class VaultHandle:
@@ -469,11 +470,10 @@ def _matching(
         kept = [one for one in sources if one.relevance is None or one.relevance >= least]
         lower = len(sources) - len(kept)
         if kept or not lower:
-            nothing = not narrowed and bool(kept) and all(one.weak for one in kept)
-            return kept, NOTHING if nothing else None
+            return kept, None
         return [], f"nothing matches as well as that: {counted(lower, 'hit')} below {least:g}"
     if sources and not narrowed and all(one.weak for one in sources):
-        return list(sources[:NEAREST]), f"{NOTHING}; {ALL}"
+        return list(sources[:NEAREST]), NOTHING
     return list(sources), None
 
 

@@ -78,6 +78,8 @@ class MeasuredVault:
             question.text,
             results=results,
             top_k=TOP,
+            # The ranking is measured, not what is shown where nothing matches.
+            min_score=0,
             literal=True,
             filters=_filters(question),
             connected={"max": 0},
