@@ -82,7 +82,7 @@ def open_engine(where: Path | str, *, create: bool, read_only: bool) -> Engine:
         if create:
             # For its owner alone; the journal gets the rights of the file.
             with suppress(OSError):
-                path.touch(0o600)
+                path.touch(0o600, exist_ok=False)
         connection = _connected(uri, sqlite3.Connection)
         # FULL: a generation number once seen must not come back with other content, and
         # vectors are deleted on the word of a commit.
