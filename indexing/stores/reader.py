@@ -18,13 +18,14 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, fold_withd
 from notehop.indexing.stores.catalog_engine import went_back
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.reader_fingerprint import check_fingerprint
 from notehop.indexing.stores.reader_holdings import Holdings, Ranking, advance, load
 from notehop.indexing.stores.reader_renewal import Renewal
 from notehop.indexing.stores.reader_snapshot import Snapshot
 from notehop.indexing.stores.reader_vectors import VectorsOf
 from notehop.indexing.stores.replacement import settle
-from notehop.indexing.stores.seal import read_seal
+from notehop.indexing.stores.seal import doubts, put_seal, read_seal
 from notehop.indexing.stores.table import VectorTable
 
 if TYPE_CHECKING:
@@ -197,9 +198,17 @@ class Reader:
         """Let no word of a withdrawn note outlast the query that was in the way of its leaving."""
         if not self.layout.journal_mark.exists():
             return
-        # Where the folder cannot be written, or all was deleted, it is left to the next run.
-        with suppress(NotehopError, OSError), Catalog.open(self._catalog_at) as catalog:
-            fold_withdrawn(catalog, self.layout.journal_mark)
+        # Where the folder cannot be written, all was deleted, or a run is under way, that run or the
+        # next one does it.
+        lock = WriterLock(self.layout, "notehop, emptying the journal")
+        with suppress(NotehopError, OSError), lock:
+            seal = read_seal(self.layout)
+            whole = seal is not None and not doubts(self.layout, seal)
+            with Catalog.open(self._catalog_at) as catalog:
+                fold_withdrawn(catalog, self.layout.journal_mark)
+            if seal is not None and whole:
+                # The file has other bytes now, and is as whole as before.
+                put_seal(self.layout, seal.generation, seal.stamp)
 
     def _check(self, view: CatalogSnapshot) -> None:
         if view.fingerprint is None:
