@@ -37,6 +37,9 @@ nearer than that to a passage; of those about something else, and of gibberish, 
 CHANCE_UNKNOWN = 0.95
 """The same for a query none of whose words is in the vault: models find gibberish like something."""
 
+FEWEST_NOTES = 8
+"""Notes from which on their likeness says what chance is: fewer may all be about one thing."""
+
 ENOUGH_WORDS = 0.5
 """Share of a query's words, weighed by their rarity, with which a passage is no weak match."""
 
@@ -95,8 +98,8 @@ def idf(holding: int, chunks: int) -> float:
 class Background:
     """How alike passages of different notes of a vault are.
 
-    ``likeness`` holds the cosines of pairs, ascending; empty for a vault of one note or none, in
-    which nothing can be told from chance.
+    ``likeness`` holds the cosines of pairs, ascending; empty for a vault of fewer than
+    `FEWEST_NOTES` notes, in which nothing can be told from chance.
     """
 
     likeness: NDArray[np.float32]
@@ -145,6 +148,8 @@ def _measured(view: IndexView) -> Background:
     ids, rows = view.chunk_vectors.rows(nsmallest(SAMPLE, view.chunk_vectors.ids))
     number: dict[Any, int] = {}
     notes = np.array([number.setdefault(path, len(number)) for path in view.paths_of(ids)])
+    if len(number) < FEWEST_NOTES:
+        return Background(np.empty(0, dtype=np.float32))
     one, other = np.triu_indices(len(ids), k=1)
     apart = notes[one] != notes[other] if len(ids) else np.empty(0, dtype=np.bool_)
     return Background(np.sort(np.round((rows @ rows.T)[one[apart], other[apart]], 6)))

@@ -84,8 +84,8 @@ TEXTS: tuple[tuple[str, Fate, str, str], ...] = (
     ),
     (
         "yaml/Types.md",
-        "indexed",
-        "wrong types in known keys",
+        "excluded",
+        "wrong types in known keys: what is not plainly false is private",
         "---\naliases: 7\ntags: {a: 1}\ntitle: [x]\ntype: 3.5\nprivate: maybe\n---\nTypes.\n",
     ),
     (
