@@ -214,7 +214,7 @@ def _bodies() -> Iterator[Case]:
         "title-too-long": {"text": "a", "title": "x" * 201},
         "many-tags": {"text": "a", "tags": ["x"] * 51},
         "empty-tag": {"text": "a", "tags": [""]},
-        "tag-no-list": {"text": "a", "tags": "x"},
+        "tags-no-list": {"text": "a", "tags": {"x": True}},
         "list": ["a"],
     }.items():
         yield Case(f"capture-{name}", request("POST", "/capture", body=_json(value)), 422)

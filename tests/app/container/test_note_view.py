@@ -79,7 +79,7 @@ def test_links_both_ways_with_their_sentences(opened: VaultHandle) -> None:
     assert note.links[0].fragment == "Winter"
     assert [(link.source, link.line, link.sentence) for link in note.backlinks] == [
         ("Clay.md", 2, "Clay lies one winter on Wall."),
-        ("work/Log.md", 1, "`Wall` in code, the Wall linked."),
+        ("work/Log.md", 1, "Wall in code, the Wall linked."),
     ]
 
 

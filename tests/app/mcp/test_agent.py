@@ -159,7 +159,7 @@ def test_a_note_is_kept(one: Agent, demo: tuple[Path, Path]) -> None:
     ("tool", "arguments", "told"),
     [
         pytest.param("smart_search", {}, "query: Field required", id="missing"),
-        pytest.param("smart_search", {"query": "x", "k": 1}, "k: Extra inputs", id="unknown"),
+        pytest.param("smart_search", {"query": "x", "k": 1}, "k: there is none", id="unknown"),
         pytest.param("smart_search", {"query": "x", "budget": 3}, "budget: ", id="too-small"),
         pytest.param("smart_search", {"query": " "}, "the query is empty", id="empty"),
         pytest.param("smart_search", {"query": "x" * 20_000}, "20,000 characters", id="too-long"),
