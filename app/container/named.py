@@ -73,11 +73,17 @@ def address_of(said: str) -> Address | None:
     """The place that is named by more than a note's name; None where it is a name and no more.
 
     ``Note.md:17-24``, also with `` > Heading`` behind it; ``Note#Heading``, also in the brackets of a
-    link; ``note://…`` and ``obsidian://open?…&file=…``.
+    link; ``note://…`` and ``obsidian://open?…&file=…``. What no file and no heading can hold (a NUL,
+    half of a surrogate pair), as it stands or percent-encoded, is in no address.
     """
     text = said.strip()
-    if len(text) > 4 * LONGEST:
+    if len(text) > 4 * LONGEST or not _can_stand(text):
         return None
+    found = _address_in(text)
+    return found if found is None or _can_stand(found.section or "") else None
+
+
+def _address_in(text: str) -> Address | None:
     if text.startswith("note://"):
         name, _, section = text.removeprefix("note://").partition("#")
         return Address(unquote(name), unquote(section) or None)
@@ -98,7 +104,7 @@ def _notes_named(
     view: Snapshot, catalog: CatalogReads, now: Standing, said: str
 ) -> tuple[str, ...]:
     asked = _without_brackets(said.strip())
-    if not asked or len(asked) > LONGEST or "\0" in asked or not _is_text(asked):
+    if not asked or len(asked) > LONGEST or not _can_stand(asked):
         raise NoteMissing(f"{shown(said)}: no note of this vault")
     for path in (asked, f"{asked}{NOTE_SUFFIX}"):
         if view.chunk_ids_of(path) and now.notes_at([path]):
@@ -126,9 +132,9 @@ def listed(paths: Sequence[str], most: int = 5) -> str:
     return f"{told} and {more} more" if more > 0 else told
 
 
-def _is_text(said: str) -> bool:
-    """Whether it can be encoded: lone halves of surrogate pairs cannot."""
-    return said.encode("utf-8", "replace").decode() == said
+def _can_stand(said: str) -> bool:
+    """Whether a file can hold it: a NUL, or half of a surrogate pair, none can."""
+    return "\0" not in said and said.encode("utf-8", "replace").decode() == said
 
 
 def _without_brackets(said: str) -> str:

@@ -107,6 +107,17 @@ def test_an_address_that_leads_nowhere_says_why(
 
 
 @pytest.mark.parametrize(
+    "section", ["Timeline\0", "Timeline%00", "%00"], ids=["nul", "encoded", "nothing-else"]
+)
+def test_what_no_heading_can_hold_is_in_no_address(opened: VaultHandle, section: str) -> None:
+    address = f"note://Hollin%20Reach#{section}"
+    for tool, given in (("read_note", {"note": address}), ("graph_browse", {"notes": [address]})):
+        failed, said, _ = call(opened, tool, **given)
+        assert failed, tool
+        assert "no note of this vault" in said
+
+
+@pytest.mark.parametrize(
     ("tool", "given"),
     [
         ("smart_search", {"question": "eels", "limit": 2}),
