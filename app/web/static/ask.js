@@ -191,8 +191,11 @@ async function examples(section, nodes) {
     get(`/notes/${node.path.split("/").map(encodeURIComponent).join("/")}`, { mentions: "false" }).catch(() => null)));
   const found = [...new Set(notes.filter(Boolean).map(example).filter(Boolean))].slice(0, EXAMPLES);
   if (!found.length || !section.isConnected) return;
-  section.append(h("ul", { class: "row" }, found.map((text) => h("li", {},
-    h("a", { class: "chip big question", href: `#/ask?${new URLSearchParams({ q: text })}`, "data-nav": true }, text)))));
+  section.append(h("ul", { class: "row" }, found.map((text) => {
+    const href = `#/ask?${new URLSearchParams({ q: text })}`;
+    // Whoever chooses a question of this page asks it.
+    return h("li", {}, h("a", { class: "chip big question", href, "data-nav": true, onclick: () => talks.own(href) }, text));
+  })));
   section.hidden = false;
 }
 
