@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote_plus
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.looks import LOOKS, Look, Opened, asked, assert_accessible, assert_fits
 
@@ -54,7 +54,7 @@ def test_ask(visit: Visit, look: Look) -> None:
     expect(connected).to_contain_text("Context, not evidence.")
     first = connected.locator(".card").first
     expect(first.locator(".via")).to_contain_text("Hollin Reach, line 18, says:")
-    expect(first.locator("blockquote")).to_contain_text("Backwards from the spring tide")
+    expect(first.locator("blockquote")).to_contain_text("The whole timeline slipped once")
     expect(
         page.get_by_role("region", name="Around these notes").locator("a.node.seed")
     ).to_have_count(4)
@@ -72,14 +72,29 @@ def test_the_page_shows_what_python_says(visit: Visit, demo: tuple[Path, Path]) 
     vault, index = demo
     with open_vault(vault, index_dir=index) as opened:
         answer = opened.ask(QUESTION)
-    for cards, told in (
-        (page.locator(".card.source"), answer.sources),
-        (page.locator(".card.connected"), answer.connected_notes),
-    ):
-        addresses = [one.get_attribute("href") for one in cards.locator(".card-title").all()]
-        assert [unquote(str(one)) for one in addresses] == [
-            f"#/note/{one.path}?lines={one.lines[0]}-{one.lines[1]}" for one in told
-        ]
+    # A source that is quoted opens at the sentence, the others at their passage.
+    quoted = {one.marker: one for one in answer.citations if one.quote}
+    assert quoted
+    expected = [
+        _address(one.path, cited.quote_lines or cited.lines, (cited.quote or "")[:600])
+        if (cited := quoted.get(one.marker))
+        else _address(one.path, one.lines)
+        for one in answer.sources
+    ]
+    assert _addresses(page.locator(".card.source")) == expected
+    assert _addresses(page.locator(".card.connected")) == [
+        _address(one.path, one.lines) for one in answer.connected_notes
+    ]
+
+
+def _address(path: str, lines: tuple[int, int], said: str = "") -> str:
+    """Where the title of a card leads."""
+    return f"#/note/{path}?lines={lines[0]}-{lines[1]}" + (f"&say={said}" if said else "")
+
+
+def _addresses(cards: Locator) -> list[str]:
+    titles = cards.locator(".card-title").all()
+    return [unquote_plus(str(one.get_attribute("href"))) for one in titles]
 
 
 def test_an_address_asks_nothing_by_itself(visit: Visit) -> None:
