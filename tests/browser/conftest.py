@@ -66,8 +66,10 @@ def site(demo: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> I
     home = tmp_path_factory.mktemp("home")
     with notehop_serve(*demo, HOME=str(home)) as (url, process):
         yield url
-    assert process.stderr is not None
-    assert "Traceback" not in process.stderr.read()
+        process.terminate()
+        assert process.stderr is not None
+        said = process.stderr.read()  # up to its end; behind the block the pipe is closed
+    assert "Traceback" not in said
 
 
 @pytest.fixture
