@@ -62,7 +62,10 @@ def test_the_share_of_a_question_goes_by_rarity() -> None:
     assert coverage((), {"gate": 1}) == 0.0
 
 
-def test_the_background_is_the_likeness_of_passages_of_different_notes() -> None:
+def test_the_background_is_the_likeness_of_passages_of_different_notes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("notehop.app.retrieval.background.FEWEST_NOTES", 1)
     index = FakeIndex().add("A.md", 0, 1).add("B.md", 60).add("C.md", 90)
     background = background_of(index)
     alike = sorted(map(cosine, (60, 59, 90, 89, 30)))
