@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import tarfile
 from contextlib import closing
@@ -22,8 +23,12 @@ KEPT = Path(__file__).with_name("index-0.1.0.tar.gz")
 
 
 @pytest.fixture
-def where(tmp_path: Path) -> tuple[Path, Path]:
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """The vault and its index, which says that it is of this folder."""
+    # Commands run in this process before have left handlers that write where nothing is open.
+    root = logging.getLogger()
+    alive = [one for one in root.handlers if not getattr(getattr(one, "stream", None), "closed", 0)]
+    monkeypatch.setattr(root, "handlers", alive)
     with tarfile.open(KEPT) as kept:
         kept.extractall(tmp_path, filter="data")
     vault = tmp_path / "My vault"
@@ -53,7 +58,7 @@ def test_a_command_says_what_to_do(where: tuple[Path, Path], command: list[str])
     options = ["--vault", str(where[0]), "--index-dir", str(where[1])]
     done = CliRunner().invoke(app, [*command, *options])
     assert done.exit_code in (0, 1), done.output
-    assert "Traceback" not in done.output.split("--- Logging error ---")[0]
+    assert "Traceback" not in done.output
     assert "unexpected" not in done.output
     if done.exit_code == 1:
         assert "notehop index --rebuild" in done.output

@@ -62,16 +62,16 @@ def test_the_share_of_a_question_goes_by_rarity() -> None:
     assert coverage((), {"gate": 1}) == 0.0
 
 
-def test_the_background_is_the_likeness_of_passages_of_different_notes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("notehop.app.retrieval.background.FEWEST_NOTES", 1)
-    index = FakeIndex().add("A.md", 0, 1).add("B.md", 60).add("C.md", 90)
+def test_the_background_is_the_likeness_of_passages_of_different_notes() -> None:
+    index = FakeIndex().add("A.md", 0, 1)
+    angles = [(0, 0), (0, 1), *((note, 10 * note + 5) for note in range(1, 8))]
+    for note, angle in angles[2:]:
+        index.add(f"{note}.md", angle)
     background = background_of(index)
-    alike = sorted(map(cosine, (60, 59, 90, 89, 30)))
+    alike = sorted(cosine(far - near) for a, near in angles for b, far in angles if a < b)
     assert background.likeness.tolist() == pytest.approx(alike, abs=1e-6)
-    assert background.share_below(cosine(60) + 1e-3) == pytest.approx(3 / 5)
-    assert background.bar == pytest.approx(cosine(59), abs=1e-6)
+    assert background.share_below(1.0) == 1.0
+    assert background.share_below(-1.0) == 0.0
     assert background_of(index) is background
 
 
