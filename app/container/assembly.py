@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.container.narrowing import Narrowed, newest
@@ -29,7 +30,7 @@ from notehop.app.retrieval.current_view import CurrentView
 from notehop.app.retrieval.expansion import preset
 from notehop.app.retrieval.filters.allowed import Allowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.fusion import DISPATCH, FusionRetriever
+from notehop.app.retrieval.fusion import DISPATCH, WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
 from notehop.app.retrieval.index_view import IndexView, ViewSource
 from notehop.app.retrieval.intents import Reading
@@ -135,7 +136,7 @@ def retrieve(
             left_out=templates_of(parts.vault, query.query_str),
         )
         retriever = ranking(view, parts, narrowed.allowed, weights, subject)
-        hits = retriever.expanded(query)
+        hits = iter(retriever.retrieve(query))
         share = parts.settings.retrieval.template_share
         query.trace.plan = Plan(
             taken, weights, subject.found, parts.settings.retrieval.rrf_k, share
@@ -156,7 +157,7 @@ def retrieve(
             most=SPARE * around.places if wanted.fill else around.places,
             each_note=wanted.results == "notes",
         )
-    found = around.settled(standing, query)
+    found = around.postprocess_nodes(standing, query_bundle=query)
     if not narrowed.lists:
         with query.trace.timed("relevance"):
             found = _judged(found, query, view, parts.tokenizer)
@@ -223,7 +224,7 @@ def ranking(
     allowed: Allowed | None,
     weights: Weights,
     subject: Subject,
-) -> GraphEnhancedRetriever:
+) -> BaseRetriever:
     """The fused ranking of the signals, widened by the graph as the settings say.
 
     :param allowed: what filters leave, which is all that any signal ranks; None for no filters.
@@ -256,22 +257,27 @@ def ranking(
         "graph": GraphSignal(view, k=settings.rrf_k),
         "recency": RecencySignal(view, clock=parts.clock),
     }
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         signals,
         weights=weights.by_signal,
         deciding=weights.deciding,
         judges=judges,
         k=settings.rrf_k,
+        # What is held back may fall behind any of the others.
+        similarity_top_k=None,
         dispatch=TitleRetriever(view, allowed=allowed, with_text=False)
         if settings.title_dispatch
         else None,
         widening=AliasWidening(view) if settings.alias_expansion else None,
         beside=beside,
     )
+    expansion = preset(settings.expansion)
+    if expansion.notes == 0:
+        return fusion
     return GraphEnhancedRetriever(
         fusion,
         view,
-        expansion=preset(settings.expansion),
+        expansion=expansion,
         weight=settings.expansion_weight,
         allowed=allowed,
         with_text=False,

@@ -40,4 +40,4 @@ def reranked(
     stage = RerankPostprocessor(
         view=view, scorer=scorer, candidates=wanted.candidates, budget_ms=wanted.budget_ms
     )
-    return iter(stage.reranked(list(islice(hits, depth)), query))
+    return iter(stage.postprocess_nodes(list(islice(hits, depth)), query_bundle=query))

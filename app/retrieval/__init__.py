@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from notehop.app.retrieval.cross_encoder import CrossEncoderScorer
     from notehop.app.retrieval.expansion import PRESETS, Expansion, preset
     from notehop.app.retrieval.freshness import FreshnessPostprocessor
-    from notehop.app.retrieval.fusion import FusionRetriever
+    from notehop.app.retrieval.fusion import WeightedFusionRetriever
     from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever
     from notehop.app.retrieval.index_view import IndexView
     from notehop.app.retrieval.reciprocal_rank import Fused, fuse
@@ -32,7 +32,6 @@ __all__ = [
     "Expansion",
     "FreshnessPostprocessor",
     "Fused",
-    "FusionRetriever",
     "GraphEnhancedRetriever",
     "IndexView",
     "LexicalRetriever",
@@ -41,6 +40,7 @@ __all__ = [
     "TitleRetriever",
     "Trace",
     "TracedQuery",
+    "WeightedFusionRetriever",
     "fuse",
     "preset",
 ]
@@ -53,7 +53,7 @@ _HOMES = {
     "Expansion": "notehop.app.retrieval.expansion",
     "FreshnessPostprocessor": "notehop.app.retrieval.freshness",
     "Fused": "notehop.app.retrieval.reciprocal_rank",
-    "FusionRetriever": "notehop.app.retrieval.fusion",
+    "WeightedFusionRetriever": "notehop.app.retrieval.fusion",
     "GraphEnhancedRetriever": "notehop.app.retrieval.graph_retriever",
     "IndexView": "notehop.app.retrieval.index_view",
     "LexicalRetriever": "notehop.app.retrieval.signals.lexical",

@@ -89,12 +89,6 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return self.settled(nodes, query_bundle)
-
-    def settled(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        """Do as ``postprocess_nodes``, without LlamaIndex's events."""
         trace = trace_of(query_bundle)
         with trace.timed(STAGE):
             view = view_for(query_bundle, self.view)

@@ -6,28 +6,29 @@ Touches: index and model, through the retrievers it is given.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from typing import Any
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
-from llama_index.core.retrievers.fusion_retriever import FUSION_MODES, QUERY_GEN_PROMPT
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.index_view import Hits
 from notehop.app.retrieval.reciprocal_rank import Fused, fuse, fusing
 from notehop.app.retrieval.signals.candidates import CandidateSignal, PreparedSignal
 from notehop.app.retrieval.signals.signal import SignalRetriever
-from notehop.app.retrieval.trace import Trace, trace_of, traced
+from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, traced
 from notehop.app.retrieval.votes import Candidates, Found, Nodes, Votes, hit_of
 from notehop.app.retrieval.widening import AliasWidening
 from notehop.config.errors import UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.stores.model import ChunkId
 
-__all__ = ["DISPATCH", "Fused", "FusionRetriever", "fuse"]
+__all__ = ["DISPATCH", "Fused", "WeightedFusionRetriever", "fuse"]
 
 EXPANSION = "expansion"
 """The name under which the vote of notes that are linked with the best ones stands there."""
@@ -39,7 +40,7 @@ DISPATCH = "title"
 """The name under which the dispatched notes stand in a hit's record."""
 
 
-class FusionRetriever(QueryFusionRetriever):
+class WeightedFusionRetriever(QueryFusionRetriever):
     """Fuses retrievers by weighted reciprocal rank (see :func:`fuse`).
 
     Differs from its base class in that weights count, twins in two notes stay two hits, nodes of
@@ -59,7 +60,7 @@ class FusionRetriever(QueryFusionRetriever):
         weights: Mapping[str, float] | None = None,
         judges: Mapping[str, CandidateSignal] | None = None,
         k: int = 60,
-        similarity_top_k: int = 100,
+        similarity_top_k: int | None = 100,
         dispatch: BaseRetriever | None = None,
         deciding: Collection[str] = (),
         widening: AliasWidening | None = None,
@@ -73,7 +74,7 @@ class FusionRetriever(QueryFusionRetriever):
             is not run.
         :param judges: signal name -> what ranks, or adds to, what the retrievers found.
         :param k: rank offset of the fusion, in ranks.
-        :param similarity_top_k: how many fused hits at most.
+        :param similarity_top_k: how many fused hits at most; None for all.
         :param dispatch: finds what the query names exactly; its hits stand before all others.
         :param deciding: signals whose hits no rerank moves: they have ``metadata["decided_by"]``.
         :param widening: adds to the query of one signal what another found; None leaves it.
@@ -93,56 +94,85 @@ class FusionRetriever(QueryFusionRetriever):
         self._deciding = frozenset(deciding)
         self._widening = widening
         self._beside = beside or Beside(0)
-        # Not the constructor of the base class, which looks for LangChain each time and finds it
-        # nowhere; these are what it would set.
+        # The constructor of the base class looks for LangChain, which takes longer than a signal:
+        # what it sets is taken over from one that was made before.
+        vars(self).update(_of_the_base())
         BaseRetriever.__init__(self, callback_manager=callback_manager)
-        self.num_queries = 1
-        self.query_gen_prompt = QUERY_GEN_PROMPT
-        self.similarity_top_k = similarity_top_k
-        self.mode = FUSION_MODES.RECIPROCAL_RANK
-        self.use_async = False
         self._retrievers = list(self._signals.values())
         total = sum(self._weights[name] for name in self._signals)
         self._retriever_weights = [self._weights[name] / total for name in self._signals]
-        self._llm = _no_llm()
+        # None returns all of the ranking.
+        self.similarity_top_k = similarity_top_k or sys.maxsize
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         query = traced(query_bundle, kept=False)
-        return self.shown(self.fused(query), query)
+        return self.filled(super()._retrieve(query), query)
 
-    def shown(self, hits: Iterable[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        """The first of the hits, filled if any of the signals is to give text."""
-        found = list(islice(hits, self.similarity_top_k))
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+    def _run_sync_queries(self, queries: list[QueryBundle]) -> Votes:  # type: ignore[override]
+        """Ask the signals, and the judges about what they found."""
+        [query] = queries
+        return self.votes(query)
+
+    def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
+        """Return all that was found, best first, by weighted reciprocal rank; without text."""
+        own = {**self._weights, EXPANSION: results.expansion}
+        weights = own | {DISPATCH: self._dispatch_weight(results, sum(own.values()))}
+        # In the order of the signals, whichever answered first.
+        rankings = {name: results.rankings[name] for name in weights if name in results.rankings}
+        fused = fusing(rankings, weights, self._k)
+        return [hit_of(one, results, weights, self._deciding) for one in fused]
+
+    def expanded(self, query: TracedQuery, expand: Expand, weight: float) -> list[NodeWithScore]:
+        """Rank as ``retrieve``, with more candidates.
+
+        :param expand: brings them; the signals score them like their own, and the judges are shown
+            them. Its ranking votes with ``weight``.
+        """
+        found = self._reciprocal_rerank_fusion(self.votes(query, expand, weight))
+        return self.filled(found[: self.similarity_top_k], query)
+
+    def filled(self, hits: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
+        """The hits with text, if any of the signals is to give it."""
         ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
         whole = next((one for one in ours if one.with_text), None)
-        return found if whole is None else whole.fill(found, query)
+        return hits if whole is None else whole.fill(hits, query)
 
-    def fused(
-        self, query_bundle: QueryBundle, expand: Expand | None = None, weight: float = 0.0
-    ) -> Iterator[NodeWithScore]:
-        """Rank as ``retrieve``, for a stage around this one: without LlamaIndex's events.
+    def votes(self, query: QueryBundle, expand: Expand | None = None, weight: float = 0.0) -> Votes:
+        """Ask the signals and the judges.
 
-        The signals are asked at once. The hits come without end but that of the ranking, and
-        without text; each is made when it is taken, for most never are.
-
-        :param expand: brings more candidates, which the signals score like their own and the judges
-            are shown; its ranking votes with ``weight``.
+        :param expand: as of :meth:`expanded`, with its ``weight``.
+        :raises Exception: what the first of the signals raised, if none of them answered.
         """
-        trace = trace_of(query_bundle)
-        votes = Votes()
+        trace = trace_of(query)
+        votes = Votes(expansion=weight)
         first, last = self._waves()
         outside = {name: one for name, one in first.items() if _is_outside(one)}
         others = {name: one for name, one in first.items() if name not in outside}
 
         def ask_others() -> None:
-            self._ask(others, query_bundle, trace, votes)
+            self._ask(others, query, trace, votes)
             self._prepare(trace, votes)
 
         with self._beside.begun(ask_others) as rest:
-            self._ask(outside, query_bundle, trace, votes)
+            self._ask(outside, query, trace, votes)
             rest()
-        self._ask(last, query_bundle, trace, votes)
-        return self._outcome(votes, query_bundle, trace, expand, weight)
+        self._ask(last, query, trace, votes)
+        answered = [name for name in self._signals if name in votes.rankings]
+        if not answered:
+            raise next(iter(self._failures(votes).values()))
+        if expand is not None:
+            self._expand(votes, query, expand)
+        self._judge(votes, query, trace)
+        for name, failure in self._failures(votes).items():
+            trace.warn(
+                f"the {name} signal failed and did not vote ({type(failure).__name__}: {failure}); "
+                f"the ranking is that of: {', '.join(answered)}"
+            )
+        trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.rankings.items())})
+        return votes
 
     def _ask(
         self,
@@ -173,33 +203,6 @@ class FusionRetriever(QueryFusionRetriever):
                 except Exception as exc:  # noqa: BLE001 - as any signal; kept, never swallowed
                     votes.failures[name] = exc
 
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query = traced(query_bundle, kept=False)
-        return self.shown(await self.afused(query), query)
-
-    async def afused(
-        self, query_bundle: QueryBundle, expand: Expand | None = None, weight: float = 0.0
-    ) -> Iterator[NodeWithScore]:
-        """Do as :meth:`fused`."""
-        trace = trace_of(query_bundle)
-        votes = Votes()
-
-        async def run(name: str, retriever: BaseRetriever) -> None:
-            query = self._query_for(name, query_bundle, votes)
-            with trace.timed(name):
-                votes.add(name, await _aask(retriever, query))
-
-        for wave in self._waves():
-            runs = [run(name, retriever) for name, retriever in wave.items()]
-            for name, result in zip(
-                wave, await asyncio.gather(*runs, return_exceptions=True), strict=True
-            ):
-                if isinstance(result, UsageError) or not isinstance(result, Exception | None):
-                    raise result
-                if result is not None:
-                    votes.failures[name] = result
-        return self._outcome(votes, query_bundle, trace, expand, weight)
-
     def _waves(self) -> tuple[dict[str, BaseRetriever], dict[str, BaseRetriever]]:
         """Return the retrievers in the order they must run: a widened one after its source."""
         last = {} if self._widening is None else {self._widening.target}
@@ -213,35 +216,6 @@ class FusionRetriever(QueryFusionRetriever):
         if widening is None or signal != widening.target:
             return query
         return widening.widened(query, votes.rankings.get(widening.source, ()))
-
-    def _outcome(
-        self,
-        votes: Votes,
-        query: QueryBundle,
-        trace: Trace,
-        expand: Expand | None,
-        weight: float,
-    ) -> Iterator[NodeWithScore]:
-        answered = [name for name in self._signals if name in votes.rankings]
-        if not answered:
-            raise next(iter(self._failures(votes).values()))
-        if expand is not None:
-            self._expand(votes, query, expand)
-        self._judge(votes, query, trace)
-        for name, failure in self._failures(votes).items():
-            trace.warn(
-                f"the {name} signal failed and did not vote ({type(failure).__name__}: {failure}); "
-                f"the ranking is that of: {', '.join(answered)}"
-            )
-        trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.rankings.items())})
-        own = self._weights if expand is None else {**self._weights, EXPANSION: weight}
-        weights = own | {DISPATCH: self._dispatch_weight(votes, sum(own.values()))}
-        # In the order of the signals, whichever answered first.
-        rankings = {name: votes.rankings[name] for name in weights if name in votes.rankings}
-        return (
-            hit_of(one, votes, weights, self._deciding)
-            for one in fusing(rankings, weights, self._k)
-        )
 
     def _failures(self, votes: Votes) -> dict[str, Exception]:
         """What failed, in the order of the signals, whichever failed first."""
@@ -299,16 +273,18 @@ def _ask(retriever: BaseRetriever, query: QueryBundle) -> Found:
     return Nodes(retriever.retrieve(query))
 
 
-async def _aask(retriever: BaseRetriever, query: QueryBundle) -> Found:
-    if isinstance(retriever, SignalRetriever):
-        return await retriever.arank(query)
-    return Nodes(await retriever.aretrieve(query))
-
-
 @cache
-def _no_llm() -> MockLLM:
-    """The base class has a language model even where it asks none; making one takes 0.1 ms."""
-    return MockLLM()
+def _of_the_base() -> Mapping[str, Any]:
+    """What the constructor of the base class sets, for one query and no language model."""
+    base = QueryFusionRetriever(
+        [],
+        llm=MockLLM(),
+        mode=FUSION_MODES.RECIPROCAL_RANK,
+        num_queries=1,
+        use_async=False,
+        retriever_weights=[1.0],
+    )
+    return vars(base)
 
 
 def _check(
@@ -317,7 +293,7 @@ def _check(
     weights: Mapping[str, float] | None,
     widening: AliasWidening | None,
     k: int,
-    similarity_top_k: int,
+    similarity_top_k: int | None,
 ) -> None:
     names = ", ".join((*retrievers, *judges)) or "none"
     if DISPATCH in retrievers or DISPATCH in judges:
@@ -340,5 +316,5 @@ def _check(
             f"the signals are: {names}"
         )
     for name, value in (("k", k), ("similarity_top_k", similarity_top_k)):
-        if value < 1:
+        if value is not None and value < 1:
             raise ValueError(f"{name} is {value}; it must be at least 1")

@@ -5,6 +5,7 @@ Touches: index.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -17,7 +18,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from notehop.app.retrieval.connected_links import Source
 from notehop.app.retrieval.expansion import PRESETS, VOTE, Expansion
 from notehop.app.retrieval.filters.allowed import Allowed, among
-from notehop.app.retrieval.fusion import EXPANSION, FusionRetriever
+from notehop.app.retrieval.fusion import EXPANSION, WeightedFusionRetriever
 from notehop.app.retrieval.hit_places import NONE_KNOWN, places_of
 from notehop.app.retrieval.index_view import Hits, IndexView, ViewSource
 from notehop.app.retrieval.neighbours import Neighbour, neighbours_of
@@ -42,7 +43,7 @@ class GraphEnhancedRetriever(BaseRetriever):
     """Wraps a retriever of chunks and adds neighbours of its best notes to its candidates.
 
     A link to a heading or block brings the chunk it names, a link without one the target's chunk
-    nearest to the query, a backlink the chunk that holds it. Around a :class:`FusionRetriever` the
+    nearest to the query, a backlink the chunk that holds it. Around a :class:`WeightedFusionRetriever` the
     neighbours are scored by its signals like all candidates, and their own ranking has a vote of
     ``weight``: they stand where the votes put them. Around any other retriever they stand below its
     hits. Hits that only a link brought carry ``metadata["expanded_from"]``; the query's trace
@@ -83,34 +84,15 @@ class GraphEnhancedRetriever(BaseRetriever):
         self._clock = clock
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query_bundle = traced(query_bundle, kept=False)
+        query = traced(query_bundle, kept=False)
         inner = self._retriever
-        if isinstance(inner, FusionRetriever):
-            return inner.shown(self._around(inner, query_bundle), query_bundle)
-        return self._below(inner.retrieve(query_bundle), query_bundle)
+        if self._expansion.notes and isinstance(inner, WeightedFusionRetriever):
+            joining = _Joining(self, query)
+            return joining.marked(inner.expanded(query, joining.hits, self._weight))
+        return self._below(inner.retrieve(query), query)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query_bundle = traced(query_bundle, kept=False)
-        inner = self._retriever
-        if isinstance(inner, FusionRetriever) and self._expansion.notes:
-            joining = _Joining(self, query_bundle)
-            hits = await inner.afused(query_bundle, joining.hits, self._weight)
-            return inner.shown(joining.marked(hits), query_bundle)
-        return self._below(await inner.aretrieve(query_bundle), query_bundle)
-
-    def expanded(self, query_bundle: QueryBundle) -> Iterator[NodeWithScore]:
-        """Rank as ``retrieve``, for a stage around this one, which takes what it needs; see
-        :meth:`notehop.app.retrieval.fusion.FusionRetriever.fused`."""
-        inner = self._retriever
-        if isinstance(inner, FusionRetriever):
-            return self._around(inner, query_bundle)
-        return iter(self._below(inner.retrieve(query_bundle), query_bundle))
-
-    def _around(self, inner: FusionRetriever, query: QueryBundle) -> Iterator[NodeWithScore]:
-        if self._expansion.notes == 0:
-            return inner.fused(query)
-        joining = _Joining(self, query)
-        return joining.marked(inner.fused(query, joining.hits, self._weight))
+        return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def joining(
         self, query: QueryBundle, candidates: Sequence[ChunkId]
@@ -183,16 +165,14 @@ class _Joining:
         self._new = {one.chunk_id: one for one in joining if one.chunk_id in new}
         return [(one.chunk_id, one.score) for one in joining]
 
-    def marked(self, hits: Iterator[NodeWithScore]) -> Iterator[NodeWithScore]:
-        """Yield the hits; those that only a link brought say which."""
-        for hit in hits:
-            new = self._new.get(hit.node.node_id)
-            if new is None:
-                yield hit
-            else:
-                yield NodeWithScore(
-                    node=noted(hit.node, **{EXPANDED: new.record()}), score=hit.score
-                )
+    def marked(self, hits: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return the hits; those that only a link brought say which."""
+        return [
+            NodeWithScore(node=noted(hit.node, **{EXPANDED: new.record()}), score=hit.score)
+            if (new := self._new.get(hit.node.node_id))
+            else hit
+            for hit in hits
+        ]
 
 
 def count_expanded(hits: Iterator[NodeWithScore], query: QueryBundle) -> Iterator[NodeWithScore]:

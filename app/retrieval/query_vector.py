@@ -32,14 +32,6 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorRow
     return _kept(query, embed_model.get_agg_embedding_from_queries(texts))
 
 
-async def aquery_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorRows) -> Vector:
-    """Do as :func:`query_vector`, through the asynchronous door of the model."""
-    known = known_vector(query, rows)
-    if known is not None:
-        return known
-    return _kept(query, await embed_model.aget_agg_embedding_from_queries(_texts(query)))
-
-
 def known_vector(query: QueryBundle, rows: VectorRows) -> Vector | None:
     """Return the vector of the query, length 1, if it has one; None if it is to be made.
 

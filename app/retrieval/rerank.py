@@ -56,10 +56,7 @@ class RerankPostprocessor(VaultPostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             raise ValueError("a rerank needs the query; hand it in as query_bundle")
-        return self.reranked(nodes, query_bundle)
-
-    def reranked(self, nodes: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        """Do as ``postprocess_nodes``, without LlamaIndex's events."""
+        query = query_bundle
         trace = trace_of(query)
         head = nodes[: self.candidates]
         texts = _texts(view_for(query, self.view), head)

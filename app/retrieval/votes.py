@@ -29,12 +29,16 @@ Found: TypeAlias = Hits | Nodes
 
 @dataclass(slots=True)
 class Votes:
-    """What the signals said: rankings and scores, and the nodes of retrievers not ours."""
+    """What the signals said: rankings and scores, and the nodes of retrievers not ours.
+
+    ``expansion`` is the weight of the ranking of notes that are linked with the best ones.
+    """
 
     rankings: dict[str, list[ChunkId]] = field(default_factory=dict)
     scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
     nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
+    expansion: float = 0.0
 
     def add(self, signal: str, found: Found) -> None:
         """Add what a signal found; hits without a score match nothing and are left out."""

@@ -21,7 +21,6 @@ from tests.support.notes import write_notes
 from tests.support.product import (
     ConnectedNotesPostprocessor,
     FreshnessPostprocessor,
-    FusionRetriever,
     GraphEnhancedRetriever,
     IndexLayout,
     LexicalRetriever,
@@ -30,6 +29,7 @@ from tests.support.product import (
     SemanticRetriever,
     Tokenizer,
     VaultHandle,
+    WeightedFusionRetriever,
     passages,
     preset,
     update_index,
@@ -67,7 +67,7 @@ def vault(folders: tuple[Path, Path]) -> Iterator[VaultHandle]:
 def assembled(reader: Reader, model: BaseEmbedding, vault: Path) -> RetrieverQueryEngine:
     """The example of docs/retrieval.md."""
     index = reader.snapshot
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {
             "semantic": SemanticRetriever(index, model),
             "lexical": LexicalRetriever(index, Tokenizer("en")),

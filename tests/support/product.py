@@ -136,7 +136,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.filters.resolve": "chunks_left EVERY_NOTE notes_left",
     "notehop.app.retrieval.filters.syntax": "read Written",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
-    "notehop.app.retrieval.fusion": "FusionRetriever",
+    "notehop.app.retrieval.fusion": "WeightedFusionRetriever",
     "notehop.app.retrieval.graph_retriever": "count_expanded GraphEnhancedRetriever",
     "notehop.app.retrieval.intent_rules": "INTENTS Rule RULES",
     "notehop.app.retrieval.intents": "about names_of read=intents_read",

@@ -89,9 +89,6 @@ class LexicalRetriever(SignalRetriever):
         bm25 = bm25_retriever(ranking, self._tokenizer, _light, self._top_k)
         return self._nodes(bm25.retrieve(query_bundle), query_bundle)
 
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._retrieve(query_bundle)
-
 
 def _light(chunk_id: ChunkId) -> TextNode:
     return light_node(chunk_id)

@@ -14,7 +14,7 @@ from llama_index.core.schema import QueryBundle
 
 from notehop.app.retrieval.filters.allowed import Allowed, ranked
 from notehop.app.retrieval.index_view import Hits, IndexView, Vector, ViewSource
-from notehop.app.retrieval.query_vector import aquery_vector, query_vector
+from notehop.app.retrieval.query_vector import query_vector
 from notehop.app.retrieval.signals.signal import SignalRetriever, checked_top_k
 from notehop.indexing.beside import Beside
 from notehop.indexing.stores.model import ChunkId
@@ -59,10 +59,6 @@ class SemanticRetriever(SignalRetriever):
     def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
         rows = view.chunk_vectors
         return rows.top(query_vector(query, self._embed_model, rows), len(ids), ids)
-
-    async def _arank(self, view: IndexView, query: QueryBundle) -> Hits:
-        rows = view.chunk_vectors
-        return self._near(view, await aquery_vector(query, self._embed_model, rows))
 
     def _near(self, view: IndexView, vector: Vector) -> Hits:
         top = partial(view.chunk_vectors.top, vector, beside=self._beside)

@@ -5,6 +5,7 @@ Touches: index.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
@@ -50,10 +51,6 @@ class SignalRetriever(BaseRetriever):
         # as much as the ranking.
         raise NotImplementedError
 
-    async def _arank(self, view: IndexView, query: QueryBundle) -> Hits:
-        """Do as :meth:`_rank`; for signals that have something to wait for."""
-        return self._rank(view, query)
-
     def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
         """Return these chunks with their score, best first."""
         raise NotImplementedError
@@ -67,10 +64,6 @@ class SignalRetriever(BaseRetriever):
         """Return the chunks that match with their score, above 0; best first, ties by id."""
         return _matching(self._rank(view_for(query, self._source), query))
 
-    async def arank(self, query: QueryBundle) -> Hits:
-        """Do as :meth:`rank`."""
-        return _matching(await self._arank(view_for(query, self._source), query))
-
     def fill(self, hits: Sequence[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
         """Return hits of this query with text and metadata."""
         return fill(hits, view_for(query, self._source))
@@ -79,7 +72,8 @@ class SignalRetriever(BaseRetriever):
         return self._nodes(light_hits(self.rank(query_bundle)), query_bundle)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._nodes(light_hits(await self.arank(query_bundle)), query_bundle)
+        # Nothing here waits but for the processor and the disk: a thread keeps the loop free.
+        return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _nodes(self, hits: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
         return self.fill(hits, query) if self.with_text else hits

@@ -14,11 +14,11 @@ from tests.support.fake_index import Broken, FakeIndex, Listed, ids
 from tests.support.product import (
     AliasWidening,
     Beside,
-    FusionRetriever,
     ModelError,
     QueryError,
     TitleRetriever,
     TracedQuery,
+    WeightedFusionRetriever,
 )
 
 
@@ -37,15 +37,15 @@ def ask(request):
 
 def test_weights_decide(ask):
     signals = {"semantic": Listed(("a", 0.9)), "lexical": Listed(("b", 12.0))}
-    even = FusionRetriever(signals)
+    even = WeightedFusionRetriever(signals)
     assert ids(ask(even, "?")) == ["a", "b"]
-    lexical = FusionRetriever(signals, weights={"semantic": 1, "lexical": 100})
+    lexical = WeightedFusionRetriever(signals, weights={"semantic": 1, "lexical": 100})
     assert ids(ask(lexical, "?")) == ["b", "a"]
 
 
 def test_a_signal_without_weight_is_not_run(ask):
     idle = Listed(("b", 1.0))
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"semantic": Listed(("a", 0.9)), "lexical": idle}, weights={"semantic": 1, "lexical": 0}
     )
     assert ids(ask(fusion, "?")) == ["a"]
@@ -53,7 +53,7 @@ def test_a_signal_without_weight_is_not_run(ask):
 
 
 def test_every_hit_keeps_rank_and_score_of_each_signal(ask):
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"semantic": Listed(("a", 0.9), ("b", 0.8)), "lexical": Listed(("b", 12.0))},
         weights={"semantic": 1.0, "lexical": 0.5},
     )
@@ -69,7 +69,7 @@ def test_every_hit_keeps_rank_and_score_of_each_signal(ask):
 def test_nodes_of_the_signals_are_not_changed(ask):
     signal = Listed(("a", 0.9))
     before = signal.nodes["a"].hash
-    hit = ask(FusionRetriever({"semantic": signal}), "?")[0]
+    hit = ask(WeightedFusionRetriever({"semantic": signal}), "?")[0]
     assert hit.node is not signal.nodes["a"]
     assert signal.nodes["a"].metadata == {}
     assert signal.nodes["a"].hash == before
@@ -80,34 +80,36 @@ def test_twins_in_two_notes_stay_two_hits(ask):
         "semantic": Listed(("a", 0.9), ("b", 0.9), text="Same words."),
         "lexical": Listed(("b", 2.0), text="Same words."),
     }
-    assert ids(ask(FusionRetriever(signals), "?")) == ["b", "a"]
+    assert ids(ask(WeightedFusionRetriever(signals), "?")) == ["b", "a"]
 
 
 def test_hits_without_a_score_do_not_vote(ask):
-    fusion = FusionRetriever({"s": Listed(("a", None), ("b", float("nan")), ("c", 0.1))})
+    fusion = WeightedFusionRetriever({"s": Listed(("a", None), ("b", float("nan")), ("c", 0.1))})
     found = ask(fusion, "?")
     assert ids(found) == ["c"]
     assert found[0].node.metadata["signals"]["s"]["rank"] == 1
 
 
 def test_a_ranking_is_by_score_then_id_whatever_order_it_comes_in(ask):
-    fusion = FusionRetriever({"s": Listed(("c", 0.1), ("b", 0.5), ("a", 0.5))})
+    fusion = WeightedFusionRetriever({"s": Listed(("c", 0.1), ("b", 0.5), ("a", 0.5))})
     assert ids(ask(fusion, "?")) == ["a", "b", "c"]
 
 
 def test_as_many_as_asked_for(ask):
-    fusion = FusionRetriever({"s": Listed(("a", 0.3), ("b", 0.2))}, similarity_top_k=1)
+    fusion = WeightedFusionRetriever({"s": Listed(("a", 0.3), ("b", 0.2))}, similarity_top_k=1)
     assert ids(ask(fusion, "?")) == ["a"]
 
 
 def test_k_is_used(ask):
-    fusion = FusionRetriever({"s": Listed(("a", 0.3))}, k=9)
+    fusion = WeightedFusionRetriever({"s": Listed(("a", 0.3))}, k=9)
     assert ask(fusion, "?")[0].score == pytest.approx(1 / 10)
 
 
 def test_one_failing_signal_is_told_and_the_others_vote(ask):
     query = TracedQuery("?")
-    fusion = FusionRetriever({"semantic": Broken(RuntimeError("no")), "lexical": Listed(("a", 1))})
+    fusion = WeightedFusionRetriever(
+        {"semantic": Broken(RuntimeError("no")), "lexical": Listed(("a", 1))}
+    )
     assert ids(ask(fusion, query)) == ["a"]
     assert query.trace.warnings == [
         "the semantic signal failed and did not vote (RuntimeError: no); "
@@ -116,13 +118,15 @@ def test_one_failing_signal_is_told_and_the_others_vote(ask):
 
 
 def test_a_warning_that_nobody_keeps_is_logged(ask, caplog):
-    fusion = FusionRetriever({"semantic": Broken(RuntimeError("no")), "lexical": Listed(("a", 1))})
+    fusion = WeightedFusionRetriever(
+        {"semantic": Broken(RuntimeError("no")), "lexical": Listed(("a", 1))}
+    )
     ask(fusion, QueryBundle("?"))
     assert "the semantic signal failed" in caplog.text
 
 
 def test_when_all_fail_the_first_error_is_raised(ask):
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"semantic": Broken(ModelError("no weights")), "lexical": Broken(RuntimeError("no"))}
     )
     with pytest.raises(ModelError, match="no weights"):
@@ -130,7 +134,7 @@ def test_when_all_fail_the_first_error_is_raised(ask):
 
 
 def test_a_query_that_cannot_be_run_is_no_failing_signal(ask):
-    fusion = FusionRetriever({"semantic": Broken(QueryError("empty")), "lexical": Listed()})
+    fusion = WeightedFusionRetriever({"semantic": Broken(QueryError("empty")), "lexical": Listed()})
     with pytest.raises(QueryError, match="empty"):
         ask(fusion, "?")
 
@@ -172,9 +176,9 @@ def test_others_are_asked_while_one_computes_outside(beside):
     asked = threading.Event()
     signals = {"semantic": Outside(asked), "lexical": Told(asked, ("b", 3.0), ("a", 2.0))}
     query = TracedQuery("?")
-    found = FusionRetriever(signals, beside=beside).retrieve(query)
+    found = WeightedFusionRetriever(signals, beside=beside).retrieve(query)
     assert query.trace.warnings == []
-    plain = FusionRetriever(signals).retrieve("?")
+    plain = WeightedFusionRetriever(signals).retrieve("?")
     assert [(one.node_id, one.score) for one in found] == [
         (one.node_id, one.score) for one in plain
     ]
@@ -191,7 +195,7 @@ def test_failures_there_are_told_in_the_order_of_the_signals(beside):
         "semantic": Outside(asked),
         "second": Broken(RuntimeError("two")),
     }
-    assert ids(FusionRetriever(signals, beside=beside).retrieve(query)) == ["a"]
+    assert ids(WeightedFusionRetriever(signals, beside=beside).retrieve(query)) == ["a"]
     assert [told.split()[1] for told in query.trace.warnings] == ["first", "second"]
 
 
@@ -200,7 +204,7 @@ def test_a_query_that_cannot_be_run_ends_there_too(beside):
     asked.set()
     signals = {"semantic": Outside(asked), "lexical": Broken(QueryError("empty"))}
     with pytest.raises(QueryError, match="empty"):
-        FusionRetriever(signals, beside=beside).retrieve("?")
+        WeightedFusionRetriever(signals, beside=beside).retrieve("?")
 
 
 class Slow(TitleRetriever):
@@ -222,20 +226,22 @@ def test_what_is_widened_waits_for_its_source_there_too(beside):
     lexical = Told(early, ("A.md:0", 1.0))
     index = FakeIndex().add("A.md", 0, aliases=("Nordlicht",))
     signals = {"semantic": Slow(early), "lexical": lexical}
-    FusionRetriever(signals, widening=AliasWidening(index), beside=beside).retrieve("ship date")
+    WeightedFusionRetriever(signals, widening=AliasWidening(index), beside=beside).retrieve(
+        "ship date"
+    )
     assert lexical.queries == ["ship date Nordlicht"]
 
 
 def test_no_language_model_is_resolved(monkeypatch):
     monkeypatch.setattr(Settings, "_llm", None)
-    fusion = FusionRetriever({"s": Listed(("a", 1.0))})
+    fusion = WeightedFusionRetriever({"s": Listed(("a", 1.0))})
     assert isinstance(fusion._llm, MockLLM)
     assert Settings._llm is None
 
 
 def test_it_tells_how_many_each_signal_found_and_how_long_it_took(ask):
     query = TracedQuery("?")
-    ask(FusionRetriever({"s": Listed(("a", 1.0)), "l": Listed()}), query)
+    ask(WeightedFusionRetriever({"s": Listed(("a", 1.0)), "l": Listed()}), query)
     assert query.trace.counts["fusion"] == {"s": 1, "l": 0}
     assert set(query.trace.timings_ms) == {"s", "l"}
 
@@ -243,7 +249,7 @@ def test_it_tells_how_many_each_signal_found_and_how_long_it_took(ask):
 @pytest.mark.parametrize("name", ["Aurora", "  aURORA ", "Nordlicht"])
 def test_a_note_named_by_the_query_ranks_first(ask, name):
     index = FakeIndex().add("Aurora.md", 10, 20, aliases=("Nordlicht",)).add("B.md", 1)
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"s": Listed(("B.md:0", 1.0), ("Aurora.md:1", 0.9)), "l": Listed(("B.md:0", 7.0))},
         dispatch=TitleRetriever(index, with_text=False),
     )
@@ -255,7 +261,7 @@ def test_all_notes_of_that_name_come_before_the_rest(ask):
     index = FakeIndex()
     for folder in "abcdefgh":
         index.add(f"{folder}/Roadmap.md", 10)
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"s": Listed(("top", 1.0)), "l": Listed(("top", 7.0))},
         k=1,
         dispatch=TitleRetriever(index, with_text=False),
@@ -272,7 +278,7 @@ def widened(notes=5):
     )
     lexical = Listed(("Sam.md:0", 1.0))
     semantic = Listed(("Aurora.md:0", 0.9), ("Aurora.md:1", 0.8), ("Sam.md:0", 0.7))
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         # The one that is widened stands first: its query still waits for the other.
         {"lexical": lexical, "semantic": semantic},
         widening=AliasWidening(index, notes=notes),
@@ -305,7 +311,7 @@ def test_widening_keeps_the_trace():
 
 def test_without_its_source_nothing_is_widened(ask):
     lexical = Listed(("a", 1.0))
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"semantic": Broken(RuntimeError("no")), "lexical": lexical},
         widening=AliasWidening(FakeIndex()),
     )
@@ -332,13 +338,13 @@ def test_without_its_source_nothing_is_widened(ask):
 )
 def test_mistakes_are_named(options, words):
     with pytest.raises(ValueError, match=words):
-        FusionRetriever(**({"retrievers": {"s": Listed()}} | options))
+        WeightedFusionRetriever(**({"retrievers": {"s": Listed()}} | options))
 
 
 def test_nodes_may_be_of_any_retriever():
     signal = Listed(("a", 1.0))
     signal.nodes["a"] = TextNode(id_="a", text="Words.", metadata={"url": "x"})
-    hit = FusionRetriever({"s": signal}).retrieve("?")[0]
+    hit = WeightedFusionRetriever({"s": signal}).retrieve("?")[0]
     assert hit.node.get_content() == "Words."
     assert set(hit.node.metadata) == {"url", "signals"}
 
@@ -361,7 +367,7 @@ class Judge:
 
 def test_judges_see_what_was_found_and_vote_with_the_signals(ask):
     judge = Judge(("b", 0.5), ("new", 0.4))
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"semantic": Listed(("a", 0.9), ("b", 0.8))},
         weights={"semantic": 1.0, "graph": 2.0},
         judges={"graph": judge},
@@ -378,7 +384,7 @@ def test_judges_see_what_was_found_and_vote_with_the_signals(ask):
 
 def test_a_judge_without_weight_is_not_asked(ask):
     judge = Judge(("b", 0.5))
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"semantic": Listed(("a", 0.9))},
         weights={"semantic": 1.0, "graph": 0.0},
         judges={"graph": judge},
@@ -389,7 +395,7 @@ def test_a_judge_without_weight_is_not_asked(ask):
 
 def test_a_judge_that_fails_does_not_vote(ask):
     query = TracedQuery("?")
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"semantic": Listed(("a", 0.9))}, judges={"graph": Judge(error=ModelError("broken"))}
     )
     assert ids(ask(fusion, query)) == ["a"]
@@ -399,7 +405,7 @@ def test_a_judge_that_fails_does_not_vote(ask):
 
 def test_what_the_query_names_stands_above_judges_too(ask):
     index = FakeIndex().add("a.md", 1).add("b.md", 2)
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {"semantic": Listed(("b.md:0", 0.9), ("a.md:0", 0.8))},
         judges={"subject": Judge(("b.md:0", 1.0))},
         dispatch=TitleRetriever(index, with_text=False),
@@ -416,14 +422,14 @@ def test_what_the_query_names_stands_above_judges_too(ask):
 )
 def test_weights_of_judges_are_checked(weights, said):
     with pytest.raises(ValueError, match=said):
-        FusionRetriever(
+        WeightedFusionRetriever(
             {"semantic": Listed(("a", 0.9))}, weights=weights, judges={"graph": Judge()}
         )
 
 
 def test_a_judge_takes_no_name_of_a_signal():
     with pytest.raises(ValueError, match="a signal and a judge have one name"):
-        FusionRetriever({"semantic": Listed(("a", 0.9))}, judges={"semantic": Judge()})
+        WeightedFusionRetriever({"semantic": Listed(("a", 0.9))}, judges={"semantic": Judge()})
 
 
 class Preparing:
@@ -446,7 +452,7 @@ class Preparing:
 
 def test_a_judge_prepares_while_signals_are_asked():
     judge = Preparing()
-    fusion = FusionRetriever({"s": Listed(("a", 1.0))}, judges={"j": judge})
+    fusion = WeightedFusionRetriever({"s": Listed(("a", 1.0))}, judges={"j": judge})
     assert ids(fusion.retrieve("?")) == ["a"]
     assert judge.calls == ["prepare", "rank"]
     assert judge.found == ["a"]
@@ -454,7 +460,7 @@ def test_a_judge_prepares_while_signals_are_asked():
 
 def test_a_judge_that_fails_beforehand_is_told_and_not_asked():
     judge, query = Preparing(RuntimeError("no")), TracedQuery("?")
-    fusion = FusionRetriever({"s": Listed(("a", 1.0))}, judges={"j": judge})
+    fusion = WeightedFusionRetriever({"s": Listed(("a", 1.0))}, judges={"j": judge})
     assert ids(fusion.retrieve(query)) == ["a"]
     assert judge.calls == ["prepare"]
     assert query.trace.warnings == [

@@ -13,13 +13,13 @@ from tests.support.product import (
     DAY,
     PRESETS,
     Expansion,
-    FusionRetriever,
     GraphEnhancedRetriever,
     LexicalRetriever,
     SemanticRetriever,
     Standing,
     Tokenizer,
     TracedQuery,
+    WeightedFusionRetriever,
     count_expanded,
     preset,
     recency,
@@ -247,7 +247,7 @@ def test_mistakes_are_named(options, words):
 
 def fused(index, *, weight=0.25, top_k=10, candidates=2, allowed=None, judges=None, **options):
     """Notes by angle and by words, fused, with neighbours of the two best notes of each."""
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {
             "semantic": SemanticRetriever(
                 index, AngleEmbedding(), similarity_top_k=candidates, with_text=False

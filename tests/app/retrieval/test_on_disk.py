@@ -12,13 +12,13 @@ from tests.support.fake_index import AngleEmbedding, FakeIndex, direction, ids
 from tests.support.product import (
     AliasWidening,
     ConnectedNotesPostprocessor,
-    FusionRetriever,
     GraphEnhancedRetriever,
     LexicalRetriever,
     SemanticRetriever,
     TitleRetriever,
     Tokenizer,
     TracedQuery,
+    WeightedFusionRetriever,
     preset,
 )
 
@@ -50,7 +50,7 @@ def vault():
 
 def stack(view, order="context", direction="forward", expansion="off", widen=False):
     tokenizer = Tokenizer("en")
-    fusion = FusionRetriever(
+    fusion = WeightedFusionRetriever(
         {
             "semantic": SemanticRetriever(view, AngleEmbedding(), with_text=False),
             "lexical": LexicalRetriever(view, tokenizer, with_text=False),
@@ -139,7 +139,7 @@ def test_as_parts_of_a_llama_index_query_engine(tmp_path):
     with vault().on_disk(tmp_path) as reader:
         view = reader.snapshot
         model = AngleEmbedding()
-        retriever = FusionRetriever(
+        retriever = WeightedFusionRetriever(
             {
                 "semantic": SemanticRetriever(view, model),
                 "lexical": LexicalRetriever(view, Tokenizer("en")),

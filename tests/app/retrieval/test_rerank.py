@@ -64,7 +64,7 @@ def reranked(hits, scorer, query=None, view=None, **options):
     stage = RerankPostprocessor(
         view=view or vault(), scorer=scorer, clock=scorer.clock, **{"candidates": 4} | options
     )
-    return stage.reranked(hits, query or TracedQuery("?"))
+    return stage.postprocess_nodes(hits, query_bundle=query or TracedQuery("?"))
 
 
 def test_the_best_are_scored_and_the_others_stay_below_as_they_came():
