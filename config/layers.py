@@ -12,10 +12,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import platformdirs
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import EnvSettingsSource
 from pydantic_settings.exceptions import SettingsError as EnvError
 
@@ -25,61 +26,12 @@ from notehop.config.small_files import is_folder, read_toml_file
 
 _log = logging.getLogger(__name__)
 
-DEFAULTS = Path(__file__).with_name("default.toml")
 FILE_NAME = "notehop.toml"
 
 ENV_PREFIX = "notehop_"
 
 MODELS = ("embedding.model", "rerank.model")
 """Keys that may name a folder, whose files are then loaded; a vault may name a model of the hub."""
-
-VAULT_MAY_SET = (
-    "vault.exclude",
-    "vault.comment_links",
-    "embedding.model",
-    "embedding.dimensions",
-    "embedding.query_prompt",
-    "embedding.passage_prompt",
-    "chunking.max_tokens",
-    "chunking.min_tokens",
-    "lexical.k1",
-    "lexical.b",
-    "lexical.language",
-    "lexical.boosts.*",
-    "retrieval.top_k",
-    "retrieval.candidates",
-    "retrieval.rrf_k",
-    "retrieval.title_dispatch",
-    "retrieval.expansion",
-    "retrieval.expansion_weight",
-    "retrieval.alias_expansion",
-    "retrieval.subject_names",
-    "retrieval.unread_share",
-    "retrieval.template_share",
-    "retrieval.intent",
-    "retrieval.weights.*",
-    "retrieval.intents.*",
-    "rerank.model",
-    "rerank.candidates",
-    "connected.max",
-    "connected.order",
-    "connected.direction",
-    "connected.scope",
-    "connected.gate",
-    "connected.context_chunks",
-    "connected.rrf_k",
-    "answer.max_sentences",
-    "themes.enabled",
-    "themes.resolution",
-    "themes.min_notes",
-    "themes.max",
-    "themes.sources",
-    "capture.folder",
-    "capture.connections",
-)
-"""Keys that a vault's own file may set, ``.*`` for all below: what its notes are, how they are cut,
-ranked and shown. A vault can come from someone else, so that where things lie, what is sent,
-loaded, paid, listened to, and how much of the machine is used, is for its user alone."""
 
 SECRET = {
     "server.token": ", or name a file that only you can read with server.token_file",
@@ -108,7 +60,7 @@ def load_settings(
     :param overrides: dotted keys, ``{"retrieval.top_k": 8}``; None values are left out.
     :raises SettingsError: naming the key, the value, what is allowed and where it was set.
     """
-    layers: list[Layer] = [("config/default.toml", _read_toml(DEFAULTS))]
+    layers: list[Layer] = [("defaults", Settings().model_dump())]
     if config_file is not None:
         if not config_file.is_file():
             raise SettingsError(f"{config_file}: no such settings file; check --config")
@@ -263,9 +215,13 @@ def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
 
 def vault_may_set(key: str) -> bool:
     """Whether a vault's own file may set a key."""
+    *parents, leaf = key.split(".")
+    fields = [_fields_at([]), *(_fields_at(parents[: at + 1]) for at in range(len(parents)))]
+    found = [level.get(name) for level, name in zip(fields, (*parents, leaf), strict=True)]
     return any(
-        key.startswith(allowed[:-1]) if allowed.endswith(".*") else key == allowed
-        for allowed in VAULT_MAY_SET
+        isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get("vault"))
+        for field in found
+        if field is not None
     )
 
 
@@ -333,13 +289,16 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
 
 
 def _keys_at(parents: Sequence[str]) -> list[str]:
+    return list(_fields_at(parents))
+
+
+def _fields_at(parents: Sequence[str]) -> Mapping[str, FieldInfo]:
+    """The settings of a section; none where there is no such section."""
     model: type[BaseModel] = Settings
     for parent in parents:
         field = model.model_fields.get(parent)
         annotation = field.annotation if field else None
-        if get_origin(annotation) is not None:
-            annotation = get_args(annotation)[0]
         if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            return []
+            return {}
         model = annotation
-    return list(model.model_fields)
+    return model.model_fields

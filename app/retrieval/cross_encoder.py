@@ -19,7 +19,7 @@ from notehop.config.small_files import is_folder
 from notehop.indexing.embed.locate import HUB_NAME, cached_folder, is_complete
 
 if TYPE_CHECKING:
-    from notehop.config.settings import RerankSettings
+    from notehop.config.ranking_settings import RerankSettings
 
 MAX_TOKENS = 512
 """Tokens of a pair that are read, where the model has no smaller window."""

@@ -25,7 +25,7 @@ from notehop.indexing.vault.model import CommentLinks, Note
 from notehop.indexing.vault.parse import parse_note
 
 if TYPE_CHECKING:
-    from notehop.config.settings import ChunkingSettings
+    from notehop.config.ranking_settings import ChunkingSettings
     from notehop.indexing.embed.embedder import Embedder
 
 
