@@ -29,7 +29,10 @@ PIECE = 16_384
 class GuardedProtocol(H11Protocol):
     """Closes connections that say nothing, or their head drop by drop."""
 
-    _waiting: asyncio.TimerHandle | None = None
+    def __init__(self, *given: Any, head_seconds: float = HEAD_SECONDS, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._head_seconds = head_seconds
+        self._waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Wait for a request, not for ever."""
@@ -76,7 +79,7 @@ class GuardedProtocol(H11Protocol):
         self.transport.close()
 
     def _wait(self) -> None:
-        self._waiting = self.loop.call_later(HEAD_SECONDS, self._too_late)
+        self._waiting = self.loop.call_later(self._head_seconds, self._too_late)
 
     def _wait_no_more(self) -> None:
         if self._waiting is not None:

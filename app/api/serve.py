@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import NoReturn
 
@@ -19,7 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from notehop.app.api.desk import Desks
-from notehop.app.api.protocol import HEAD_BYTES, GuardedProtocol
+from notehop.app.api.protocol import HEAD_BYTES, HEAD_SECONDS, GuardedProtocol
 
 GRACE = 5
 """Seconds that running requests are given to end."""
@@ -66,11 +67,19 @@ def serve(
         signal.signal(signal.SIGTERM, before)
 
 
-def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvicorn.Server:
-    """The server of an app, not running yet."""
+def server_of(
+    app: FastAPI,
+    started: Callable[[], None] = lambda: None,
+    *,
+    head_seconds: float = HEAD_SECONDS,
+) -> uvicorn.Server:
+    """The server of an app, not running yet.
+
+    :param head_seconds: that a client has for the head of a request.
+    """
     config = uvicorn.Config(
         app,
-        http=GuardedProtocol,
+        http=partial(GuardedProtocol, head_seconds=head_seconds),  # type: ignore[arg-type]
         ws="none",
         # The log is set up by who runs this, and requests are logged by the app, without paths.
         log_config=None,

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 Find = Callable[[Kept], list[Connection]]
 """Finds the notes that a new one has to do with."""
 
-_turns = threading.BoundedSemaphore(4)
+_TURNS = threading.BoundedSemaphore(4)
 """Look-ups that go on at once, those included that nobody waits for any more."""
 
 
@@ -36,6 +36,7 @@ def capture(
     open_index: Callable[[], Find] | None,
     *,
     now: datetime | None = None,
+    turns: threading.Semaphore = _TURNS,
 ) -> Captured:
     """Write a new note, then look for related ones.
 
@@ -43,6 +44,7 @@ def capture(
 
     :param open_index: makes ready for the look-up, which may take its time; None looks for none.
     :param now: the time on the wall; None asks the clock.
+    :param turns: look-ups that may go on at once.
     :raises VaultError: if the vault is not there.
     :raises CaptureFailed: if the note cannot be written.
     """
@@ -59,7 +61,7 @@ def capture(
     if open_index is None or settings.connections == 0:
         return Captured(filename=kept.path, message=f"{told}.")
     try:
-        found = _in_time(open_index(), kept, settings.timeout_s)[: settings.connections]
+        found = _in_time(open_index(), kept, settings.timeout_s, turns)[: settings.connections]
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
         reason = _reason(exc)
         # Names of notes are no part of a log.
@@ -99,14 +101,15 @@ class _TooLate(NotehopError):
     """The look-up took longer than it may."""
 
 
-def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
+def _in_time(
+    find: Find, kept: Kept, seconds: float, turns: threading.Semaphore
+) -> list[Connection]:
     """What is found in time.
 
     :raises _TooLate: if it takes longer; what was begun goes on, and nobody hears of it.
     """
     found: list[list[Connection]] = []
     failed: list[BaseException] = []
-    turns = _turns
 
     def run() -> None:
         try:

@@ -45,14 +45,17 @@ class PendingCount:
         count: Callable[[], int],
         clock: Callable[[], float] = time.monotonic,
         state: Callable[[], object] = lambda: None,
+        wait: float = WAIT,
     ) -> None:
         """Count with ``count``, which may take its time, and may fail.
 
+        :param wait: seconds that the first query waits for its count.
         :param state: says which state of the index it is now; a count of another one is dropped.
         """
         self._count = count
         self._clock = clock
         self._state = state
+        self._wait = wait
         self._counted: object = None
         self._turn = threading.Lock()
         self._running: threading.Thread | None = None
@@ -79,7 +82,7 @@ class PendingCount:
         """
         self.begin()
         with self._turn:
-            running, wait = self._running, WAIT if self._at is None else BRIEFLY
+            running, wait = self._running, self._wait if self._at is None else BRIEFLY
         if running is not None:
             running.join(wait)
         with self._turn:

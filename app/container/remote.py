@@ -58,12 +58,14 @@ class _Unusable(Exception):
     """Why the server is not asked."""
 
 
-def ask_server(place: Place, query: Query) -> Answer | None:
+def ask_server(place: Place, query: Query, *, patience: float = PATIENCE) -> Answer | None:
     """Have a running server answer a question; None if there is none for this place and settings.
+
+    :param patience: seconds that it has to say that it is there.
 
     :raises NotehopError: what the server says is wrong: here it would be the same.
     """
-    return _asked(place, "/query", query, Answer, _answered(place))
+    return _asked(place, "/query", query, Answer, _answered(place), patience)
 
 
 def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, None] | None:
@@ -99,9 +101,11 @@ def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, No
     return _events(connection, response)
 
 
-def search_server(place: Place, query: SearchQuery) -> SearchResult | None:
-    """Have a running server search, as :func:`ask_server`."""
-    return _asked(place, "/search", query, SearchResult, SEARCHED)
+def search_server(
+    place: Place, query: SearchQuery, *, searched: float = SEARCHED
+) -> SearchResult | None:
+    """Have a running server search, as :func:`ask_server`, in so many seconds."""
+    return _asked(place, "/search", query, SearchResult, searched)
 
 
 def browse_server(place: Place, query: BrowseQuery) -> BrowseResult | None:
@@ -161,14 +165,19 @@ def _answered(place: Place) -> float:
 
 
 def _asked(
-    place: Place, route: str, query: BaseModel, model: type[ModelT], patience: float
+    place: Place,
+    route: str,
+    query: BaseModel,
+    model: type[ModelT],
+    seconds: float,
+    patience: float = PATIENCE,
 ) -> ModelT | None:
     running = read_running(place.layout)
     if running is None:
         return None
     try:
-        with closing(_known(running, place)) as connection:
-            connection.sock.settimeout(patience)
+        with closing(_known(running, place, patience)) as connection:
+            connection.sock.settimeout(seconds)
             body = query.model_dump_json().encode()
             return _read(connection, route, body, model, ticket(running.token))
     except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
@@ -184,7 +193,9 @@ def _reason(exc: Exception) -> str:
     return (str(exc) or type(exc).__name__).splitlines()[0]
 
 
-def _known(running: Running, place: Place) -> http.client.HTTPConnection:
+def _known(
+    running: Running, place: Place, patience: float = PATIENCE
+) -> http.client.HTTPConnection:
     """A connection to the server of the file, which answers for this place and its settings.
 
     :raises _Unusable: if it is not that server, or does not.
@@ -195,7 +206,7 @@ def _known(running: Running, place: Place) -> http.client.HTTPConnection:
     if at.scheme != "http" or at.hostname is None:
         raise _Unusable("its URL is none")
     # Not through a proxy, whatever the environment says: the question stays on this machine.
-    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=patience)
     try:
         connection.connect()
         # What proves itself is what is asked: a connection that ends is not made again.

@@ -30,6 +30,8 @@ class Asked:
     retries: int
     key: SecretStr | None = None
     max_tokens: int = 1_000
+    first_pause: float = 0.5
+    """Seconds before the second try, doubled for each one after, where the provider asks for none."""
 
     @property
     def host(self) -> str:

@@ -44,9 +44,13 @@ _PATIENCE = 2.0
 class EgressLog:
     """The log of one index. Threads and processes may share its folder."""
 
-    def __init__(self, folder: Path) -> None:
-        """Touch nothing yet."""
+    def __init__(self, folder: Path, largest: int = LARGEST) -> None:
+        """Touch nothing yet.
+
+        :param largest: bytes after which a new file is begun.
+        """
         self.folder = folder
+        self._largest = largest
         self._lock = threading.Lock()
 
     @property
@@ -142,7 +146,7 @@ class EgressLog:
 
     def _turn(self, coming: int) -> None:
         with suppress(FileNotFoundError):
-            if self.file.stat().st_size + coming > LARGEST:
+            if self.file.stat().st_size + coming > self._largest:
                 self.file.replace(self.folder / FORMER)
 
 

@@ -9,6 +9,7 @@ import logging
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from time import monotonic, sleep
 from typing import Any
 
@@ -24,9 +25,6 @@ from notehop.indexing.llm.errors import compressed, of_status, of_transport
 from notehop.indexing.llm.sockets import PATIENCE
 
 _log = logging.getLogger(__name__)
-
-FIRST_PAUSE = 0.5
-"""Seconds before the second try, doubled for each one after; each with as much again by chance."""
 
 LONGEST_PAUSE = 30.0
 """Seconds that a provider may have us wait: nobody waits for an answer that long twice."""
@@ -209,7 +207,7 @@ class Passing:
         """How tries follow each other."""
         return {
             "stop": stop_after_attempt(self.gate.asked.retries + 1),
-            "wait": _pause,
+            "wait": partial(_pause, first=self.gate.asked.first_pause),
             "retry": retry_if_exception(lambda exc: isinstance(exc, Failed) and exc.again),
             "reraise": True,
         }
@@ -227,12 +225,13 @@ def encoding_of(response: httpx.Response) -> str | None:
     return None if said in ("", "identity") else said
 
 
-def _pause(state: RetryCallState) -> float:
-    """Seconds until the next try: what the provider asks for, else growing and by chance."""
+def _pause(state: RetryCallState, first: float) -> float:
+    """Seconds until the next try: what the provider asks for, else growing; and some by chance."""
     failed = state.outcome.exception() if state.outcome else None
-    asked_for = failed.after if isinstance(failed, Failed) and failed.after is not None else 0.0
-    growing = min(FIRST_PAUSE * 2.0 ** (state.attempt_number - 1), LONGEST_PAUSE / 2)
-    return max(asked_for, growing) + random.uniform(0, growing)
+    if isinstance(failed, Failed) and failed.after:
+        return failed.after + random.uniform(0, failed.after / 2)
+    growing = min(first * 2.0 ** (state.attempt_number - 1), LONGEST_PAUSE / 2)
+    return growing + random.uniform(0, growing)
 
 
 def _retry_after(headers: httpx.Headers) -> float | None:

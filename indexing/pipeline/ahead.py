@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from notehop.indexing.pipeline.doors import SMALL_CHANGE
 from notehop.indexing.pipeline.meter import Meter
+from notehop.indexing.stores.limits import LIMITS
 
 if TYPE_CHECKING:
     from notehop.indexing.pipeline.vectorise import Matrix
@@ -27,9 +27,13 @@ class EmbedAhead:
     embedded in a thread of their own, in the order in which they came.
     """
 
-    def __init__(self, meter: Meter) -> None:
-        """Embed through a meter, which shows how far the texts are."""
+    def __init__(self, meter: Meter, few: int = LIMITS.embed_beside) -> None:
+        """Embed through a meter, which shows how far the texts are.
+
+        :param few: characters up to which texts are embedded in the caller's thread.
+        """
         self._meter = meter
+        self._few = few
         self._opened = False
         self._pool: ThreadPoolExecutor | None = None
         self._jobs: dict[str, tuple[Future[Matrix], int]] = {}
@@ -54,7 +58,7 @@ class EmbedAhead:
         fresh = [text for text in dict.fromkeys(texts) if text not in self._jobs]
         if not fresh:
             return
-        many = sum(map(len, fresh)) > SMALL_CHANGE
+        many = sum(map(len, fresh)) > self._few
         if many and self._opened:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(1, "embed-ahead")

@@ -31,6 +31,7 @@ from notehop.indexing.pipeline.upkeep import tidy
 from notehop.indexing.report import LinkCounts, Progress, Report, Silent, Update
 from notehop.indexing.stores.catalog import Catalog, stamp_of
 from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.stores.probe import Probe, probe_apart
@@ -66,12 +67,14 @@ class Indexer:
         *,
         command: str = "notehop index",
         probe: Probe = probe_apart,
+        limits: Limits = LIMITS,
     ) -> None:
         """Touch nothing yet.
 
         :param load: gives the embedding model; called at most once a run, when a note must be cut.
         :param command: what people know this writer by.
         :param probe: tries a vector store that may be broken.
+        :param limits: when work is done; they change nothing that comes of it.
         """
         self.vault = vault
         self.settings = settings
@@ -80,6 +83,7 @@ class Indexer:
         self._load = load
         self._command = command
         self._probe = probe
+        self._limits = limits
         self._known: Known | None = None
         self._outgrown: str | None = None
 
@@ -162,7 +166,7 @@ class Indexer:
                 # Something was harmed or cut off: the next run looks at all of it.
                 return
             with Catalog.open(self.layout.catalog) as catalog:
-                tidy(self.layout, catalog, int(asked["dimensions"]))
+                tidy(self.layout, catalog, int(asked["dimensions"]), self._limits)
                 with catalog.snapshot() as view:
                     generation, stamp = view.generation, view.stamp
             self._compact(self.layout, asked)
@@ -336,6 +340,7 @@ class Indexer:
                 probe=self._probe,
                 headers=headers,
                 enrichment=self.layout.enrichment,
+                limits=self._limits,
             )
             update = run.execute()
             if paths is None:

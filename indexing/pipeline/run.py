@@ -36,6 +36,7 @@ from notehop.indexing.reading import Read
 from notehop.indexing.report import Progress, Update
 from notehop.indexing.stores.catalog import Catalog, stamp_of
 from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.stores.probe import Probe, probe_apart
 from notehop.indexing.stores.reader_fingerprint import check_fingerprint
@@ -54,16 +55,9 @@ if TYPE_CHECKING:
     from notehop.indexing.pipeline.cut import Cut
     from notehop.indexing.pipeline.writer import Writer
 
-BATCH_NOTES = 1_000
-"""Notes a transaction: enough to sort by length and to write well, few enough for memory, in which
-there are two of them at a time."""
-
 TICK_NS = 2_000_000_000
 """The coarsest clock of a disk, in nanoseconds (FAT): within one tick of it a note can be written
 twice and show the same time, so that one as young as this is read, whatever its time says."""
-
-BATCH_BYTES = 8_000_000
-"""Bytes of notes a transaction; in memory they are some ten times that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +95,7 @@ class IndexRun:
         probe: Probe = probe_apart,
         headers: Headers | None = None,
         enrichment: Path | None = None,
+        limits: Limits = LIMITS,
     ) -> None:
         """Touch nothing yet.
 
@@ -112,6 +107,7 @@ class IndexRun:
         :param enrichment: file of what was written about notes, if not that of ``layout``.
         """
         self._headers = headers
+        self._limits = limits
         self._enrichment = enrichment or layout.enrichment
         self._vault = vault
         self._settings = settings
@@ -166,6 +162,7 @@ class IndexRun:
                     self._sweep,
                     self._vectors,
                     everything=self._seen.paths is None,
+                    limits=self._limits,
                 )
         except IndexDamaged:
             self._sweep.distrust()
@@ -284,7 +281,13 @@ class IndexRun:
             fingerprint["language"] = self._asked["language"]
         stamp = stamp_of({**known.meta, "fingerprint": fingerprint})
         writer = Writer(
-            self._layout, self._catalog, self._vectors, stamp, self._sweep, self._may_lag
+            self._layout,
+            self._catalog,
+            self._vectors,
+            stamp,
+            self._sweep,
+            self._may_lag,
+            self._limits,
         )
         other = {
             name for path in (*changes.attach, *changes.detach) for name in affected_names(path)
@@ -292,8 +295,9 @@ class IndexRun:
         gone = set(changes.gone)
         rows = [unread_row(file, NoteStatus.SKIPPED, reason) for file, reason in changes.skip]
         cutter = Cutter(lambda: self._parser, Tokenizer(self._language), self._headers)
-        parts = [*groups(changes.read, BATCH_NOTES, BATCH_BYTES)] or [()]
-        with EmbedAhead(self._meter) as ahead:
+        limits = self._limits
+        parts = [*groups(changes.read, limits.batch_notes, limits.batch_bytes)] or [()]
+        with EmbedAhead(self._meter, limits.embed_beside) as ahead:
             builder = self._builder(changes, ahead, stamp)
 
             def begin(group: Sequence[FileEntry]) -> Cut:

@@ -14,6 +14,7 @@ from notehop.indexing.pipeline.sweep import Sweep, fold_journal
 from notehop.indexing.stores import lag
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due
 from notehop.indexing.stores.upkeep_due import lag_due
 from notehop.indexing.stores.vectors import Vectors
@@ -26,6 +27,7 @@ def derive(
     vectors: Callable[[], Vectors],
     *,
     everything: bool,
+    limits: Limits = LIMITS,
 ) -> None:
     """At the end of a run: bring what is derived up to the notes.
 
@@ -36,15 +38,15 @@ def derive(
     """
     withdrawn = sweep.withdrawn
     everything = everything or withdrawn
-    if everything or upkeep_due(layout, catalog) is Due.NOW:
-        bring_up_to_date(layout, catalog, vectors, thorough=withdrawn)
-    if everything or lag_due(layout) is Due.NOW:
+    if everything or upkeep_due(layout, catalog, limits) is Due.NOW:
+        bring_up_to_date(layout, catalog, vectors, thorough=withdrawn, limits=limits)
+    if everything or lag_due(layout, limits) is Due.NOW:
         catch_up(layout, catalog, sweep, vectors)
     fold_journal(layout, catalog, withdrawn=withdrawn)
     sweep.forgotten()
 
 
-def tidy(layout: IndexLayout, catalog: Catalog, dimensions: int) -> None:
+def tidy(layout: IndexLayout, catalog: Catalog, dimensions: int, limits: Limits = LIMITS) -> None:
     """In a quiet moment: do what is due and could wait.
 
     :raises IndexDamaged: if a vector is nowhere any more.
@@ -58,8 +60,8 @@ def tidy(layout: IndexLayout, catalog: Catalog, dimensions: int) -> None:
                 sweep.begin()
                 return opened.enter_context(Vectors.open(layout.chroma, dimensions))
 
-            bring_up_to_date(layout, catalog, vectors)
-            if lag_due(layout):
+            bring_up_to_date(layout, catalog, vectors, limits=limits)
+            if lag_due(layout, limits):
                 catch_up(layout, catalog, sweep, vectors)
     except IndexDamaged:
         sweep.distrust()

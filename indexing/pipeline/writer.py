@@ -14,12 +14,10 @@ from notehop.indexing.pipeline.sweep import Sweep
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.lag import note_lag
 from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.model import Batch
 from notehop.indexing.stores.reader_upkeep import write_ahead
 from notehop.indexing.stores.vectors import Vectors
-
-_SMALL = 1_000
-"""Vectors up to which a change may leave the store behind: to write as many takes it a second."""
 
 
 class Writer:
@@ -37,6 +35,7 @@ class Writer:
         stamp: str,
         sweep: Sweep,
         may_lag: Callable[[], bool],
+        limits: Limits = LIMITS,
     ) -> None:
         """Take what is written.
 
@@ -50,6 +49,7 @@ class Writer:
         self._stamp = stamp
         self._sweep = sweep
         self._may_lag = may_lag
+        self._limits = limits
 
     def write(self, prepared: Prepared, meta: dict[str, Any]) -> int:
         """Write one batch and return its generation; a failure leaves the one before.
@@ -60,7 +60,7 @@ class Writer:
         batch = replace(prepared.batch, meta=meta)
         if not prepared.touches_vectors:
             return self._catalog.commit(batch)
-        if prepared.vectors <= _SMALL and self._may_lag():
+        if prepared.vectors <= self._limits.lag_batch and self._may_lag():
             return self._commit_ahead(prepared, batch)
         vectors = self._vectors()
         with self._sweep.writing():

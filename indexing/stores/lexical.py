@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from notehop.indexing.stores.lexical_file import read_postings, write_postings
 from notehop.indexing.stores.lexical_live import Frozen, LivePostings
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.model import ChunkId, FieldTokens
-from notehop.indexing.stores.postings import Counted, no_postings
+from notehop.indexing.stores.postings import Counted, Postings, no_postings
 from notehop.indexing.tokens import FIELDS
 from notehop.indexing.tokens.compounds import Vocabulary
 from notehop.indexing.tokens.near import NearWords
@@ -40,19 +41,6 @@ BOOSTS: Mapping[str, float] = MappingProxyType(
 )
 """Weights of the fields where none are given."""
 
-_CHANGES = 256
-_CHANGED_SHARE = 16
-"""Changes are merged into the base when there are more than 256 and 1/16 of it. At 30,000 chunks
-a merge then costs 0.2 ms for each chunk changed, and a query over the longest tail little more than
-over none."""
-
-_AT_ONCE = 4_000
-"""Chunks up to which whoever brings the change that is too much merges them, in some 50 ms; of more
-a thread does, and until it is done the tail grows on."""
-
-_COUNTED = 1_000
-"""Chunks that are counted at once: the tokens of all chunks of a large vault take gigabytes."""
-
 
 class LexicalIndex:
     """Chunks by the tokens of their fields, ranked by a weighted sum of BM25 (see :meth:`top`).
@@ -68,7 +56,11 @@ class LexicalIndex:
     """
 
     def __init__(
-        self, boosts: Mapping[str, float] | None = None, k1: float = K1, b: float = B
+        self,
+        boosts: Mapping[str, float] | None = None,
+        k1: float = K1,
+        b: float = B,
+        limits: Limits = LIMITS,
     ) -> None:
         weights = {**BOOSTS, **(boosts or {})}
         if unknown := sorted(set(weights) - set(FIELDS)):
@@ -78,6 +70,7 @@ class LexicalIndex:
         self._boosts = tuple(weights[field] for field in FIELDS)
         self._k1 = k1
         self._b = b
+        self._limits = limits
         self._live = LivePostings(no_postings())
         self._norms: dict[int, npt.NDArray[np.float64]] = {}
         self._vocabulary: tuple[int, Vocabulary] | None = None
@@ -93,9 +86,10 @@ class LexicalIndex:
         boosts: Mapping[str, float] | None = None,
         k1: float = K1,
         b: float = B,
+        limits: Limits = LIMITS,
     ) -> LexicalIndex:
         """Index ``docs``, whose ids are distinct; their order does not matter."""
-        index = cls(boosts, k1, b)
+        index = cls(boosts, k1, b, limits)
         index.update((), docs)
         return index
 
@@ -187,16 +181,18 @@ class LexicalIndex:
             if not gone and not ids:
                 return
             changes = len(gone) + len(ids)
-            most = max(_CHANGES, len(live.base.ids) // _CHANGED_SHARE)
+            limits = self._limits
+            most = max(limits.merge_changes, len(live.base.ids) // limits.merge_share)
             due = live.changes + changes > most
-            if due and (changes > most or len(live.ids) <= _AT_ONCE):
-                self._replace(LivePostings(live.frozen(gone, ids, counted).merged()))
+            if due and (changes > most or len(live.ids) <= limits.merge_at_once):
+                self._replace(LivePostings(self._merged(live.frozen(gone, ids, counted))))
                 return
             with self._reading:
                 for id_ in gone:
                     live.remove(id_)
-                for start, part in zip(range(0, len(ids), _COUNTED), counted, strict=True):
-                    live.add(ids[start : start + _COUNTED], part)
+                step = limits.counted
+                for start, part in zip(range(0, len(ids), step), counted, strict=True):
+                    live.add(ids[start : start + step], part)
                 self._norms.clear()
             if due:
                 self._merge_beside(live)
@@ -255,7 +251,7 @@ class LexicalIndex:
         """
         with self._writing:
             if self._live.changes:
-                self._replace(LivePostings(self._live.frozen().merged()))
+                self._replace(LivePostings(self._merged(self._live.frozen())))
             write_postings(folder, self._live.base, generation, fingerprint)
 
     @classmethod
@@ -265,12 +261,13 @@ class LexicalIndex:
         boosts: Mapping[str, float] | None = None,
         k1: float = K1,
         b: float = B,
+        limits: Limits = LIMITS,
     ) -> tuple[LexicalIndex, int, str]:
         """Read what :meth:`save` wrote: index, generation, fingerprint.
 
         :raises IndexDamaged: if it is missing, unreadable or not as it was written.
         """
-        index = cls(boosts, k1, b)
+        index = cls(boosts, k1, b, limits)
         postings, generation, fingerprint = read_postings(folder)
         index._live = LivePostings(postings)
         return index, generation, fingerprint
@@ -278,11 +275,11 @@ class LexicalIndex:
     def _count(
         self, added: Iterable[tuple[ChunkId, FieldTokens]]
     ) -> tuple[list[ChunkId], list[Counted]]:
-        """The ids, and what every ``_COUNTED`` of them hold."""
+        """The ids, and what each so many of them hold as are counted at once."""
         ids: dict[ChunkId, None] = {}
         counted: list[Counted] = []
         stream = iter(added)
-        while part := list(islice(stream, _COUNTED)):
+        while part := list(islice(stream, self._limits.counted)):
             for id_, _ in part:
                 if id_ in ids:
                     raise ValueError(f"chunk {id_} is added twice in one update")
@@ -300,11 +297,14 @@ class LexicalIndex:
         self._merging.start()
 
     def _merge(self, live: LivePostings, frozen: Frozen) -> None:
-        merged = frozen.merged()
+        merged = self._merged(frozen)
         with self._writing:
             # Unless it was merged meanwhile, by a large update or to be saved.
             if self._live is live:
                 self._replace(live.onto(merged, frozen))
+
+    def _merged(self, frozen: Frozen) -> Postings:
+        return frozen.merged(self._limits.merge_block)
 
     def _replace(self, live: LivePostings) -> None:
         with self._reading:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from notehop.indexing.stores.limits import LIMITS
 from notehop.indexing.stores.model import ChunkId, FieldTokens
 from notehop.indexing.stores.postings import Counted, Postings, Rows, count_tokens
 from notehop.indexing.stores.postings_assembly import assemble
@@ -27,9 +28,9 @@ class Frozen:
     terms: Sequence[str]
     keep: npt.NDArray[np.bool_]
 
-    def merged(self) -> Postings:
-        """The postings of the documents that were living."""
-        return assemble(self.base, self.counted, self.ids, self.terms, self.keep)
+    def merged(self, block: int = LIMITS.merge_block) -> Postings:
+        """The postings of the documents that were living; ``block`` of them sorted at once."""
+        return assemble(self.base, self.counted, self.ids, self.terms, self.keep, block)
 
 
 class LivePostings:

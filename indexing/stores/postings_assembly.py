@@ -16,9 +16,6 @@ from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.postings import Counted, Postings, Rows
 from notehop.indexing.tokens import FIELDS
 
-_BLOCK = 2_000_000
-"""Postings that are sorted at once, or those of one term: some 100 MB."""
-
 _UNUSED = -1
 
 _Numbers = npt.NDArray[np.int64]
@@ -33,6 +30,7 @@ def assemble(
     ids: Sequence[ChunkId],
     terms: Sequence[str],
     keep: npt.NDArray[np.bool_],
+    block: int,
 ) -> Postings:
     """Sort documents into an index, with documents and terms numbered anew.
 
@@ -42,6 +40,7 @@ def assemble(
     :param terms: that base and tail number, distinct; those that no kept document holds are left
         out.
     :param keep: (documents,) which of them stay.
+    :param block: postings that are sorted at once, or those of one term.
     """
     documents = sorted(np.flatnonzero(keep).tolist(), key=ids.__getitem__)
     doc_of = _places(documents, len(ids))
@@ -56,7 +55,7 @@ def assemble(
         run.sort(term_of)
     sources: list[_Base | _Tail] = [_Base(base, doc_of, term_of), *runs]
     made = _Made(len(documents), counts[used])
-    for first, last in _blocks(counts[used]):
+    for first, last in _blocks(counts[used], block):
         made.add(first, [source.between(first, last) for source in sources])
     lengths = np.concatenate([base.lengths, *(part.lengths for part in tail)], axis=1)
     return made.postings(
@@ -192,12 +191,12 @@ _NO_ROWS = Rows(
 )
 
 
-def _blocks(counts: _Numbers) -> Iterator[tuple[int, int]]:
+def _blocks(counts: _Numbers, block: int) -> Iterator[tuple[int, int]]:
     """Bounds of runs of terms with so many postings that a block holds them; each has some."""
     ends = np.cumsum(counts)
     first, done = 0, 0
     while first < len(counts):
-        last = max(int(np.searchsorted(ends, done + _BLOCK, side="right")), first + 1)
+        last = max(int(np.searchsorted(ends, done + block, side="right")), first + 1)
         yield first, last
         first, done = last, int(ends[last - 1])
 

@@ -18,6 +18,7 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, fold_withd
 from notehop.indexing.stores.catalog_engine import went_back
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.reader_fingerprint import check_fingerprint
 from notehop.indexing.stores.reader_holdings import Holdings, Ranking, advance, load
@@ -36,9 +37,6 @@ __all__ = ["Ranking", "Reader", "Snapshot"]
 _ATTEMPTS = 1_000
 """Views in a row that other threads may be past: more, and the catalog is older than it was."""
 
-_PATIENCE = 5.0
-"""Seconds until vectors that were missing are looked for again: another process is writing them."""
-
 
 class Reader:
     """An index opened for searching. Threads may share it."""
@@ -50,15 +48,17 @@ class Reader:
         ranking: Ranking,
         vectors: VectorsOf | None,
         catalog_at: Path | str,
+        limits: Limits = LIMITS,
     ) -> None:
         self.layout = layout
         self._expected = expected
         self._ranking = ranking
         self._vectors = vectors
         self._catalog_at = catalog_at
+        self._limits = limits
         self._turn = threading.Lock()
         self._look_again = 0.0
-        self._renewal = Renewal(layout, lambda view: load(layout, view, ranking, vectors))
+        self._renewal = Renewal(layout, lambda view: load(layout, view, ranking, vectors, limits))
         self._catalog, self._holdings = self._opened()
 
     @classmethod
@@ -70,6 +70,7 @@ class Reader:
         ranking: Ranking | None = None,
         vectors: VectorsOf | None = None,
         catalog: Path | str | None = None,
+        limits: Limits = LIMITS,
     ) -> Self:
         """Open the newest generation.
 
@@ -84,7 +85,7 @@ class Reader:
         :raises IndexDamaged: if it cannot be read.
         """
         at = layout.catalog if catalog is None else catalog
-        return cls(layout, expected, ranking or Ranking(), vectors, at)
+        return cls(layout, expected, ranking or Ranking(), vectors, at, limits)
 
     def snapshot(self) -> Snapshot:
         """The newest generation, to be held for one query.
@@ -187,7 +188,7 @@ class Reader:
         try:
             with catalog.snapshot() as view:
                 self._check(view)
-                held = load(self.layout, view, self._ranking, self._vectors)
+                held = load(self.layout, view, self._ranking, self._vectors, self._limits)
             self._check_newest(catalog, held)
             return catalog, held
         except BaseException:
@@ -248,7 +249,9 @@ class Reader:
                 return held
         elif not same:
             self._check(view)
-        self._look_again = now + _PATIENCE
-        self._holdings = advance(held, self.layout, view, self._ranking, self._vectors)
+        self._look_again = now + self._limits.missing_s
+        self._holdings = advance(
+            held, self.layout, view, self._ranking, self._vectors, self._limits
+        )
         self._renewal.begin_if_due(self._holdings, view)
         return self._holdings

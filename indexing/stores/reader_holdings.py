@@ -16,6 +16,7 @@ from notehop.indexing.stores.catalog_engine import REBUILD
 from notehop.indexing.stores.layered import LayeredMap
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader_cache import Cache
 from notehop.indexing.stores.reader_graph import Derived
@@ -57,6 +58,7 @@ def load(
     view: CatalogSnapshot,
     ranking: Ranking,
     vectors: VectorsOf | None = None,
+    limits: Limits = LIMITS,
 ) -> Holdings:
     """Read a generation from disk.
 
@@ -81,7 +83,7 @@ def load(
         path_by_id=LayeredMap(path_by_id),
         chunk_vectors=chunks,
         link_vectors=links,
-        lexical=_lexical(layout, view, source.stamp, wanted, ranking),
+        lexical=_lexical(layout, view, source.stamp, wanted, ranking, limits),
         warnings=_told(no_chunks, no_links),
     )
 
@@ -92,6 +94,7 @@ def advance(
     view: CatalogSnapshot,
     ranking: Ranking,
     vectors: VectorsOf | None = None,
+    limits: Limits = LIMITS,
 ) -> Holdings:
     """Bring holdings to the generation of the view, reading only what changed since.
 
@@ -99,7 +102,7 @@ def advance(
     read from the beginning.
     """
     if view.stamp != old.stamp:
-        return load(layout, view, ranking, vectors)
+        return load(layout, view, ranking, vectors, limits)
     source = _source(layout, view, vectors)
     changed = view.changed_paths(old.generation)
     fresh: dict[str, list[ChunkId]] = {}
@@ -163,17 +166,18 @@ def _lexical(
     stamp: str,
     wanted: Collection[ChunkId],
     ranking: Ranking,
+    limits: Limits,
 ) -> LexicalIndex:
     """The lexical index on disk, caught up; built from the catalog where it is not this index's."""
     try:
         index, generation, made_for = LexicalIndex.load(
-            layout.lexical, ranking.boosts, ranking.k1, ranking.b
+            layout.lexical, ranking.boosts, ranking.k1, ranking.b, limits
         )
     except IndexDamaged:
         made_for = ""
     if made_for != stamp:
         tokens = view.chunk_tokens()
-        return LexicalIndex.build(tokens, ranking.boosts, ranking.k1, ranking.b)
+        return LexicalIndex.build(tokens, ranking.boosts, ranking.k1, ranking.b, limits)
     if generation != view.generation:
         catch_up(index, generation, view, wanted)
     return index

@@ -17,6 +17,7 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_engine import REBUILD
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.reader_holdings import catch_up, dimensions_of
 from notehop.indexing.stores.reader_vectors import VectorsOf
 from notehop.indexing.stores.table import Matrix, VectorTable
@@ -68,7 +69,12 @@ def write_ahead(
 
 
 def bring_up_to_date(
-    layout: IndexLayout, catalog: Catalog, vectors: VectorsOf, *, thorough: bool = False
+    layout: IndexLayout,
+    catalog: Catalog,
+    vectors: VectorsOf,
+    *,
+    thorough: bool = False,
+    limits: Limits = LIMITS,
 ) -> None:
     """Make tables and lexical index on disk those of the newest generation, where that is due.
 
@@ -85,12 +91,12 @@ def bring_up_to_date(
         if view.fingerprint is None:
             return
         for name in NAMES:
-            if thorough or table_due(layout, view, name):
-                _complete(layout, view, name, vectors, anew=thorough)
-            elif parts_due(layout, name):
+            if thorough or table_due(layout, view, name, limits):
+                _complete(layout, view, name, vectors, limits, anew=thorough)
+            elif parts_due(layout, name, limits):
                 _join(layout, view, name, vectors)
-        if thorough or lexical_due(layout, view):
-            _lexical(layout, view)
+        if thorough or lexical_due(layout, view, limits):
+            _lexical(layout, view, limits)
 
 
 def _complete(
@@ -98,6 +104,7 @@ def _complete(
     view: CatalogSnapshot,
     name: Collection,
     vectors: VectorsOf,
+    limits: Limits,
     *,
     anew: bool = False,
 ) -> None:
@@ -112,7 +119,7 @@ def _complete(
             VectorTable.append(folder, name, ids, matrix, stamp=stamp, generation=generation)
             rows = [part.rows for part in table_files.read_manifest(folder, name).parts]
             if not (anew or (sum(rows) - len(wanted)) * 3 > sum(rows)):
-                if parts_due(layout, name):
+                if parts_due(layout, name, limits):
                     _join(layout, view, name, vectors)
                 return
             try:
@@ -180,13 +187,13 @@ def _from_store(
     return found, matrix
 
 
-def _lexical(layout: IndexLayout, view: CatalogSnapshot) -> None:
+def _lexical(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> None:
     try:
-        index, generation, made_for = LexicalIndex.load(layout.lexical)
+        index, generation, made_for = LexicalIndex.load(layout.lexical, limits=limits)
     except IndexDamaged:
         made_for = ""
     if made_for != view.stamp:
-        index = LexicalIndex.build(view.chunk_tokens())
+        index = LexicalIndex.build(view.chunk_tokens(), limits=limits)
     else:
         catch_up(index, generation, view, {key.id for key in view.chunk_keys()})
     index.save(layout.lexical, view.generation, view.stamp)

@@ -14,27 +14,12 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.lag import read_lag
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical_file import read_about
+from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.reader_holdings import dimensions_of
 from notehop.indexing.stores.table_files import Manifest
 from notehop.indexing.stores.vectors import Collection
 
 NAMES: tuple[Collection, ...] = get_args(Collection)
-
-_PARTS = 16
-"""Parts of a table above which some are joined: each costs a search some 20 microseconds."""
-
-_FEW = 32
-"""Changed notes up to which nothing on disk is brought up to them: a reader takes them in from the
-catalog in milliseconds, and writing the lexical index whole takes longer."""
-
-_SPREAD = 256
-"""Chunks for each changed note above that: at 300,000 chunks, some 1,200 notes. What is written
-whole then is written once for a fixed share of it that changed."""
-
-_BEHIND = 256
-"""Vectors by which the vector store may lag behind at least: they are in the tables alone, and to
-embed them again, if those are harmed, takes seconds. To bring the store up to them takes as long
-where it is large."""
 
 _PRESSING = 4
 """How many times as much is due at once."""
@@ -48,7 +33,7 @@ class Due(IntEnum):
     NOW = 2
 
 
-def upkeep_due(layout: IndexLayout, catalog: Catalog) -> Due:
+def upkeep_due(layout: IndexLayout, catalog: Catalog, limits: Limits = LIMITS) -> Due:
     """Whether there is something to bring up to date; a few milliseconds at any size.
 
     After a small change there is not: readers take it in from the catalog and from what
@@ -59,17 +44,20 @@ def upkeep_due(layout: IndexLayout, catalog: Catalog) -> Due:
     with catalog.snapshot() as view:
         if view.fingerprint is None:
             return Due.NOTHING
-        tables = (max(parts_due(layout, name), table_due(layout, view, name)) for name in NAMES)
-        return max(*tables, lexical_due(layout, view))
+        tables = (
+            max(parts_due(layout, name, limits), table_due(layout, view, name, limits))
+            for name in NAMES
+        )
+        return max(*tables, lexical_due(layout, view, limits))
 
 
-def parts_due(layout: IndexLayout, name: Collection) -> Due:
+def parts_due(layout: IndexLayout, name: Collection, limits: Limits) -> Due:
     """Whether a table has come to have too many parts."""
     said = manifest_of(layout, name)
-    return Due.NOW if said is None else _over(len(said.parts), _PARTS)
+    return Due.NOW if said is None else _over(len(said.parts), limits.table_parts)
 
 
-def table_due(layout: IndexLayout, view: CatalogSnapshot, name: Collection) -> Due:
+def table_due(layout: IndexLayout, view: CatalogSnapshot, name: Collection, limits: Limits) -> Due:
     """Whether a table has to be compared with the catalog."""
     said = manifest_of(layout, name)
     if said is None or not said.generation or not fits(said, view):
@@ -78,21 +66,23 @@ def table_due(layout: IndexLayout, view: CatalogSnapshot, name: Collection) -> D
         table_files.check_sizes(layout.vectors, said)
     except IndexDamaged:
         return Due.NOW
-    return _behind(layout, view, said.generation)
+    return _behind(layout, view, said.generation, limits)
 
 
-def lexical_due(layout: IndexLayout, view: CatalogSnapshot) -> Due:
+def lexical_due(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> Due:
     """Whether the lexical index has to be caught up and written."""
     try:
         generation, made_for = read_about(layout.lexical)
     except IndexDamaged:
         return Due.NOW
-    return _behind(layout, view, generation) if made_for == view.stamp else Due.NOW
+    if made_for != view.stamp:
+        return Due.NOW
+    return _behind(layout, view, generation, limits)
 
 
-def lag_due(layout: IndexLayout) -> Due:
+def lag_due(layout: IndexLayout, limits: Limits = LIMITS) -> Due:
     """Whether the vector store has to be brought up to what it lags behind by."""
-    return _over(len(read_lag(layout)), max(_BEHIND, _chunks(layout) // _SPREAD))
+    return _over(len(read_lag(layout)), max(limits.lag, _chunks(layout) // limits.chunks_each))
 
 
 def manifest_of(layout: IndexLayout, name: Collection) -> Manifest | None:
@@ -108,10 +98,11 @@ def fits(said: Manifest, view: CatalogSnapshot) -> bool:
     return (said.stamp, said.dimensions) == (view.stamp, dimensions_of(view.fingerprint))
 
 
-def _behind(layout: IndexLayout, view: CatalogSnapshot, generation: int) -> Due:
+def _behind(layout: IndexLayout, view: CatalogSnapshot, generation: int, limits: Limits) -> Due:
     if generation == view.generation:
         return Due.NOTHING
-    return _over(len(view.changed_paths(generation)), max(_FEW, _chunks(layout) // _SPREAD))
+    most = max(limits.changed_notes, _chunks(layout) // limits.chunks_each)
+    return _over(len(view.changed_paths(generation)), most)
 
 
 def _chunks(layout: IndexLayout) -> int:

@@ -11,18 +11,13 @@ from pathlib import Path
 
 from notehop.indexing.watch.folders import APP_SETTINGS, is_hidden
 from notehop.indexing.watch.notices import ROUND_MS, Heard, Notices
+from notehop.indexing.watch.pace import TIMING, Timing
 
 EVERYTHING = ""
 """The path that stands for the whole vault."""
 
 OWN_SETTINGS = "notehop.toml"
 """The vault's settings."""
-
-MANY = 500
-"""Paths above which looking at the whole vault takes no longer than looking at each."""
-
-START = 10.0
-"""Seconds that a start waits for the system: a disk that does not answer must not hold it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +35,17 @@ class Reported:
 class VaultEvents:
     """The changes of one folder, from :meth:`start` to :meth:`close`."""
 
-    def __init__(self, vault: Path, *, settle_ms: int, polling: bool) -> None:
+    def __init__(
+        self, vault: Path, *, settle_ms: int, polling: bool, timing: Timing = TIMING
+    ) -> None:
         """Watch nothing yet.
 
         :param settle_ms: time without a further change after which changes are handed over.
         :param polling: look at the files again and again instead of waiting to be told.
         """
         self._vault = vault
-        self._notices = Notices(vault, settle_ms=settle_ms, polling=polling)
+        self._timing = timing
+        self._notices = Notices(vault, settle_ms=settle_ms, polling=polling, poll_ms=timing.poll_ms)
         self._turn = threading.Condition()
         self._stop = threading.Event()
         self._paths: set[str] = set()
@@ -67,7 +65,9 @@ class VaultEvents:
         """
         self._thread.start()
         with self._turn:
-            self._turn.wait_for(lambda: self._begun or self._failure is not None, START)
+            self._turn.wait_for(
+                lambda: self._begun or self._failure is not None, self._timing.start
+            )
             self._late = not self._begun
 
     @property
@@ -126,7 +126,7 @@ class VaultEvents:
                     self._paths.add(EVERYTHING)
                 elif not is_hidden(path):
                     self._paths.add(path)
-            if len(self._paths) > MANY:
+            if len(self._paths) > self._timing.many:
                 self._paths = {EVERYTHING}
             self._turn.notify_all()
 

@@ -34,8 +34,8 @@ class Following:
     """What is followed, and how.
 
     ``command`` is what people know this process by. ``settings`` reads the settings as they are
-    now. ``arguments`` are those of ``python -m notehop.indexing`` that lead to the same index: a change too
-    large for this process is indexed by one of its own.
+    now. ``arguments`` are those of ``program`` that lead to the same index: a change too large for
+    this process is indexed by one of its own.
     """
 
     vault: Path
@@ -44,6 +44,7 @@ class Following:
     command: str
     arguments: Sequence[str]
     told: Callable[[Update | str], None]
+    program: Sequence[str] = PROGRAM
 
 
 def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) -> None:
@@ -97,7 +98,7 @@ def _index(what: Following, stop: threading.Event, patience: float = _PATIENCE) 
     """
     try:
         process = subprocess.Popen(
-            [*PROGRAM, *what.arguments, "--part-of", what.command],
+            [*what.program, *what.arguments, "--part-of", what.command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

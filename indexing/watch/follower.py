@@ -24,23 +24,8 @@ from notehop.indexing.watch.events import EVERYTHING, Reported
 from notehop.indexing.watch.listening import Listening
 from notehop.indexing.watch.looks import HALF_WRITTEN, Marks, half_written, marks
 from notehop.indexing.watch.losses import Losses
-from notehop.indexing.watch.pace import LAST_WAIT, QUIET, Pace, Retry
+from notehop.indexing.watch.pace import LAST_WAIT, TIMING, Pace, Retry, Timing
 from notehop.indexing.watch.state import Phase, Watching
-
-ROUND = 1.0
-"""Seconds between two looks at whether the vault's folder is there and the clock went on."""
-
-LOCKED_RETRY = 0.5
-"""Seconds until an index that another process writes is tried again."""
-
-VAULT_RETRY = 2.0
-"""Seconds until a vault that is not there is looked for again: that costs nothing."""
-
-FAILED_RETRY = 15.0
-"""Seconds until a run that failed is tried again at first: a disk may have room by then."""
-
-DEAF_MOST = 60.0
-"""The longest time, in seconds, that a vault of whose changes nothing is told is left alone."""
 
 
 class Bulky(Exception):
@@ -61,6 +46,7 @@ class Follower:
         bulk: Callable[[], None],
         told: Callable[[Update | str], None],
         reload: Callable[[], Indexer],
+        timing: Timing = TIMING,
     ) -> None:
         """Touch nothing yet.
 
@@ -68,14 +54,16 @@ class Follower:
         :param bulk: runs an indexer in a process of its own; raises NotehopError if that fails.
         :param told: hears of each update that wrote something, and of what is in the way.
         :param reload: an indexer with the settings as they are now.
+        :param timing: when it does what.
         """
         self._indexer = indexer
         self._watching = watching
         self._bulk = bulk
         self._told = told
         self._reload = reload
-        self._listening = Listening(indexer.vault)
-        self._pace = Pace(indexer.settings.watch.rescan_s)
+        self._timing = timing
+        self._listening = Listening(indexer.vault, timing)
+        self._pace = Pace(indexer.settings.watch.rescan_s, timing)
         self._losses = Losses()
         self._due: set[str] = set()
         self._upkeep = False
@@ -132,7 +120,7 @@ class Follower:
             self._failed_at, self._blocked = None, False
             self._pace.run.over()
         if self._blocked and not self._pace.run.left:
-            self._pace.run.again(FAILED_RETRY, FAILED_RETRY)
+            self._pace.run.again(self._timing.failed_retry, self._timing.failed_retry)
             self._adopt(asked=False)
 
     def _ready(self) -> bool:
@@ -141,8 +129,8 @@ class Follower:
     def _patience(self) -> float:
         """Seconds to wait for reports."""
         if not self._due or self._blocked:
-            return ROUND
-        return min(ROUND, self._pace.run.left)
+            return self._timing.round
+        return min(self._timing.round, self._pace.run.left)
 
     def _listen(self) -> None:
         """See that changes are reported; whatever happened before they were is due."""
@@ -213,7 +201,9 @@ class Follower:
             self._pace.run.over()
         if not self._listening.hears:
             self._due.add(EVERYTHING)
-            self._pace.run.again(max(VAULT_RETRY, self._pace.rest), DEAF_MOST)
+            self._pace.run.again(
+                max(self._timing.vault_retry, self._pace.rest), self._timing.deaf_most
+            )
 
     def _update(self, paths: set[str] | None) -> bool:
         """Whether it wrote something."""
@@ -236,17 +226,17 @@ class Follower:
     def _failed(self, exc: NotehopError | OSError, paths: set[str]) -> None:
         self._due |= paths
         if isinstance(exc, IndexLocked):
-            self._pace.run.again(LOCKED_RETRY, LOCKED_RETRY)
+            self._pace.run.again(self._timing.locked_retry, self._timing.locked_retry)
             self._watching.tell("waiting", str(exc))
             return
         # What else changed meanwhile was not taken in either: look at everything then.
         self._due = {EVERYTHING}
         if isinstance(exc, VaultError):
             # Where nothing is reported, only a look tells that the vault is back.
-            most = LAST_WAIT if self._listening.hears else VAULT_RETRY
-            self._pace.run.again(VAULT_RETRY, most)
+            most = LAST_WAIT if self._listening.hears else self._timing.vault_retry
+            self._pace.run.again(self._timing.vault_retry, most)
         else:
-            self._pace.run.again(FAILED_RETRY)
+            self._pace.run.again(self._timing.failed_retry)
         if isinstance(exc, MassDeletion):
             self._losses.hold()
         # To find that again takes a look at the whole index.
@@ -262,10 +252,10 @@ class Follower:
         try:
             self._indexer.tidy()
         except IndexLocked:
-            self._upkeep_retry.again(QUIET, QUIET)
+            self._upkeep_retry.again(self._timing.quiet, self._timing.quiet)
             return
         except (NotehopError, OSError) as exc:
-            self._upkeep_retry.again(FAILED_RETRY)
+            self._upkeep_retry.again(self._timing.failed_retry)
             self._say("waiting", _said(exc))
             return
         self._upkeep = False

@@ -11,6 +11,7 @@ from pathlib import Path
 from notehop.config.settings import WatchSettings
 from notehop.indexing.watch.events import Reported, VaultEvents
 from notehop.indexing.watch.looks import is_there
+from notehop.indexing.watch.pace import TIMING, Timing
 
 
 class Listening:
@@ -19,9 +20,10 @@ class Listening:
     ``deaf`` says why there are none though the vault is there; None while there are some.
     """
 
-    def __init__(self, vault: Path) -> None:
+    def __init__(self, vault: Path, timing: Timing = TIMING) -> None:
         """Listen to nothing yet."""
         self._vault = vault
+        self._timing = timing
         self._events: VaultEvents | None = None
         self.deaf: str | None = None
 
@@ -37,7 +39,9 @@ class Listening:
         """
         if self._events is not None or not is_there(self._vault):
             return False
-        self._events = VaultEvents(self._vault, settle_ms=watch.settle_ms, polling=watch.polling)
+        self._events = VaultEvents(
+            self._vault, settle_ms=watch.settle_ms, polling=watch.polling, timing=self._timing
+        )
         self._events.start()
         if not self.check():
             self.deaf = None

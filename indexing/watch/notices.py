@@ -23,12 +23,10 @@ from notehop.indexing.watch.folders import (
     is_folder,
     without,
 )
+from notehop.indexing.watch.pace import TIMING
 
 GROUP_MS = 1_000
 """Changes that do not end are handed over this often."""
-
-POLL_MS = 2_000
-"""How often a disk that tells nothing is looked at."""
 
 ROUND_MS = 500
 """How often a wait for changes sees whether it shall end."""
@@ -54,14 +52,18 @@ class Heard:
 class Notices:
     """Listens to a vault from :meth:`open` to :meth:`close`, in one thread."""
 
-    def __init__(self, vault: Path, *, settle_ms: int, polling: bool) -> None:
+    def __init__(
+        self, vault: Path, *, settle_ms: int, polling: bool, poll_ms: int = TIMING.poll_ms
+    ) -> None:
         """Listen to nothing yet.
 
         :param settle_ms: time without a further change after which changes are handed over.
         :param polling: look at the files again and again instead of waiting to be told.
+        :param poll_ms: how often a disk that tells nothing is looked at.
         """
         self._vault = vault
         self._settle_ms = settle_ms
+        self._poll_ms = poll_ms
         # Windows tells a Linux that runs in it nothing of its own disks.
         self._polling = polling or "microsoft-standard" in platform.uname().release
         # The others watch a folder with all below it as one, and follow no links.
@@ -158,7 +160,7 @@ class Notices:
 
     def _watching(self, folders: frozenset[str]) -> RustNotify:
         paths = [str(self._vault / folder) for folder in sorted(folders)]
-        return RustNotify(paths, False, self._polling, POLL_MS, not self._singly, True)
+        return RustNotify(paths, False, self._polling, self._poll_ms, not self._singly, True)
 
     def _ask(self, group_ms: int, step_ms: int, wait_ms: int, stop: threading.Event | None) -> Told:
         """Ask the watch; one that tells nothing any more is closed."""

@@ -4,21 +4,55 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-
-SLEPT = 20.0
-"""Seconds that a clock may be ahead of another, or a round be late, before that counts as sleep."""
-
-QUIET = 5.0
-"""Seconds without work after which the vault counts as quiet."""
+from dataclasses import dataclass
 
 LAST_WAIT = 600.0
 """The longest wait for something that failed, in seconds."""
 
-SHARE = 20.0
-"""Times as long as a look at the whole vault took until the next one that nobody asked for."""
 
-SOON = 2.0
-"""Seconds between two such looks at least."""
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a follower does what, in seconds where nothing else is said."""
+
+    round: float = 1.0
+    """Between two looks at whether the vault's folder is there and the clock went on."""
+
+    locked_retry: float = 0.5
+    """Until an index that another process writes is tried again."""
+
+    vault_retry: float = 2.0
+    """Until a vault that is not there is looked for again: that costs nothing."""
+
+    failed_retry: float = 15.0
+    """Until a run that failed is tried again at first: a disk may have room by then."""
+
+    deaf_most: float = 60.0
+    """The longest that a vault of whose changes nothing is told is left alone."""
+
+    slept: float = 20.0
+    """How far a clock may be ahead of another, or a round be late, before that counts as sleep."""
+
+    quiet: float = 5.0
+    """Without work, after which the vault counts as quiet."""
+
+    share: float = 20.0
+    """Times as long as a look at the whole vault took until the next one that nobody asked for."""
+
+    soon: float = 2.0
+    """Between two such looks at least."""
+
+    start: float = 10.0
+    """How long a start waits for the system: a disk that does not answer must not hold it up."""
+
+    poll_ms: int = 2_000
+    """How often a disk that tells nothing is looked at."""
+
+    many: int = 500
+    """Paths above which looking at the whole vault takes no longer than looking at each."""
+
+
+TIMING = Timing()
+"""What notehop follows with."""
 
 
 class Retry:
@@ -55,6 +89,7 @@ class Pace:
     """Keeps the times of a follower; ``run`` is its one clock of retries.
 
     :param rescan_s: seconds after which the whole vault is looked at again.
+    :param timing: what counts as sleep, quiet and soon.
     :param steady: seconds that never go back and may stand still while the machine sleeps.
     :param wall: seconds of the day's clock, which goes on.
     """
@@ -62,10 +97,12 @@ class Pace:
     def __init__(
         self,
         rescan_s: float,
+        timing: Timing = TIMING,
         steady: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.rescan_s = rescan_s
+        self._timing = timing
         self.run = Retry(steady)
         self._steady = steady
         self._wall = wall
@@ -81,7 +118,7 @@ class Pace:
 
     def quiet(self) -> bool:
         """Whether nothing was written for a while."""
-        return self._steady() - self._worked >= QUIET
+        return self._steady() - self._worked >= self._timing.quiet
 
     def rescanned(self, took: float) -> None:
         """The whole vault was looked at just now, in so many seconds."""
@@ -94,7 +131,7 @@ class Pace:
     @property
     def rest(self) -> float:
         """Seconds between two looks at everything that cost a small share of the machine."""
-        return max(SOON, SHARE * self._took)
+        return max(self._timing.soon, self._timing.share * self._took)
 
     def rescan_due(self) -> bool:
         """Whether the whole vault has to be looked at again."""
@@ -106,4 +143,4 @@ class Pace:
         steady, wall = self._steady(), self._wall()
         went, passed = steady - self._at[0], wall - self._at[1]
         self._at = steady, wall
-        return passed - went > SLEPT or went > SLEPT
+        return max(passed - went, went) > self._timing.slept

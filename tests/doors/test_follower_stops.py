@@ -7,10 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.support.product import Following, IndexLayout, _index, load_settings
-from tests.support.product import follow as follow_module
 
 SLOW_TO_END = """
 import signal, sys, time
@@ -39,7 +36,15 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
 
     layout = IndexLayout(tmp_path / "index")
     arguments = (str(log), str(seconds))
-    what = Following(tmp_path, layout, load_settings, "notehop serve", arguments, lambda _: None)
+    what = Following(
+        tmp_path,
+        layout,
+        load_settings,
+        "notehop serve",
+        arguments,
+        lambda _: None,
+        program=(sys.executable, str(script)),
+    )
     threading.Thread(target=when_it_runs, daemon=True).start()
     busy, began = time.thread_time(), time.monotonic()
     _index(what, stop, patience)
@@ -48,11 +53,6 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
         time.thread_time() - busy,
         time.monotonic() - began,
     )
-
-
-@pytest.fixture(autouse=True)
-def _program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow_module, "PROGRAM", (sys.executable, str(tmp_path / "slow.py")))
 
 
 def test_it_waits_for_the_process_without_work_and_tells_it_once(tmp_path: Path) -> None:

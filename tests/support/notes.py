@@ -13,6 +13,7 @@ from typing import Any
 from tests.indexing.pipeline.machine.contents import caught_up
 from tests.support.product import (
     DOOR_FILE,
+    LIMITS,
     Catalog,
     ChunkRow,
     Door,
@@ -109,6 +110,7 @@ class Bench:
         self.layout = IndexLayout(folder / "index")
         self.model = ReadableModel()
         self.settings: Settings = load_settings()
+        self.limits = LIMITS
 
     def write(self, path: str, text: str) -> None:
         file = self.vault / path
@@ -120,7 +122,9 @@ class Bench:
         return self.indexer().run(rebuild=rebuild)
 
     def indexer(self) -> Indexer:
-        return Indexer(self.vault, self.settings, self.layout, load=self.model.load)
+        return Indexer(
+            self.vault, self.settings, self.layout, load=self.model.load, limits=self.limits
+        )
 
     def catalog(self) -> Catalog:
         return Catalog.open(self.layout.catalog)

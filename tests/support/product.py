@@ -39,7 +39,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.theme_writing": "ThemeSynthesizer",
     "notehop.app.answer.units": "units",
     "notehop.app.answer.writing": "LlmSynthesizer",
-    "notehop.app.api": "protocol",
     "notehop.app.api.app": "create_app",
     "notehop.app.api.desk": "Desks",
     "notehop.app.api.examples": "FILTERED",
@@ -240,7 +239,6 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.nodes.plain_map": "PlainMap",
     "notehop.indexing.nodes.properties": "property_texts",
     "notehop.indexing.nodes.split": "split_note",
-    "notehop.indexing.pipeline": "run=pipeline_run",
     "notehop.indexing.pipeline.doors": "load_embedder TwoDoors",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.known": "apart within",
@@ -250,7 +248,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.report": "Report Silent Update",
     "notehop.indexing.report_lines": "report_lines",
     "notehop.indexing.shown": "without_marks",
-    "notehop.indexing.stores": "lag lexical postings_assembly upkeep_due=stores_upkeep_due",
+    "notehop.indexing.stores": "lag",
     "notehop.indexing.stores.bm25": "bm25_retriever",
     "notehop.indexing.stores.catalog": "Catalog stamp_of",
     "notehop.indexing.stores.catalog_read": "FileStamp",
@@ -259,6 +257,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.lag": "clear_lag note_lag read_lag",
     "notehop.indexing.stores.layout": "index_dir_for IndexLayout",
     "notehop.indexing.stores.lexical": "BOOSTS LexicalIndex",
+    "notehop.indexing.stores.limits": "LIMITS Limits",
     "notehop.indexing.stores.lock": "WriterLock",
     "notehop.indexing.stores.model": (
         "Batch ChunkKey ChunkRow FieldTokens LinkRow NoteRecord NoteRow NoteStatus"
@@ -299,11 +298,12 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "outermost read_ignore_filters Walk walk walk_within",
     "notehop.indexing.vault.wikilinks": "extract_wiki_links",
-    "notehop.indexing.watch": "events follow follower notices pace",
+    "notehop.indexing.watch": "follow notices pace",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING Reported VaultEvents",
     "notehop.indexing.watch.folders": "folders_of",
     "notehop.indexing.watch.follow": "_index follow=follow_follow Following",
     "notehop.indexing.watch.follower": "Bulky Follower",
+    "notehop.indexing.watch.pace": "Timing",
     "notehop.indexing.watch.state": "Phase read_watch_state Watching",
 }
 

@@ -29,10 +29,13 @@ _NEARLY = 90
 """Per cent of the characters that nearly equal texts share."""
 
 
-def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport:
+def examine(
+    place: Place, kinds: Collection[Kind] = tuple(Kind), near_for: int = NEAR_FOR
+) -> DoctorReport:
     """Look for what is to be mended.
 
     :param kinds: what to look for.
+    :param near_for: as in :func:`notehop.app.container.doctor.links.unresolved`.
     :raises VaultError: if the vault cannot be listed.
     """
     report = DoctorReport(vault=str(place.vault), name=place.name)
@@ -40,17 +43,19 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
         report.index = check_index(place)
         report.broken = any(one.broken for one in report.index.findings)
     if not set(kinds) <= {Kind.INDEX}:
-        _look_through(place, kinds, report)
+        _look_through(place, kinds, report, near_for)
     return report
 
 
-def _look_through(place: Place, kinds: Collection[Kind], report: DoctorReport) -> None:
+def _look_through(
+    place: Place, kinds: Collection[Kind], report: DoctorReport, near_for: int
+) -> None:
     """Read the vault whole, and fill in what of it was asked for."""
     found = survey(place)
     report.notes, report.links = len(found.notes), len(found.links)
     if Kind.UNRESOLVED in kinds:
-        report.unresolved = unresolved(found)
-        report.near_misses_for = min(NEAR_FOR, len(report.unresolved))
+        report.unresolved = unresolved(found, near_for)
+        report.near_misses_for = min(near_for, len(report.unresolved))
     if Kind.FRAGMENTS in kinds:
         report.fragments = fragments(found)
     if Kind.AMBIGUOUS in kinds:

@@ -33,10 +33,13 @@ class _Told:
     candidates: tuple[str, ...]
 
 
-def unresolved(found: Survey) -> list[UnresolvedTarget]:
-    """The names that lead nowhere: those near to a name that exists first, then by links."""
+def unresolved(found: Survey, near_for: int = NEAR_FOR) -> list[UnresolvedTarget]:
+    """The names that lead nowhere: those near to a name that exists first, then by links.
+
+    :param near_for: how many of the most linked are looked up among the names that exist.
+    """
     targets = unresolved_targets(_told(found.links))
-    asked = {one.target: link_name(one.target) for one in targets[:NEAR_FOR]}
+    asked = {one.target: link_name(one.target) for one in targets[:near_for]}
     near = NearNames(_names(found)).near(asked.values())
     rows = [
         UnresolvedTarget(

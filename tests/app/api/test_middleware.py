@@ -33,7 +33,6 @@ from tests.support.product import (
     host_name,
     is_loopback,
     load_settings,
-    protocol,
     request_id,
 )
 from tests.support.serving import request, say, serving
@@ -304,23 +303,17 @@ def test_a_body_that_comes_too_slowly_is_refused() -> None:
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /health HT", b"GET /health HTTP/1.1\r\nHost: 127"])
-def test_a_head_that_comes_too_slowly_is_not_waited_for(
-    said: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.05)
+def test_a_head_that_comes_too_slowly_is_not_waited_for(said: bytes) -> None:
     with (
-        serving(create_app(FakeVault())) as port,
+        serving(create_app(FakeVault()), head_seconds=0.05) as port,
         socket.create_connection(("127.0.0.1", port), timeout=20) as connection,
     ):
         connection.sendall(said)
         assert connection.recv(100) == b""
 
 
-def test_a_connection_that_was_answered_is_waited_for_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.2)
-    with serving(create_app(FakeVault())) as port:
+def test_a_connection_that_was_answered_is_waited_for_anew() -> None:
+    with serving(create_app(FakeVault()), head_seconds=0.2) as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         for _ in range(3):
             connection.request("GET", "/health")

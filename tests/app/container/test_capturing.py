@@ -22,7 +22,6 @@ from tests.support.product import (
     QueryError,
     capture,
     capture_cold,
-    capturing,
     locate,
 )
 from tests.support.product import CaptureKept as Kept
@@ -52,8 +51,15 @@ def connection(number: int) -> Connection:
     )
 
 
-def kept(place: Place, open_index: Any, text: str = "Tea", **fields: Any) -> Any:
-    return capture(place, CaptureQuery(text=text, **fields), open_index, now=NOW)
+def kept(
+    place: Place,
+    open_index: Any,
+    text: str = "Tea",
+    turns: threading.BoundedSemaphore | None = None,
+    **fields: Any,
+) -> Any:
+    turns = turns or threading.BoundedSemaphore(4)
+    return capture(place, CaptureQuery(text=text, **fields), open_index, now=NOW, turns=turns)
 
 
 def test_a_note_and_what_it_has_to_do_with(place: Place) -> None:
@@ -135,15 +141,15 @@ def test_a_look_up_that_takes_too_long_is_not_waited_for(
 
 
 def test_look_ups_that_hang_do_not_pile_up(
-    place: Place, monkeypatch: pytest.MonkeyPatch, stuck: tuple[Find, threading.Event]
+    place: Place, stuck: tuple[Find, threading.Event]
 ) -> None:
-    monkeypatch.setattr(capturing, "_turns", threading.BoundedSemaphore(1))
-    kept(place, lambda: stuck[0])
-    found = kept(place, lambda: lambda _: [])
+    turns = threading.BoundedSemaphore(1)
+    kept(place, lambda: stuck[0], turns=turns)
+    found = kept(place, lambda: lambda _: [], turns=turns)
     assert "earlier ones are still under way" in found.message
     assert (place.vault / found.filename).exists()
     stuck[1].set()
-    assert kept(place, lambda: lambda _: [connection(1)]).connections
+    assert kept(place, lambda: lambda _: [connection(1)], turns=turns).connections
 
 
 def test_no_connections_are_looked_for_where_none_are_wanted(place: Place) -> None:

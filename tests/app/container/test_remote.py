@@ -181,7 +181,7 @@ def test_whatever_else_listens_there(place: Place, says: bytes) -> None:
         thread = threading.Thread(target=answer, args=(listening,))
         thread.start()
         Announcement(place).tell(f"http://127.0.0.1:{listening.getsockname()[1]}")
-        assert ask_server(place, Query(query="x")) is None
+        assert ask_server(place, Query(query="x"), patience=0.02) is None
         thread.join()
 
 
@@ -195,21 +195,19 @@ def test_nobody_listens(place: Place, caplog: pytest.LogCaptureFixture) -> None:
     assert "is not asked" in record.getMessage()
 
 
-def test_a_server_that_hangs(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "PATIENCE", 0.02)
+def test_a_server_that_hangs(place: Place) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         Announcement(place).tell(f"http://127.0.0.1:{listening.getsockname()[1]}")
-        assert ask_server(place, Query(query="x")) is None
+        assert ask_server(place, Query(query="x"), patience=0.02) is None
 
 
 def test_a_server_that_takes_too_long(
     place: Place, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vault = start()
-    monkeypatch.setattr(remote, "SEARCHED", 0.02)
     enough = threading.Event()
     monkeypatch.setattr(vault, "search", lambda _: enough.wait(5))
-    assert search_server(place, SearchQuery(query="x")) is None
+    assert search_server(place, SearchQuery(query="x"), searched=0.02) is None
     enough.set()
 
 

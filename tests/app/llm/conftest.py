@@ -67,9 +67,8 @@ def _doors(indexed: tuple[Path, Path], _served: LlmServer) -> Iterator[Doors]:
 
 
 @pytest.fixture
-def server(_served: LlmServer, monkeypatch: pytest.MonkeyPatch) -> LlmServer:
+def server(_served: LlmServer) -> LlmServer:
     """The provider, with nothing said and nothing asked."""
-    monkeypatch.setattr("notehop.indexing.llm.gate.FIRST_PAUSE", 0.01)
     _served.requests.clear()
     _served.connections = 0
     _served.key = None

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import notehop.indexing.pipeline.ahead as embedding_ahead
-import notehop.indexing.pipeline.run as indexing_run
 from tests.indexing.pipeline.machine.contents import (
     catalog_rows,
     caught_up,
@@ -23,8 +21,10 @@ from tests.indexing.pipeline.machine.contents import (
     tokens_of,
 )
 from tests.support.product import (
+    LIMITS,
     Indexer,
     IndexLayout,
+    Limits,
     NotehopError,
     Reader,
     Report,
@@ -34,7 +34,6 @@ from tests.support.product import (
     load_settings,
 )
 from tests.support.product import probe_examine as examine
-from tests.support.product import stores_upkeep_due as upkeep_due
 from tests.support.readable_model import DIMENSIONS, ReadableModel
 
 BATCH_NOTES = 3
@@ -75,21 +74,19 @@ def index(
     if most_bytes is not None:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, hard))
-    indexing_run.BATCH_NOTES = batch
-    embedding_ahead.SMALL_CHANGE = ASIDE_FROM
     model = ReadableModel()
     if log is not None:
         # Whoever runs the tests in the background has made their processes deaf to it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         faults.hook = _Points(log, kill_at, signal_no)
     try:
-        indexer = _indexer(home, at, model)
+        limits = Limits(batch_notes=batch, embed_beside=ASIDE_FROM, lag=0 if tidies else 256)
+        indexer = _indexer(home, at, model, limits)
         if paths is None:
             report: Report | Update = indexer.run(rebuild=rebuild, allow_mass_delete=True)
         else:
             report = indexer.update(paths, allow_mass_delete=True)
         if tidies:
-            upkeep_due._BEHIND = 0
             indexer.tidy()
     except KeyboardInterrupt:
         return {"error": "interrupted", "type": "KeyboardInterrupt", "asked": model.asked}
@@ -187,10 +184,15 @@ def _hits(snapshot: Snapshot) -> list[list[tuple[str, float]]]:
     return [*near, *(snapshot.lexical_top([word], 20) for word in words)]
 
 
-def _indexer(home: str, at: str, model: ReadableModel) -> Indexer:
+def _indexer(home: str, at: str, model: ReadableModel, limits: Limits = LIMITS) -> Indexer:
     settings = load_settings().with_overrides({"lexical.language": "en", "chunking.min_tokens": 4})
     return Indexer(
-        Path(home) / "vault", settings, layout_of(home, at), load=model.load, probe=_examined_here
+        Path(home) / "vault",
+        settings,
+        layout_of(home, at),
+        load=model.load,
+        probe=_examined_here,
+        limits=limits,
     )
 
 

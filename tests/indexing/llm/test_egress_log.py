@@ -77,9 +77,8 @@ def test_foreign_lines_are_passed_over(tmp_path: Path) -> None:
     assert [line["id"] for line in EgressLog(tmp_path).lines()] == ["a"]
 
 
-def test_it_does_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(egress_log, "LARGEST", 2_000)
-    log = EgressLog(tmp_path)
+def test_it_does_not_grow_without_end(tmp_path: Path) -> None:
+    log = EgressLog(tmp_path, largest=2_000)
     for number in range(60):
         begin(log, host=f"host-{number}.test").end(status=200)
     assert {path.name for path in tmp_path.glob("*.jsonl")} == {NAME, FORMER}

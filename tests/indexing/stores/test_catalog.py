@@ -201,18 +201,14 @@ def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: Catalog) -
     assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: retagged.tokens}
 
 
-def test_tokens_come_by_id_over_many_pages(
-    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("notehop.indexing.stores.catalog_fetch.PAGE", 3)
-    monkeypatch.setattr("notehop.indexing.stores.catalog_fetch.IN_LIST", 4)
-    records = [record(f"{n}.md", f"text {n}", to=["a", "b"]) for n in range(10)]
+def test_tokens_come_by_id_over_many_pages(catalog: Catalog) -> None:
+    records = [record(f"{n:04}.md", f"text {n}", to=["a", "b"]) for n in range(5_001)]
     catalog.commit(Batch(upsert=tuple(records)))
     ids = sorted(one.id for note in records for one in note.chunks)
     assert [one for one, _ in catalog.chunk_tokens()] == ids
     assert [one for one, _ in catalog.chunk_tokens(ids[::-1])] == ids
     assert [(one.path, one.ordinal) for one in catalog.links()] == [
-        (f"{n}.md", at) for n in range(10) for at in (0, 1)
+        (f"{n:04}.md", at) for n in range(5_001) for at in (0, 1)
     ]
     assert list(catalog.chunks(ids[::-1])) == ids[::-1]
 

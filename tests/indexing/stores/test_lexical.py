@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import random
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,7 @@ from tests.support.product import (
     MAX_COUNT,
     FieldTokens,
     LexicalIndex,
-    lexical,
-    postings_assembly,
+    Limits,
 )
 
 Docs = dict[str, FieldTokens]
@@ -66,19 +65,13 @@ queries = st.lists(st.one_of(words, st.just("unknown")), max_size=5)
 updates = st.lists(st.tuples(st.lists(ids, max_size=4), collections), max_size=8)
 
 
-@contextmanager
-def merging_after(changes: int, *, beside: bool = False) -> Iterator[None]:
-    """The same index, but merging its tail after so many changes, and counting in small parts.
+def merging_after(changes: int, *, beside: bool = False) -> Limits:
+    """Limits at which the tail is merged after so many changes, and counted in small parts.
 
     :param beside: in a thread of its own.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexical, "_CHANGES", changes)
-        patch.setattr(lexical, "_COUNTED", 2)
-        patch.setattr(postings_assembly, "_BLOCK", 3)
-        if beside:
-            patch.setattr(lexical, "_AT_ONCE", 0)
-        yield
+    found = Limits(merge_changes=changes, counted=2, merge_block=3)
+    return replace(found, merge_at_once=0) if beside else found
 
 
 @given(
@@ -103,19 +96,18 @@ def test_an_updated_index_is_the_one_built_anew(
 ) -> None:
     """Equal to the last bit: ids, scores and order, whenever the tail was merged."""
     expected = dict(start)
-    with merging_after(limit):
-        index = LexicalIndex.build(start.items())
-        for removed, added in changes:
-            index.update(removed, added.items())
-            for id_ in removed:
-                expected.pop(id_, None)
-            expected.update(added)
-            fresh = LexicalIndex.build(expected.items())
-            assert index.top(query, 100) == fresh.top(query, 100)
-            assert index.top(query, 3) == fresh.top(query, 100)[:3]
-            assert index.ids() == sorted(expected)
-            for term in query:
-                assert index.frequency(term) == len(index.top([term], 100))
+    index = LexicalIndex.build(start.items(), limits=merging_after(limit))
+    for removed, added in changes:
+        index.update(removed, added.items())
+        for id_ in removed:
+            expected.pop(id_, None)
+        expected.update(added)
+        fresh = LexicalIndex.build(expected.items())
+        assert index.top(query, 100) == fresh.top(query, 100)
+        assert index.top(query, 3) == fresh.top(query, 100)[:3]
+        assert index.ids() == sorted(expected)
+        for term in query:
+            assert index.frequency(term) == len(index.top([term], 100))
 
 
 @given(start=collections, changes=updates, query=queries, waits=st.lists(st.booleans()))
@@ -124,22 +116,21 @@ def test_an_index_that_is_merged_beside_is_the_one_built_anew(
 ) -> None:
     """Whatever comes and goes before, while and after it is merged."""
     expected = dict(start)
-    with merging_after(3, beside=True):
-        index = LexicalIndex.build(start.items())
-        for at, (removed, added) in enumerate(changes):
-            for id_ in removed:
-                index.update([id_], ())
-                expected.pop(id_, None)
-            for id_, tokens in added.items():
-                index.update((), [(id_, tokens)])
-                expected[id_] = tokens
-            if at < len(waits) and waits[at]:
-                index.wait()
-        fresh = LexicalIndex.build(expected.items())
-        assert index.top(query, 100) == fresh.top(query, 100)
-        index.wait()
-        assert index.top(query, 100) == fresh.top(query, 100)
-        assert index.ids() == sorted(expected)
+    index = LexicalIndex.build(start.items(), limits=merging_after(3, beside=True))
+    for at, (removed, added) in enumerate(changes):
+        for id_ in removed:
+            index.update([id_], ())
+            expected.pop(id_, None)
+        for id_, tokens in added.items():
+            index.update((), [(id_, tokens)])
+            expected[id_] = tokens
+        if at < len(waits) and waits[at]:
+            index.wait()
+    fresh = LexicalIndex.build(expected.items())
+    assert index.top(query, 100) == fresh.top(query, 100)
+    index.wait()
+    assert index.top(query, 100) == fresh.top(query, 100)
+    assert index.ids() == sorted(expected)
 
 
 @given(before=updates, after=updates, query=queries)
@@ -192,14 +183,13 @@ def test_equal_contents_make_equal_files(
 
 
 def test_the_tail_is_merged_beyond_the_limit_and_queries_do_not_notice() -> None:
-    with merging_after(8):
-        index = LexicalIndex.build(NOTES.items())
-        for number in range(50):
-            index.update((), [(f"n{number:02}", {"content": ("moon", f"w{number}")})])
-            index.update([f"n{number - 5:02}"], ())
-            alive = {f"n{at:02}" for at in range(max(0, number - 4), number + 1)} | {"a"}
-            assert {id_ for id_, _ in index.top(["moon"], 100)} - {"d"} == alive
-            assert index.top([f"w{number}"], 5) == [(f"n{number:02}", pytest.approx(1, abs=0.99))]
+    index = LexicalIndex.build(NOTES.items(), limits=merging_after(8))
+    for number in range(50):
+        index.update((), [(f"n{number:02}", {"content": ("moon", f"w{number}")})])
+        index.update([f"n{number - 5:02}"], ())
+        alive = {f"n{at:02}" for at in range(max(0, number - 4), number + 1)} | {"a"}
+        assert {id_ for id_, _ in index.top(["moon"], 100)} - {"d"} == alive
+        assert index.top([f"w{number}"], 5) == [(f"n{number:02}", pytest.approx(1, abs=0.99))]
 
 
 RANKINGS = {
@@ -321,25 +311,26 @@ def test_a_refused_update_changes_nothing() -> None:
 @pytest.mark.parametrize("limit", [0, 10_000], ids=["merging at once", "growing a tail"])
 def test_threads_see_each_update_whole_or_not_at_all(limit: int, tmp_path: Path) -> None:
     """One chunk moves from id to id: queries find it exactly once, whatever a writer does."""
-    with merging_after(limit):
-        index = LexicalIndex.build({**NOTES, "m000": {"content": ("token",)}}.items())
-        done = threading.Event()
-        seen: list[int] = []
+    index = LexicalIndex.build(
+        {**NOTES, "m000": {"content": ("token",)}}.items(), limits=merging_after(limit)
+    )
+    done = threading.Event()
+    seen: list[int] = []
 
-        def read() -> None:
-            while not done.is_set():
-                seen.append(len(index.top(["token"], 10)))
+    def read() -> None:
+        while not done.is_set():
+            seen.append(len(index.top(["token"], 10)))
 
-        readers = [threading.Thread(target=read) for _ in range(3)]
-        for reader in readers:
-            reader.start()
-        for number in range(1, 200):
-            index.update([f"m{number - 1:03}"], [(f"m{number:03}", {"content": ("token",)})])
-            if number % 50 == 0:
-                index.save(tmp_path, number, "f")
-        done.set()
-        for reader in readers:
-            reader.join()
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for number in range(1, 200):
+        index.update([f"m{number - 1:03}"], [(f"m{number:03}", {"content": ("token",)})])
+        if number % 50 == 0:
+            index.save(tmp_path, number, "f")
+    done.set()
+    for reader in readers:
+        reader.join()
     assert set(seen) == {1}
     assert [id_ for id_, _ in index.top(["token"], 10)] == ["m199"]
 

@@ -23,6 +23,7 @@ from tests.support.product import (
     IndexMismatch,
     IndexMissing,
     LexicalIndex,
+    Limits,
     NoteRecord,
     NoteRow,
     NoteStatus,
@@ -259,12 +260,13 @@ def test_without_chromadb_when_the_tables_are_current(filled: SampleIndex) -> No
     assert done.stdout == "[]\n"
 
 
-def test_the_store_is_left_alone_while_another_process_writes(
-    filled: SampleIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("notehop.indexing.stores.reader._PATIENCE", 0.0)
+def test_the_store_is_left_alone_while_another_process_writes(filled: SampleIndex) -> None:
+    limits = Limits(missing_s=0.0)
     filled.write(record("New.md", "new words", to=["Plan"]), ahead=False, derived=False)
-    with WriterLock(filled.layout, "notehop index"), Reader.open(filled.layout) as reader:
+    with (
+        WriterLock(filled.layout, "notehop index"),
+        Reader.open(filled.layout, limits=limits) as reader,
+    ):
         with reader.snapshot() as snapshot:
             assert len(snapshot.chunk_vectors) == 4
             assert [said.split(": ")[0] for said in snapshot.warnings] == [
@@ -277,21 +279,19 @@ def test_the_store_is_left_alone_while_another_process_writes(
             ]
         with (
             filled.vectors() as owned,
-            Reader.open(filled.layout, vectors=lambda: owned) as owner,
+            Reader.open(filled.layout, vectors=lambda: owned, limits=limits) as owner,
             owner.snapshot() as snapshot,
         ):
             assert snapshot.warnings == ()
             assert len(snapshot.chunk_vectors) == 5
 
 
-def test_missing_vectors_are_looked_for_again(
-    filled: SampleIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("notehop.indexing.stores.reader._PATIENCE", 0.0)
+def test_missing_vectors_are_looked_for_again(filled: SampleIndex) -> None:
+    limits = Limits(missing_s=0.0)
     filled.write(record("New.md", "new words", to=["Plan"]), ahead=False, derived=False)
     lock = WriterLock(filled.layout, "notehop index")
     lock.acquire()
-    with Reader.open(filled.layout) as reader:
+    with Reader.open(filled.layout, limits=limits) as reader:
         assert reader.snapshot().warnings
         lock.release()
         assert reader.refresh()

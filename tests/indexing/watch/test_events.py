@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from watchfiles._rust_notify import RustNotify
 
-from tests.support.product import EVERYTHING, Reported, VaultEvents, events, folders_of, notices
+from tests.support.product import EVERYTHING, Reported, Timing, VaultEvents, folders_of, notices
 
 LONG = 10.0
 
@@ -88,13 +88,13 @@ def test_the_vaults_own_settings_are_told_apart(vault: Path, watched: VaultEvent
     assert found.settings
 
 
-def test_a_flood_is_the_whole_vault(
-    vault: Path, watched: VaultEvents, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(events, "MANY", 5)
+def test_a_flood_is_the_whole_vault(vault: Path) -> None:
+    found = VaultEvents(vault, settle_ms=20, polling=False, timing=Timing(many=5))
+    found.start()
     for number in range(20):
         (vault / f"{number}.md").write_text("Words.")
-    assert EVERYTHING in gathered(watched, EVERYTHING).paths
+    assert EVERYTHING in gathered(found, EVERYTHING).paths
+    found.close()
 
 
 def test_a_folder_that_goes_or_is_another_is_a_failure(vault: Path, watched: VaultEvents) -> None:
@@ -114,11 +114,8 @@ def test_a_folder_that_cannot_be_watched_fails_at_once(tmp_path: Path) -> None:
     found.close()
 
 
-def test_a_disk_that_tells_nothing_is_looked_at(
-    vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(notices, "POLL_MS", 50)
-    found = VaultEvents(vault, settle_ms=20, polling=True)
+def test_a_disk_that_tells_nothing_is_looked_at(vault: Path) -> None:
+    found = VaultEvents(vault, settle_ms=20, polling=True, timing=Timing(poll_ms=50))
     found.start()
     (vault / "new.md").write_text("New.")
     assert "new.md" in gathered(found, "new.md").paths
@@ -244,9 +241,8 @@ def test_a_disk_that_does_not_answer_does_not_hold_up_the_start(
         answers.wait(LONG)
         return folders_of(folder)
 
-    monkeypatch.setattr(events, "START", 0.05)
     monkeypatch.setattr(notices, "folders_of", slow)
-    found = VaultEvents(vault, settle_ms=20, polling=False)
+    found = VaultEvents(vault, settle_ms=20, polling=False, timing=Timing(start=0.05))
     found.start()
     assert found.failure is None
     assert found.take(0) == Reported(frozenset())

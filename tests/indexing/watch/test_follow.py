@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -28,9 +28,11 @@ from tests.support.product import follow_follow as follow
 LONG = 30.0
 
 
-def following(vault: Path, *arguments: str) -> Following:
+def following(vault: Path, *arguments: str, **options: Sequence[str]) -> Following:
     layout = IndexLayout(vault.with_name("index"))
-    return Following(vault, layout, load_settings, "notehop serve", arguments, lambda _: None)
+    return Following(
+        vault, layout, load_settings, "notehop serve", arguments, lambda _: None, **options
+    )
 
 
 def test_code_that_lies_in_the_current_folder_is_not_run(
@@ -43,22 +45,20 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     assert not (tmp_path / "ran").exists()
 
 
-def test_bulk_work_goes_by_the_name_of_the_command_it_is_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bulk_work_goes_by_the_name_of_the_command_it_is_for(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys\nsys.exit(' '.join(sys.argv[1:]))\n")
-    monkeypatch.setattr(follow_module, "PROGRAM", (sys.executable, str(script)))
+    what = following(tmp_path, "a vault", program=(sys.executable, str(script)))
     with pytest.raises(IndexFailure, match="a vault --part-of notehop serve"):
-        follow_module._index(following(tmp_path, "a vault"), threading.Event())
+        follow_module._index(what, threading.Event())
 
 
 def test_a_process_that_cannot_be_started_is_a_failure_that_is_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(follow_module, "PROGRAM", (str(tmp_path / "no such program"),))
+    what = following(tmp_path, program=(str(tmp_path / "no such program"),))
     with pytest.raises(IndexFailure, match="No such file"):
-        follow_module._index(following(tmp_path), threading.Event())
+        follow_module._index(what, threading.Event())
 
 
 WAITS = """

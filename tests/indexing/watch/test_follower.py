@@ -23,6 +23,7 @@ from tests.support.product import (
     IndexFailure,
     IndexLocked,
     IndexUnwritable,
+    Timing,
     Update,
     VaultEvents,
     Watching,
@@ -31,7 +32,6 @@ from tests.support.product import (
     pace,
     read_watch_state,
 )
-from tests.support.product import follower as follower_module
 
 LONG = 15.0
 
@@ -81,7 +81,7 @@ class Followed:
 
     def _run(self) -> None:
         self.follower = Follower(
-            self._indexer(), self.watching, self._bulk, self.told.append, self._indexer
+            self._indexer(), self.watching, self._bulk, self.told.append, self._indexer, TIMING
         )
         try:
             self.follower.run(self._stop)
@@ -106,12 +106,22 @@ class Followed:
         self.bench.index()
 
 
+TIMING = Timing(
+    round=0.1,
+    vault_retry=0.1,
+    locked_retry=0.1,
+    failed_retry=0.1,
+    deaf_most=0.4,
+    quiet=0.1,
+    soon=0.1,
+    share=0.0,
+    poll_ms=50,
+)
+"""A follower in a hurry."""
+
+
 @pytest.fixture
-def followed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Followed]:
-    for name in ("ROUND", "VAULT_RETRY", "LOCKED_RETRY", "FAILED_RETRY"):
-        monkeypatch.setattr(follower_module, name, 0.1)
-    monkeypatch.setattr(pace, "SOON", 0.1)
-    monkeypatch.setattr(pace, "SHARE", 0.0)
+def followed(bench: Bench) -> Iterator[Followed]:
     for number in range(12):
         bench.write(f"Notes/{number}.md", f"Words of note {number}. See [[tides]].")
     bench.write("tides.md", "# Tides\nDivers wait for neap tides.")
@@ -234,12 +244,13 @@ def test_settings_of_the_watch_are_taken_up(
     made: list[tuple[int, bool]] = []
     real = VaultEvents.__init__
 
-    def noted(self: VaultEvents, vault: Path, *, settle_ms: int, polling: bool) -> None:
+    def noted(
+        self: VaultEvents, vault: Path, *, settle_ms: int, polling: bool, timing: Timing
+    ) -> None:
         made.append((settle_ms, polling))
-        real(self, vault, settle_ms=settle_ms, polling=polling)
+        real(self, vault, settle_ms=settle_ms, polling=polling, timing=timing)
 
     monkeypatch.setattr(VaultEvents, "__init__", noted)
-    monkeypatch.setattr(notices, "POLL_MS", 50)
     bench = followed.bench
     bench.settings = bench.settings.with_overrides({"watch.polling": True, "watch.rescan_s": 17})
     bench.write("notehop.toml", "[watch]\npolling = true\nrescan_s = 17\n")
@@ -357,7 +368,6 @@ def test_a_vault_of_which_nothing_is_told_is_looked_at_less_and_less(
 
     monkeypatch.setattr(notices, "RustNotify", full)
     monkeypatch.setattr(pace.Retry, "again", again)
-    monkeypatch.setattr(follower_module, "DEAF_MOST", 0.4)
     bench = followed.bench
     away = bench.vault.with_name("away")
     bench.vault.rename(away)
@@ -383,7 +393,6 @@ def test_upkeep_that_fails_is_tried_again_and_then_all_is_well(
         if len(tries) < 3:
             raise IndexUnwritable("the disk is full")
 
-    monkeypatch.setattr(pace, "QUIET", 0.1)
     monkeypatch.setattr(Indexer, "tidy", tidy)
     followed.bench.write("later.md", "Words.")
     followed.until(lambda: "following the vault again" in followed.messages())

@@ -202,15 +202,9 @@ def test_a_vault_with_nothing_to_mend(tmp_path: Path) -> None:
     assert not told.broken
 
 
-def test_near_misses_are_looked_for_of_the_most_linked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("notehop.app.container.doctor.links.NEAR_FOR", 1)
-    monkeypatch.setattr("notehop.app.container.doctor.NEAR_FOR", 1)
-    told = report(
-        tmp_path,
-        {"A.md": "[[Tide gaet]]\n", "B.md": "[[Nowhere]] [[Nowhere]]\n", "Tide gate.md": ""},
-    )
+def test_near_misses_are_looked_for_of_the_most_linked(tmp_path: Path) -> None:
+    notes = {"A.md": "[[Tide gaet]]\n", "B.md": "[[Nowhere]] [[Nowhere]]\n", "Tide gate.md": ""}
+    told = examine(place_of(tmp_path, notes), set(Kind) - {Kind.INDEX}, near_for=1)
     assert told.near_misses_for == 1
     assert told.unresolved is not None
     assert [(one.target, len(one.near)) for one in told.unresolved] == [

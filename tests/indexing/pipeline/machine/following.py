@@ -26,9 +26,11 @@ from tests.indexing.pipeline.machine.contents import (
 )
 from tests.indexing.pipeline.machine.vault import EditedVault
 from tests.support.product import (
+    LIMITS,
     Catalog,
     Indexer,
     IndexLayout,
+    Limits,
     Reader,
     Report,
     Snapshot,
@@ -74,17 +76,18 @@ class Following:
     ``script`` holds the steps done, to be done again by :func:`play`.
     """
 
-    def __init__(self, folder: Path, *, economical: bool = True) -> None:
+    def __init__(self, folder: Path, *, limits: Limits = LIMITS) -> None:
         """Start with an empty vault and no index.
 
-        :param economical: whether to demand that nothing known is embedded again; runs in several
-            batches may have to.
+        :param limits: what work is done in. With smaller ones than the product's, runs in several
+            batches may have to embed again what is known; else nothing may be.
         """
         self.vault = EditedVault(folder / "vault")
         self.layout = IndexLayout(folder / "index")
         self.script: list[Step] = []
         self.runs = 0
-        self._economical = economical
+        self._limits = limits
+        self._economical = limits == LIMITS
         self._folder = folder
         self._settings = load_settings().with_overrides(SETTINGS)
         self._model = ReadableModel()
@@ -141,7 +144,10 @@ class Following:
     def hold(self) -> None:
         """Keep what queries see now, to ask it when the index has moved on."""
         if self.runs:
-            with Reader.open(self.layout) as reader, reader.snapshot() as snapshot:
+            with (
+                Reader.open(self.layout, limits=self._limits) as reader,
+                reader.snapshot() as snapshot,
+            ):
                 told = places(snapshot) | graph_of(snapshot)
             self._held.append((self._reader("often").snapshot(), told))
 
@@ -183,7 +189,7 @@ class Following:
         _same("the catalog", catalog_rows(self.layout.catalog), anew.rows)
         with self._snapshot("often") as snapshot:
             _same("the reader that followed", self._told(snapshot), anew.told)
-        with Reader.open(self.layout) as reader, reader.snapshot() as snapshot:
+        with Reader.open(self.layout, limits=self._limits) as reader, reader.snapshot() as snapshot:
             _same("a reader opened now", self._told(snapshot), anew.told)
         _same("the vector store", _stored(self.layout), anew.stored)
         for snapshot, before in self._held:
@@ -299,7 +305,12 @@ class Following:
 
     def _made(self) -> Indexer:
         return Indexer(
-            self.vault.root, self._settings, self.layout, load=self._model.load, probe=_not_needed
+            self.vault.root,
+            self._settings,
+            self.layout,
+            load=self._model.load,
+            probe=_not_needed,
+            limits=self._limits,
         )
 
     def _catalog(self) -> Catalog:
@@ -309,7 +320,7 @@ class Following:
 
     def _reader(self, name: str) -> Reader:
         if name not in self._readers:
-            self._readers[name] = Reader.open(self.layout)
+            self._readers[name] = Reader.open(self.layout, limits=self._limits)
         return self._readers[name]
 
     @contextmanager

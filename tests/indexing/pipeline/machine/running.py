@@ -12,18 +12,19 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.indexing.pipeline.machine.memory_store import open_in_memory
 from tests.indexing.pipeline.machine.rules import VaultMachine
 from tests.indexing.pipeline.machine.shorten import failure_of, shortened
+from tests.support.product import LIMITS, Limits
 from tests.support.product import VectorsVectors as Vectors
 
-_SMALL = {
-    "notehop.indexing.pipeline.run.BATCH_NOTES": 2,
-    "notehop.indexing.pipeline.ahead.SMALL_CHANGE": 30,
-    "notehop.indexing.stores.upkeep_due._PARTS": 3,
-    "notehop.indexing.stores.upkeep_due._FEW": 2,
-    "notehop.indexing.stores.upkeep_due._BEHIND": 3,
-    "notehop.indexing.pipeline.writer._SMALL": 12,
-    "notehop.indexing.stores.lexical._CHANGES": 6,
-    "notehop.indexing.stores.lexical._CHANGED_SHARE": 2,
-}
+SMALL = Limits(
+    batch_notes=2,
+    embed_beside=30,
+    table_parts=3,
+    changed_notes=2,
+    lag=3,
+    lag_batch=12,
+    merge_changes=6,
+    merge_share=2,
+)
 """Limits at which a vault of ten notes needs several batches, parts of tables and merges."""
 
 
@@ -38,8 +39,11 @@ class Kind:
         """Put it in place."""
         if not self.chroma:
             patch.setattr(Vectors, "open", open_in_memory)
-        for name, value in _SMALL.items() if self.small else ():
-            patch.setattr(name, value)
+
+    @property
+    def limits(self) -> Limits:
+        """What work is done in."""
+        return SMALL if self.small else LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ def run_machine(
     :param number: of the steps to choose; None always chooses the same.
     :raises AssertionError: with a short script that fails, for the table of regressions.
     """
-    made = type("Machine", (VaultMachine,), {"folder": folder, "economical": not kind.small})
+    made = type("Machine", (VaultMachine,), {"folder": folder, "limits": kind.limits})
     if number is not None:
         made = seed(number)(made)
     try:
@@ -87,15 +91,15 @@ def run_machine(
 
 def _shown(made: type[VaultMachine], exc: Exception) -> str:
     script = list(made.script)
-    first = failure_of(script, economical=made.economical)
+    first = failure_of(script, limits=made.limits)
     if first is None:
         return f"{exc}\nThe same steps did not fail again:\n" + _lines(script)
     said = first.splitlines()[0]
     short = shortened(
         script,
-        lambda steps: (failure_of(steps, economical=made.economical) or "").startswith(said),
+        lambda steps: (failure_of(steps, limits=made.limits) or "").startswith(said),
     )
-    return f"{failure_of(short, economical=made.economical)}\nafter these steps:\n" + _lines(short)
+    return f"{failure_of(short, limits=made.limits)}\nafter these steps:\n" + _lines(short)
 
 
 def _lines(script: list[tuple[object, ...]]) -> str:

@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.indexing.pipeline.machine.following import Following, Step
+from tests.support.product import LIMITS, Limits
 
 _TRIES = 400
 """Scripts tried at most: each takes a second or less."""
 
 
-def failure_of(script: Sequence[Step], *, economical: bool = True) -> str | None:
+def failure_of(script: Sequence[Step], *, limits: Limits = LIMITS) -> str | None:
     """What goes wrong when the steps are done and a run after them; None if nothing does.
 
     Edits that cannot be done, since a step before them was left out, are passed over.
     """
     with tempfile.TemporaryDirectory() as folder:
-        following = Following(Path(folder), economical=economical)
+        following = Following(Path(folder), limits=limits)
         try:
             for name, *arguments in [*script, ("run",)]:
                 try:

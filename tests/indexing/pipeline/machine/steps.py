@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from tests.indexing.pipeline.machine.following import USES, Following, Step
 from tests.indexing.pipeline.machine.texts import targets_of, with_property
+from tests.support.product import LIMITS
 
 T = TypeVar("T")
 
@@ -45,7 +46,7 @@ class Steps(RuleBasedStateMachine):
     folder: Path
     """Where its vaults and indexes live; set by whoever runs it."""
 
-    economical = True
+    limits = LIMITS
 
     edits = 0
     """Steps that changed a vault, over all examples."""
@@ -59,7 +60,7 @@ class Steps(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.place = Path(tempfile.mkdtemp(dir=self.folder))
-        self.following = Following(self.place, economical=self.economical)
+        self.following = Following(self.place, limits=self.limits)
         self.vault = self.following.vault
         self.whole = True
         self.slipped = False
