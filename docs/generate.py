@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +21,6 @@ from pydantic import BaseModel
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-SETTINGS = ROOT / "docs" / "settings.md"
 INTENTS = ROOT / "docs" / "intents.md"
 THEMES = ROOT / "docs" / "themes.md"
 DEFAULTS = ROOT / "config" / "default.toml"
@@ -168,21 +167,38 @@ def theme_rules_table() -> str:
     return "\n".join(rows)
 
 
-def with_part(page: str, name: str, part: str) -> str:
-    """Return a page with a generated part as it should be."""
-    marks = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
-    if not marks.search(page):
-        raise ValueError(f"there is no part {name} in the page that is to have it")
-    return marks.sub(lambda found: f"{found[1]}{part}\n{found[2]}", page)
+def with_theme_rules(page: str) -> str:
+    """Return docs/themes.md with the rules as they are."""
+    marks = re.compile(r"(<!-- themes:begin -->\n).*?(<!-- themes:end -->)", re.DOTALL)
+    return marks.sub(lambda found: f"{found[1]}{theme_rules_table()}\n{found[2]}", page)
+
+
+def with_rules(page: str) -> str:
+    """Return docs/intents.md with the rules as they are."""
+    marks = re.compile(r"(<!-- rules:begin -->\n).*?(<!-- rules:end -->)", re.DOTALL)
+    return marks.sub(lambda found: f"{found[1]}{rules_table()}\n{found[2]}", page)
+
+
+def generated(readme: str) -> str:
+    """Return the README with its generated parts as they should be."""
+    parts = {
+        "settings": settings_table(),
+        "commands": commands_table(),
+    }
+    for name, part in parts.items():
+        marks = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+        if not marks.search(readme):
+            raise ValueError(f"README.md has no part {name}")
+        readme = marks.sub(lambda found, part=part: f"{found[1]}{part}\n{found[2]}", readme)
+    return readme
 
 
 def main() -> None:
     """Write the generated parts, or check that they are current."""
-    made_of: tuple[tuple[Path, Callable[[str], str]], ...] = (
-        (README, lambda page: with_part(page, "commands", commands_table())),
-        (SETTINGS, lambda page: with_part(page, "settings", settings_table())),
-        (INTENTS, lambda page: with_part(page, "rules", rules_table())),
-        (THEMES, lambda page: with_part(page, "themes", theme_rules_table())),
+    made_of = (
+        (README, generated),
+        (INTENTS, with_rules),
+        (THEMES, with_theme_rules),
         (DEFAULTS, lambda _: default_file()),
     )
     for path, made in made_of:

@@ -1,4 +1,4 @@
-"""What a change costs: one note, a folder of a thousand, and a first index whose memory counts.
+"""What grows with the vault: a first index, following one note, moving a thousand, opening, memory.
 
 Vectors are drawn, so that the model is not what is measured; all else is as it is for users.
 """
@@ -24,6 +24,35 @@ pytestmark = pytest.mark.bench
 EDITS = 12
 MOVED = 1_000
 
+SEARCHING = """
+import sys
+from pathlib import Path
+from time import process_time
+import numpy as np
+from tests.benchmarks.drawn import peak_mb, prose
+from tests.support.product import IndexLayout, Reader, Tokenizer
+words, said = Tokenizer("en"), prose(1)
+vectors = np.random.default_rng(1).standard_normal((30, 384)).astype("float32")
+vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+started = process_time()
+with Reader.open(IndexLayout(Path(sys.argv[1]))) as reader:
+    opened = process_time() - started
+    for vector in vectors:
+        with reader.snapshot() as view:
+            near = [one for one, _ in view.chunk_vectors.top(vector, 100)]
+            found = [one for one, _ in view.lexical_top(words.query(said(5)), 100)]
+            paths = [str(view.path_of(one)) for one in (*near[:5], *found[:5])]
+            view.chunks([*near[:5], *found[:5]])
+            links = [str(link.sentence_id) for link in view.links_from(paths)]
+            view.link_vectors.similarities(vector, links)
+    searching = peak_mb()
+    with reader.snapshot() as view:
+        started = process_time()
+        view.pagerank
+        ranked = process_time() - started
+print(opened, searching, ranked)
+"""
+
 T = TypeVar("T")
 
 
@@ -34,9 +63,13 @@ def test_changes(sizes: list[int], tmp_path: Path) -> None:
         write_vault(vault, notes)
         make_door(layout, vault)
         print()
-        seconds, peak = _first(vault, layout)
+        seconds, peak = _printed("-m", "tests.benchmarks.drawn", vault, layout.root)
         say(f"{notes:,} notes, first index without the model", f"{seconds:.0f} s")
         say("its memory", f"{peak / 1e3:.2f} GB", "budget 4 GB")
+        opened, searching, ranked = _printed("-c", SEARCHING, layout.root)
+        say("opening", f"{opened:.2f} s")
+        say("memory, searching, without the model", f"{searching / 1e3:.2f} GB", "budget 4 GB")
+        say("first PageRank", f"{ranked:.2f} s")
         writer = indexer(vault, layout)
         wall, cpu, looked = _timed(partial(writer.update, None))
         assert not looked.wrote
@@ -52,12 +85,11 @@ def test_changes(sizes: list[int], tmp_path: Path) -> None:
     )
 
 
-def _first(vault: Path, layout: IndexLayout) -> tuple[float, float]:
-    """Seconds of a first index in a process of its own, and the megabytes that it took at most."""
-    command = [sys.executable, "-m", "tests.benchmarks.drawn", vault, layout.root]
+def _printed(*program: object) -> list[float]:
+    """The numbers that a program prints."""
+    command = [sys.executable, *map(str, program)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    seconds, peak = map(float, done.stdout.split())
-    return seconds, peak
+    return [float(number) for number in done.stdout.split()]
 
 
 def _edits(vault: Path, writer: Indexer, reader: Reader) -> float:

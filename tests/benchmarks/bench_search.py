@@ -5,39 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import pytest
-from llama_index.core.schema import QueryBundle
 
 from notehop import open_vault
 from tests.benchmarks.conftest import Large
 from tests.benchmarks.pairs import in_turns, p50, p95, ratio, say
 from tests.benchmarks.stock import (
-    TOP_K,
     bare_calls,
     make_stock,
     stock_search,
-    where_collection,
-)
-from tests.support.product import (
-    Filters,
-    QueryEmbedder,
-    Reader,
-    SemanticRetriever,
-    Snapshot,
-    Tokenizer,
-    VaultHandle,
-    load_query,
-    narrow,
 )
 
 pytestmark = pytest.mark.bench
-
 
 EVERY_SIGNAL = {
     "retrieval.weights.recent": 1.0,
@@ -84,66 +67,6 @@ def test_warm_search(large: Large, stock: Path) -> None:
         values = [one[stage] for one in stages if stage in one]
         budget = "budget p95 10 ms" if stage == "connected" else ""
         say(f"  stage {stage}", f"p50 {p50(values):.2f}, p95 {p95(values):.2f} ms", budget)
-
-
-FILTERS = {"2.5 %": "path:07", "50 %": "path:0* path:1*"}
-"""Share of the notes -> a filter that leaves them: they stand in forty folders."""
-
-
-def test_filtered_search(large: Large, tmp_path: Path) -> None:
-    """Whole searches, filtered and not; and the ranking by meaning against the store's `where`."""
-    door = load_query(large.layout.model, large.settings.embedding)
-    with open_vault(large.vault, index_dir=large.layout.root) as vault:
-        vault.warm()
-        runs: dict[str, Callable[[str], object]] = {"unfiltered": vault.search}
-        for share, said in FILTERS.items():
-            runs[share] = partial(_filtered, vault, said)
-        samples = in_turns(runs, large.queries)
-    print()
-    say("search, unfiltered", f"p50 {p50(samples['unfiltered']):.1f} ms")
-    for share in FILTERS:
-        say(f"search, {share} of the notes", f"p50 {p50(samples[share]):.1f} ms")
-        say(
-            f"search, {share} / unfiltered",
-            f"{ratio(samples, share, 'unfiltered'):.2f}",
-            "budget 2",
-        )
-
-    with Reader.open(large.layout) as reader, reader.snapshot() as view:
-        collection = where_collection(view, tmp_path / "where")
-        ranks: dict[str, Callable[[str], object]] = {"where, none": _near(collection, door, None)}
-        for share, folders in (("2.5 %", ["07"]), ("50 %", [f"{at:02d}" for at in range(20)])):
-            ranks[f"where, {share}"] = _near(collection, door, {"folder": {"$in": folders}})
-            ranks[f"notehop, {share}"] = partial(_ranked, view, door, FILTERS[share])
-        samples = in_turns(ranks, large.queries[:30], rounds=1)
-    for name, values in samples.items():
-        say(f"ranking by meaning: {name}", f"p50 {p50(values):.1f}, p95 {p95(values):.1f} ms")
-    for share in FILTERS:
-        told = ratio(samples, f"notehop, {share}", f"where, {share}")
-        say(f"ranking by meaning: {share}, notehop / where", f"{told:.2f}")
-
-
-def _filtered(vault: VaultHandle, said: str, query: str) -> object:
-    return vault.search(f"{said} {query}")
-
-
-def _ranked(view: Snapshot, door: QueryEmbedder, said: str, query: str) -> object:
-    narrowed = narrow(f"{said} {query}", Filters(), view, Tokenizer("en"), bool)
-    assert narrowed.allowed is not None
-    signal = SemanticRetriever(view, door, allowed=narrowed.allowed, with_text=False)
-    hits = signal.rank(QueryBundle(narrowed.text))
-    assert len(hits) == TOP_K
-    return hits
-
-
-def _near(collection: Any, door: QueryEmbedder, where: Any) -> Callable[[str], object]:
-    def call(query: str) -> object:
-        vector = door.embed_query(query)
-        return collection.query(
-            query_embeddings=[vector], n_results=TOP_K, where=where, include=["distances"]
-        )
-
-    return call
 
 
 def test_memory_of_a_process_that_searches(large: Large) -> None:

@@ -7,25 +7,21 @@ import json
 import os
 import random
 import re
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.benchmarks.conftest import Large
 from tests.benchmarks.pairs import p50, p95, say
+from tests.support.processes import notehop_serve, until
 
 pytestmark = pytest.mark.bench
 
-ROOT = Path(__file__).parents[2]
 CLIENTS = 32
 SECONDS = float(os.environ.get("BENCH_SERVER_SECONDS", "60"))
 ALONE = 200
@@ -73,24 +69,12 @@ class Client:
 @contextmanager
 def served(large: Large) -> Iterator[str]:
     """``notehop serve`` with its metrics, warm."""
-    where = ["--vault", str(large.vault), "--index-dir", str(large.layout.root)]
-    with subprocess.Popen(
-        [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", *where],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NOTEHOP_SERVER__METRICS": "true"},
-    ) as process:
-        try:
-            assert process.stderr is not None
-            url = process.stderr.readline().split(" at ")[1].split(" ")[0]
-            client = Client(url)
-            while json.loads(client.get("/health/ready"))["ready"] is not True:
-                time.sleep(0.1)
-            client.close()
-            yield url
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
+    metrics = {"NOTEHOP_SERVER__METRICS": "true"}
+    with notehop_serve(large.vault, large.layout.root, **metrics) as (url, _):
+        client = Client(url)
+        until(lambda: json.loads(client.get("/health/ready"))["ready"])
+        client.close()
+        yield url
 
 
 def numbers(url: str, name: str) -> dict[str, float]:
@@ -108,12 +92,12 @@ def late(url: str) -> dict[float, float]:
 
 
 def asked_by_many(url: str, queries: list[str], seconds: float) -> Tally:
-    tally, until = Tally(), time.monotonic() + seconds
+    tally, end = Tally(), time.monotonic() + seconds
 
     def run(chance: random.Random) -> None:
         client = Client(url)
         try:
-            while time.monotonic() < until:
+            while time.monotonic() < end:
                 client.ask(chance.choice(("/search", "/query")), chance.choice(queries), tally)
         except Exception as exc:  # noqa: BLE001 (any failure of a client is a finding)
             tally.wrong.append(f"{type(exc).__name__}: {exc}")

@@ -9,10 +9,6 @@ from __future__ import annotations
 import gc
 import http.client
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,10 +21,10 @@ import pytest
 
 from tests.benchmarks.pairs import p50, p95, say
 from tests.support.llm_server import PATIENCE, LlmServer, llm_server, says, stalls
+from tests.support.processes import notehop_serve
 
 pytestmark = pytest.mark.bench
 
-ROOT = Path(__file__).parents[2]
 ANSWERS = 60
 CANCELS = 25
 TOGETHER = 8
@@ -78,26 +74,15 @@ class Heard:
 
 @contextmanager
 def served(server: LlmServer, vault: Path, index: Path) -> Iterator[str]:
-    """``notehop serve`` with the scripted model, warm."""
+    """``notehop serve`` with the scripted model."""
     settings = {
         "NOTEHOP_LLM__PROVIDER": "openai-compatible",
         "NOTEHOP_LLM__MODEL": "scripted-1",
         "NOTEHOP_LLM__BASE_URL": server.url,
         "NOTEHOP_SERVER__MAX_QUERIES": str(TOGETHER),
     }
-    where = ["--vault", str(vault), "--index-dir", str(index)]
-    with subprocess.Popen(
-        [sys.executable, "-m", "notehop.app", "serve", "--no-watch", "--port", "0", *where],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **settings, "PYTHONPATH": str(ROOT)},
-    ) as process:
-        try:
-            assert process.stderr is not None
-            yield process.stderr.readline().split(" at ")[1].split(" ")[0]
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
+    with notehop_serve(vault, index, **settings) as (url, _):
+        yield url
 
 
 @contextmanager
@@ -146,16 +131,6 @@ def added(server: LlmServer, told: Heard) -> list[float]:
 def line(what: str, values: list[float], bar: float | None = None) -> None:
     numbers = f"{p50(values):.1f} / {p95(values):.1f} / {max(values):.1f} ms"
     say(what, numbers, "" if bar is None else f"bar {bar:.0f} ms")
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The demo vault and its index."""
-    from tests.support.product import demo_vault, locate, update_index
-
-    index = tmp_path_factory.mktemp("streaming")
-    update_index(locate(demo_vault(), index_dir=index))
-    return demo_vault(), index
 
 
 @pytest.fixture

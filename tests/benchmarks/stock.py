@@ -86,22 +86,6 @@ def bare_calls(layout: Any, settings: Any) -> Callable[[str], object]:
     return call
 
 
-def where_collection(view: Any, folder: Path) -> Any:
-    """The chunks of an index in a collection of their own, each with the folder of its note."""
-    client = _client(folder)
-    collection = client.create_collection(
-        "where", embedding_function=None, metadata={"hnsw:space": "cosine"}
-    )
-    every = [one for path in view.paths() for one in view.chunk_ids_of(path)]
-    ids, matrix = view.chunk_vectors.rows(every)
-    size = client.get_max_batch_size()
-    for start in range(0, len(ids), size):
-        part = ids[start : start + size]
-        folders = [{"folder": str(view.path_of(one)).partition("/")[0]} for one in part]
-        collection.add(part, matrix[start : start + size], folders)
-    return collection
-
-
 def _client(folder: Path) -> Any:
     import chromadb
     from chromadb.config import Settings as ChromaSettings

@@ -27,10 +27,6 @@ def of_file(path: Path) -> str | None:
     return server_token(load_settings(overrides={"server.token_file": str(path)}).server)
 
 
-def test_there_is_none() -> None:
-    assert server_token(load_settings().server) is None
-
-
 def test_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)
     settings = load_settings()

@@ -25,15 +25,6 @@ def vault(tmp_path: Path) -> Path:
     return folder
 
 
-def test_defaults_are_the_documented_file() -> None:
-    settings = load_settings()
-    assert settings.embedding.model == "all-MiniLM-L6-v2"
-    assert settings.embedding.dimensions is None
-    assert settings.embedding.query_prompt is None
-    assert settings.connected.max == 3
-    assert settings.vault.path is None
-
-
 def test_each_layer_wins_over_the_one_before(
     home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,14 +43,6 @@ def test_a_list_comes_from_the_environment_as_json(monkeypatch: pytest.MonkeyPat
     assert load_settings().vault.exclude == ("Archive/**",)
 
 
-def test_none_in_an_override_leaves_the_setting() -> None:
-    assert load_settings(overrides={"connected.max": None}).connected.max == 3
-
-
-def test_an_empty_prompt_is_not_auto() -> None:
-    assert load_settings(overrides={"embedding.query_prompt": ""}).embedding.query_prompt == ""
-
-
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
@@ -68,9 +51,7 @@ def test_an_empty_prompt_is_not_auto() -> None:
             r"argument: unknown setting embedding\.modle = 'x'; did you mean model\?.*batch_size",
             id="unknown-key-with-near-miss",
         ),
-        pytest.param(
-            {"foo.x": 1}, r"unknown setting foo.*connected, .*embedding", id="unknown-section"
-        ),
+        pytest.param({"foo.x": 1}, r"unknown setting foo.*connected, .*embedding", id="unknown-section"),
         pytest.param(
             {"retrieval.weights.x": 1},
             r"keys of \[retrieval\.weights\]: graph, lexical",
@@ -81,15 +62,11 @@ def test_an_empty_prompt_is_not_auto() -> None:
             r"argument: connected\.order = 'best': must be 'context' or 'rank'",
             id="allowed-values",
         ),
-        pytest.param(
-            {"connected.max": -1}, r"max = -1: must be greater than or equal to 0", id="range"
-        ),
-        pytest.param(
-            {"connected": 3}, r"connected = 3: must be a table with keys of: max", id="table"
-        ),
+        pytest.param({"connected.max": -1}, r"max = -1: must be greater than or equal to 0", id="range"),
+        pytest.param({"connected": 3}, r"connected = 3: must be a table with keys of: max", id="table"),
         pytest.param({"connected.gate": float("nan")}, r"gate = nan: must be a finite", id="nan"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_setting_is_named(overrides: dict[str, object], said: str) -> None:
     with pytest.raises(SettingsError) as caught:
         load_settings(overrides=overrides)
@@ -119,11 +96,6 @@ def test_a_vault_may_not_open_doors(vault: Path, text: str) -> None:
         load_settings(vault=vault)
 
 
-def test_a_missing_named_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="no such settings file"):
-        load_settings(config_file=tmp_path / "none.toml")
-
-
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
@@ -142,14 +114,6 @@ def test_a_wrong_variable_is_named(
     with pytest.raises(SettingsError) as caught:
         load_settings()
     assert re.search(said, str(caught.value))
-
-
-def test_a_copy_with_overrides_is_checked() -> None:
-    settings = load_settings()
-    assert settings.with_overrides({"connected.max": 0}).connected.max == 0
-    assert settings.connected.max == 3
-    with pytest.raises(SettingsError, match=r"connected\.max"):
-        settings.with_overrides({"connected.max": -2})
 
 
 @pytest.mark.parametrize("text", ["[index]\ndir = '/tmp/x'\n", "[vault]\npath = '/tmp/x'\n"])

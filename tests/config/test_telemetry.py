@@ -11,13 +11,20 @@ import pytest
 from tests.support.product import SWITCHES
 
 
-@pytest.mark.parametrize("said", [None, "0"], ids=["unset", "on"])
-@pytest.mark.parametrize("module", ["notehop.config", "notehop.app", "notehop.indexing.embed.door"])
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("notehop.config", None),
+        ("notehop.config", "0"),
+        ("notehop.app", "0"),
+        ("notehop.indexing.embed.door", "0"),
+    ],
+)
 def test_it_is_off_before_a_library_is_loaded(module: str, said: str | None) -> None:
     given = {name: said for name in SWITCHES if said is not None}
     kept = {name: value for name, value in os.environ.items() if name not in SWITCHES}
     tells = (
-        f"import sys, os; sys.modules['onnxruntime'] = None; import {module}, config.errors\n"
+        f"import sys, os; sys.modules['onnxruntime'] = None; import {module}, notehop.config.errors\n"
         f"print({{name: os.environ[name] for name in {list(SWITCHES)}}})"
     )
     told = subprocess.run(

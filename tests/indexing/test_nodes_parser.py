@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import re
-import subprocess
-import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,26 +20,17 @@ from tests.support.product import (
     parse_note,
     split_note,
 )
+from tests.support.readable_model import WordTokens
 
 TEXT = (
     "---\naliases: [X]\n---\n# One\nThe [[Target|first]] text.\n\n# Two\nMore.\n\n# Three\nEnd.\n"
 )
 
 
-class Words:
-    """One word, one token."""
-
-    def __call__(self, text: str) -> list[tuple[int, int]]:
-        return [match.span() for match in re.finditer(r"\S+", text)]
-
-    def size(self, text: str) -> int:
-        return len(text.split())
-
-
 @pytest.fixture
 def parser() -> SectionNodeParser:
     """A parser for chunks of up to 20 words."""
-    return SectionNodeParser(count=Words(), max_tokens=20, min_tokens=0)
+    return SectionNodeParser(count=WordTokens(), max_tokens=20, min_tokens=0)
 
 
 def nodes_of(parser: SectionNodeParser, *documents: Document) -> list[TextNode]:
@@ -56,7 +43,7 @@ def nodes_of(parser: SectionNodeParser, *documents: Document) -> list[TextNode]:
 def test_a_node_a_chunk(parser: SectionNodeParser) -> None:
     note = parse_note("a/Note.md", TEXT.encode())
     nodes = nodes_of(parser, NoteDocument.of(note))
-    drafts = split_note(note, Words(), 20, 0)
+    drafts = split_note(note, WordTokens(), 20, 0)
     assert [node.node_id for node in nodes] == [draft.id for draft in drafts]
     assert nodes[0].text == "Note - One\n# One\nThe first text."
     assert nodes[0].metadata == {
@@ -96,11 +83,6 @@ def test_relations_to_source_and_neighbours(parser: SectionNodeParser) -> None:
     assert set(one.relationships) == {NodeRelationship.SOURCE, NodeRelationship.NEXT}
 
 
-def test_neighbours_do_not_cross_notes(parser: SectionNodeParser) -> None:
-    documents = [NoteDocument.of(parse_note(path, b"text")) for path in ("a.md", "b.md")]
-    assert [(n.prev_node, n.next_node) for n in nodes_of(parser, *documents)] == [(None, None)] * 2
-
-
 def test_a_plain_document_is_parsed_here(parser: SectionNodeParser) -> None:
     parsed = nodes_of(parser, NoteDocument.of(parse_note("n.md", TEXT.encode())))
     plain = nodes_of(parser, Document(text=TEXT, metadata={"path": "n.md"}))
@@ -117,19 +99,6 @@ def test_a_document_without_path_is_a_mistake(
 ) -> None:
     with pytest.raises(UsageError, match=r"metadata\['path'\]"):
         parser([Document(text="x", metadata=metadata)])
-
-
-def test_no_documents_give_no_nodes(parser: SectionNodeParser) -> None:
-    assert parser([]) == []
-
-
-def test_a_document_survives_another_process(parser: SectionNodeParser) -> None:
-    document = NoteDocument.of(parse_note("n.md", TEXT.encode()))
-    assert document.note is not None
-    copy = pickle.loads(pickle.dumps(document))
-    assert [n.node_id for n in nodes_of(parser, copy)] == [
-        n.node_id for n in nodes_of(parser, document)
-    ]
 
 
 def test_chunks_are_made_to_fit_the_model() -> None:
@@ -163,14 +132,3 @@ def test_chunks_fit_where_tokens_do_not_end_at_blanks() -> None:
     nodes = nodes_of(parser, Document(text=text, metadata={"path": "the note.md"}))
     assert len(nodes) > 6
     assert max(len(tokens(node.text)) for node in nodes) <= 40
-
-
-def test_naming_the_chunker_needs_no_llama_index() -> None:
-    program = (
-        "import sys; from notehop.indexing.nodes import CHUNKER, split_note;"
-        "print(CHUNKER, 'llama_index' in sys.modules)"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert ran.stdout.split() == ["sections-2", "False"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.product import parse_note, property_texts, split_note
+from tests.support.readable_model import WordTokens
 
 EVERYTHING = 10_000
 
@@ -85,24 +86,9 @@ def test_what_aliases_repeat_is_not_more_than_a_front_matter_may_hold() -> None:
     assert sum(len(text) for text, _ in texts(front_matter, fits=10**9)) < 1_100_000
 
 
-class Words:
-    """Counts words as tokens."""
-
-    def __call__(self, text: str) -> list[tuple[int, int]]:
-        spans, at = [], 0
-        for word in text.split():
-            start = text.index(word, at)
-            at = start + len(word)
-            spans.append((start, at))
-        return spans
-
-    def size(self, text: str) -> int:
-        return len(text.split())
-
-
 def test_properties_come_after_the_text_in_a_chunk_of_their_own_kind() -> None:
     note = parse_note("Note.md", b"---\nrating: 7\n---\n# One\nText.\n# Two\nMore.\n")
-    drafts = split_note(note, Words(), 50, 0)
+    drafts = split_note(note, WordTokens(), 50, 0)
     assert [(one.kind, one.ordinal) for one in drafts] == [
         ("text", 0),
         ("text", 1),

@@ -1,24 +1,30 @@
-"""Tokens: what a word becomes, that queries and index agree, and which language a text is in."""
+"""Tokens, phrases and compounds: queries and index agree; which language a text is in."""
 
 from __future__ import annotations
 
-import threading
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.product import COMPOUNDS_MOST as MOST
 from tests.support.product import (
     FIELDS,
     LANGUAGES,
     MAX_LENGTH,
+    PART,
+    WITHIN,
+    LexicalIndex,
+    Phrase,
     SettingsError,
     Tokenizer,
+    Vocabulary,
     detect_language,
     field_tokens,
     fold,
-    surfaces,
+    said_by,
+    words_said,
 )
 
 ENGLISH = Tokenizer("en")
@@ -186,16 +192,6 @@ def test_accents_make_no_difference(text: str) -> None:
     assert sorted(ENGLISH(plain)) == sorted(ENGLISH(unicodedata.normalize("NFKC", text)))
 
 
-def test_case_makes_no_difference_to_a_word() -> None:
-    assert ENGLISH("NOTE") == ENGLISH("Note") == ENGLISH("note")
-
-
-def test_the_ascii_grammar_is_the_unicode_grammar() -> None:
-    """Text of ASCII alone takes a faster pattern; one other character must change nothing else."""
-    text = " ".join(text for text, _ in SPLITS.values() if text.isascii())
-    assert surfaces(text + " é")[:-1] == surfaces(text)
-
-
 def test_a_blob_is_cut_and_not_taken_apart() -> None:
     tokens = ENGLISH("x1" * 200_000 + " end")
     assert tokens == [("x1" * 200_000)[:MAX_LENGTH], "end"]
@@ -204,37 +200,6 @@ def test_a_blob_is_cut_and_not_taken_apart() -> None:
 def test_a_long_slug_is_found_by_its_words() -> None:
     slug = "-".join(["alpha", "beta", "gamma"] * 10)
     assert set(ENGLISH(slug)) == set(ENGLISH("alpha beta gamma"))
-
-
-def test_tokens_do_not_depend_on_what_came_before() -> None:
-    fresh = Tokenizer("en")
-    text = "fooBar Linked state-of-the-art 黑猫 Łódź"
-    first = fresh(text)
-    assert fresh("Linked fooBar") == ENGLISH("Linked fooBar")
-    assert fresh(text) == first
-
-
-def test_threads_share_a_tokenizer() -> None:
-    shared = Tokenizer("en")
-    words = [f"running{i} linkings jumped" for i in range(2_000)]
-    expected = [ENGLISH(word) for word in words]
-    found: dict[int, list[list[str]]] = {}
-
-    def work(number: int) -> None:
-        found[number] = [shared(word) for word in words]
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert list(found.values()) == [expected] * 4
-
-
-def test_the_fingerprint_names_language_and_rules() -> None:
-    prints = {Tokenizer(language).fingerprint for language in LANGUAGES}
-    assert len(prints) == len(LANGUAGES)
-    assert all("snowball" in print_ for print_ in prints)
 
 
 def test_an_unknown_language_is_refused_with_those_there_are() -> None:
@@ -328,16 +293,8 @@ SENTENCES = {
         "Как подрезать помидоры",
     ),
     "zh": ("我们对预算做了什么决定？", "会议记录在档案文件夹里，还没有人读过。", "怎么修剪番茄"),
-    "ja": (
-        "予算について何を決めましたか",
-        "会議のメモはアーカイブにある。",
-        "新しい家のために買うもの",
-    ),
-    "ko": (
-        "예산에 대해 무엇을 결정했습니까?",
-        "회의 메모는 보관함에 있습니다.",
-        "토마토 가지치기 방법",
-    ),
+    "ja": ("予算について何を決めましたか", "会議のメモはアーカイブにある。", "新しい家のために買うもの"),
+    "ko": ("예산에 대해 무엇을 결정했습니까?", "회의 메모는 보관함에 있습니다.", "토마토 가지치기 방법"),
     "und": (
         "Hvad besluttede vi om budgettet, og hvorfor har ingen læst noterne fra mødet endnu, "
         "når de ligger i mappen og alle har adgang til dem?",
@@ -350,7 +307,7 @@ SENTENCES = {
         "Gallia est omnis divisa in partes tres quarum unam incolunt Belgae aliam Aquitani tertiam "
         "qui ipsorum lingua Celtae nostra Galli appellantur",
     ),
-}
+}  # fmt: skip
 
 
 def test_short_texts_are_identified() -> None:
@@ -377,26 +334,156 @@ def test_with_nothing_to_go_by_the_default_stands(texts: list[str], default: str
     assert detect_language(texts, default) == default
 
 
-def test_a_vault_is_of_the_language_most_of_it_is_in() -> None:
-    german, english = SENTENCES["de"], SENTENCES["en"]
-    assert detect_language([*german * 3, *english]) == "de"
-    assert detect_language([*german, *english * 3]) == "en"
-
-
 def test_english_terms_do_not_hide_chinese() -> None:
     assert (
         detect_language(["用 Python 写一个 REST API 的笔记，包括 Docker 部署和测试的方法"]) == "zh"
     )
 
 
-def test_it_reads_no_more_texts_than_it_needs() -> None:
-    asked = 0
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        pytest.param("tide gate", "The Tide Gate shuts.", id="case"),
+        pytest.param("tide gate", "the tide-gate", id="hyphen"),
+        pytest.param("tide-gate", "the **tide**\ngate", id="marks-and-lines"),
+        pytest.param("cafe creme", "Café, crème", id="accents"),
+        pytest.param("the gate's lid", "the gate’s lid", id="apostrophes"),
+        pytest.param("the gate lid", "the gate's lid", id="possessive"),
+        pytest.param("don't", "dont", id="contraction"),
+        pytest.param("foo bar", "foo_bar", id="identifier"),
+        pytest.param("2026.4.10", "v1, 2026.4.10!", id="version"),
+        pytest.param("1.5 bar", "held 1.5 bar", id="number"),
+        pytest.param("C++", "in C++ and C", id="signs"),
+        pytest.param("東京", "東京都の", id="within-an-unspaced-run"),
+        pytest.param("ｔｉｄｅ", "tide", id="width"),
+        pytest.param("gate", "gate", id="one-word"),
+        pytest.param("the end of", "at the end of it", id="function-words"),
+    ],
+)
+def test_it_stands_there(phrase: str, text: str) -> None:
+    assert Phrase(phrase).stands_in(said_by(text))
 
-    def texts() -> object:
-        nonlocal asked
-        while True:
-            asked += 1
-            yield "the note is in the folder " * 200
 
-    assert detect_language(texts()) == "en"  # type: ignore[arg-type]
-    assert asked <= 1_000
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        pytest.param("tide gate", "the gate of the tide", id="order"),
+        pytest.param("tide gate", "tide and gate", id="words-between"),
+        pytest.param("tide gate", "the tide gates", id="another-ending"),
+        pytest.param("gate", "gateway navigate", id="part-of-a-word"),
+        pytest.param("C", "C++", id="signs"),
+        pytest.param("京東", "東京都", id="characters-in-order"),
+        pytest.param("gate", "", id="no-text"),
+    ],
+)
+def test_it_does_not(phrase: str, text: str) -> None:
+    assert not Phrase(phrase).stands_in(said_by(text))
+
+
+texts = st.text(
+    st.sampled_from("abcXYZ019 éßñİŁ'’-_.+#&東京が한국ไท👍🇩🇪½ﬁ\n\u0301\u200b/:()[]|*")
+    | st.characters(),
+    max_size=60,
+)
+
+
+@given(text=texts, language=st.sampled_from(sorted(LANGUAGES)))
+def test_every_word_said_is_found_by_its_token(text: str, language: str) -> None:
+    tokenizer = Tokenizer(language)
+    held = set(tokenizer(text))
+    assert {tokenizer.of_spoken(word) for word in words_said(text)} <= held
+
+
+@given(text=texts)
+def test_every_stretch_of_a_text_stands_in_it(text: str) -> None:
+    words = words_said(text)
+    for start in range(len(words)):
+        stretch = " ".join(words[start : start + 3])
+        assert f" {stretch} " in said_by(text)
+
+
+class Shelf:
+    """A vault of one word a chunk."""
+
+    def __init__(self, language: str, *words: str) -> None:
+        self.tokenizer = Tokenizer(language)
+        documents = [
+            (f"{at:03}", {"content": (word,)}) for at, word in enumerate(map(self.stem, words))
+        ]
+        self.index = LexicalIndex.build(documents)
+
+    def stem(self, word: str) -> str:
+        return self.tokenizer.of_spoken(word.casefold())
+
+    def asked(self, query: str) -> dict[str, float]:
+        tokens = self.tokenizer.query(query)
+        weights = self.tokenizer.weights(tokens, self.index)
+        return {token: weight for token, weight in weights.items() if token not in tokens}
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "query", "found"),
+    [
+        pytest.param("de", ["Roggenmehl", "Roggen"], "Mehl", {"roggenmehl": WITHIN}, id="last"),
+        pytest.param("de", ["Rauchmelder"], "Rauch", {"rauchmeld": WITHIN}, id="first"),
+        pytest.param(
+            "de", ["Arbeitszimmer", "Arbeit"], "Zimmer", {"arbeitszimm": WITHIN}, id="with-a-link"
+        ),
+        pytest.param(
+            "de",
+            ["Haftpflichtversicherungen"],
+            "Versicherung",
+            {"haftpflichtversicher": WITHIN},
+            id="a-first-part-never-seen-alone",
+        ),
+        pytest.param(
+            "de", ["Mehl", "Roggen"], "Roggenmehl", {"rogg": PART, "mehl": PART}, id="parts"
+        ),
+        pytest.param(
+            "de",
+            ["Arbeit", "Zimmer"],
+            "Arbeitszimmer",
+            {"arbeit": PART, "zimm": PART},
+            id="link-out",
+        ),
+        pytest.param("de", ["Verstand", "Gegenstand"], "Stand", {}, id="small-words-are-no-parts"),
+        pytest.param("de", ["Garten"], "Arten", {}, id="one-letter-is-no-part"),
+        pytest.param("de", ["Eisen"], "Eis", {}, id="a-short-word-stands-in-too-many"),
+        pytest.param("nl", ["boekenkast", "kast"], "boeken", {"boekenkast": WITHIN}, id="dutch"),
+        pytest.param("sv", ["sommarhus", "sommar"], "hus", {}, id="swedish-short"),
+        pytest.param("sv", ["fiskebåt", "fiske"], "båten", {}, id="swedish-three-letters"),
+        pytest.param("en", ["notebook"], "book", {}, id="english-is-left-alone"),
+        pytest.param("zh", ["水温"], "温", {}, id="chinese-has-its-pairs"),
+    ],
+)
+def test_compounds(language: str, words: list[str], query: str, found: dict[str, float]) -> None:
+    assert Shelf(language, *words).asked(query) == found
+
+
+def test_what_was_asked_keeps_its_weight() -> None:
+    shelf = Shelf("de", "Mehl", "Roggenmehl")
+    tokens = shelf.tokenizer.query("Mehl Mehl")
+    assert shelf.tokenizer.weights(tokens, shelf.index)["mehl"] == 2.0
+    ranked = shelf.index.top(shelf.tokenizer.weights(["mehl"], shelf.index), 5)
+    assert [id_ for id_, _ in ranked] == ["000", "001"]
+
+
+def test_of_many_compounds_the_commonest_are_asked() -> None:
+    shelf = Shelf("de", *(f"{chr(97 + at)}oggenmehl" for at in range(MOST + 4)), "toggenmehl")
+    asked = shelf.asked("Mehl")
+    assert len(asked) == MOST
+    assert "toggenmehl" in asked
+
+
+@given(
+    words=st.sets(st.text("abc", min_size=1, max_size=6), max_size=20),
+    part=st.text("abc", min_size=1, max_size=3),
+)
+def test_a_vocabulary_finds_what_a_look_at_each_word_finds(words: set[str], part: str) -> None:
+    found = Vocabulary(sorted(words)).with_part(part)
+    expected = [
+        word
+        for word in sorted(words)
+        if (word.startswith(part) or word.endswith(part)) and len(word) > len(part)
+    ]
+    assert found == expected

@@ -80,16 +80,21 @@ class Notes:
         self._rename(moved, inside, folder=(folder, new))
 
     def delete(self) -> None:
-        """Delete a note."""
+        """Delete a note, unless few are left."""
+        if len(self.paths) < 8:
+            self.create()
+            return
         number = self._any()
         path = self.paths.pop(number)
         (self.vault / path).unlink()
         self.history[path][-1].died = time.monotonic()
         self.deleted.add(number)
 
-    def text_of(self, number: int) -> str:
-        """What a note holds now."""
-        return self.history[self.paths[number]][-1].text
+    def withdraw(self) -> None:
+        """Make a note private, until it is written anew."""
+        path = self.paths[self._any()]
+        text = f"---\nprivate: true\n---\n{self.history[path][-1].text}"
+        (self.vault / path).write_text(text, encoding="utf-8")
 
     def held(self, path: str, since: float, until: float) -> list[str]:
         """The texts that a path held at some moment between two times, the newest first."""

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -22,8 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.soak.changing import WORDS, Notes, code, plain
-
-ROOT = Path(__file__).parents[2]
+from tests.support.processes import notehop_serve
 
 
 @dataclass(slots=True)
@@ -121,31 +117,13 @@ class Clients:
 
 @contextmanager
 def serving(vault: Path, index_dir: Path) -> Iterator[str]:
-    """A real server of the vault, with its follower, on a port of its own."""
-    named = ["--vault", str(vault), "--index-dir", str(index_dir), "--port", "0"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "notehop.app", "serve", *named],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    ) as process:
+    """A real server of the vault, with its follower; what it says is read, and it may not end."""
+    with notehop_serve(vault, index_dir, watch=True) as (url, process):
         assert process.stderr is not None
         said: list[str] = []
-        try:
-            for line in process.stderr:
-                said.append(line)
-                if line.startswith("notehop answers for"):
-                    break
-            else:
-                raise AssertionError(f"the server did not start: {''.join(said)}")
-            reader = threading.Thread(target=said.extend, args=(process.stderr,))
-            reader.start()
-            yield line.split(" at ")[1].split(" ")[0]
-            assert process.poll() is None, f"the server ended: {''.join(said)}"
-        finally:
-            process.terminate()
-            process.wait(30)
-        reader.join()
+        threading.Thread(target=said.extend, args=(process.stderr,), daemon=True).start()
+        yield url
+        assert process.poll() is None, f"the server ended: {''.join(said)}"
 
 
 def get(url: str, route: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -305,6 +305,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.watch.follower": "Bulky Follower",
     "notehop.indexing.watch.pace": "Timing",
     "notehop.indexing.watch.state": "Phase read_watch_state Watching",
+    "notehop.indexing.watch.stopping": "stopped_by_signals when_input_ends",
 }
 
 _PLACES = {

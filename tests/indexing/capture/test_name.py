@@ -34,11 +34,6 @@ def test_names(title: str, name: str) -> None:
     assert file_name(title, NOW) == name
 
 
-def test_the_second_of_a_name_has_a_number() -> None:
-    assert file_name("Tea", NOW, 2) == "2026-11-22 0931 Tea 2.md"
-    assert file_name("", NOW, 3) == "2026-11-22 0931 3.md"
-
-
 @given(st.text(max_size=400), st.integers(1, 10_000))
 def test_any_title_makes_a_portable_name(title: str, number: int) -> None:
     name = file_name(title, NOW, number)

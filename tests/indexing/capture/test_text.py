@@ -51,12 +51,6 @@ def test_properties_of_the_text_are_kept() -> None:
     )
 
 
-def test_tags_join_those_of_the_text_as_its_last_line() -> None:
-    note = parse_note("x.md", made("---\ntags: [a]\n---\nBody", tags=("b c", "a")).encode())
-    assert note.tags == ("a", "b-c")
-    assert note.text.endswith("Body\n\n#b-c #a\n")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -69,16 +63,6 @@ def test_a_private_text_stays_private(text: str) -> None:
     note = parse_note("x.md", made(text, tags=("t",)).encode())
     assert note.excluded is not None
     assert "t" in note.tags
-
-
-def test_broken_properties_are_left_as_they_are() -> None:
-    text = "---\nprivate: true\n a: [\n---\nMine"
-    assert made(text).startswith(text)
-
-
-def test_a_rule_at_the_beginning_is_no_property() -> None:
-    note = parse_note("x.md", made("---\nA rule, and words.").encode())
-    assert note.text[note.body_start :] == "---\nA rule, and words.\n"
 
 
 @pytest.mark.parametrize(

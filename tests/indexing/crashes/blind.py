@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.indexing.crashes.checks import check_reader, differing
-from tests.indexing.crashes.edits import Edits
 from tests.indexing.crashes.forks import Ended, Forks
-from tests.indexing.pipeline.machine.texts import WORDS
-from tests.indexing.pipeline.machine.vault import EditedVault
+from tests.soak.changing import Notes
 from tests.support.product import IndexLayout
 
 _BATCHES = (1, 2, 3, 7, 1_000)
@@ -25,28 +23,25 @@ class Blind:
     def __init__(self, forks: Forks, folder: Path, seed: int, notes: int = 0) -> None:
         """Write a first vault.
 
-        :param notes: how many to write beside the few that edits are made of: with many, the vector
-            store writes its graph to files while it is killed.
+        :param notes: how many to write beside the few that are edited: with many, the vector store
+            writes its graph to files while it is killed.
         """
         self.did: Counter[str] = Counter()
         self._forks = forks
         self._home = folder / "home"
-        self._vault = EditedVault(self._home / "vault")
+        self._notes = Notes(self._home / "vault", 12 + notes, seed)
         self._chance = random.Random(seed)
-        self._edits = Edits(self._vault, self._chance)
         self._seconds = 0.5
         self._where = f"seed {seed}"
-        for _ in range(12):
-            self._edits.one()
-        for number in range(notes):
-            words = " ".join(self._chance.choices(WORDS, k=12))
-            text = f"Number {number}: {words}.\n\n## Second\n\n{number} {words} [[Tide]].\n"
-            self._vault.write(f"Many/{number % 20}/Note {number}.md", text)
 
     def round(self) -> None:
         """Edit a little, kill a run over it, look as a reader does; now and then finish a run."""
         for _ in range(self._chance.randrange(4)):
-            self.did[f"edit: {self._edits.one()}"] += 1
+            self._notes.change()
+            self.did["edits"] += 1
+        if self._chance.random() < 0.2:
+            self._notes.withdraw()
+            self.did["withdrawn"] += 1
         before = self._forks.read(self._home)
         ended = self._killed()
         where = f"{self._where}, round {self.did['rounds']}"

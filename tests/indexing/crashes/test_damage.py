@@ -6,7 +6,6 @@ Until then queries answer right, or give an error that names the command. Never 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,98 +86,44 @@ def check_mended(forks: Forks, whole: Whole, *, embedded: bool = False, told: st
     assert (again["warnings"], again["loaded"]) == ([], 0)
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        pytest.param(harm.gone, id="gone"),
-        pytest.param(harm.cut, id="cut"),
-        pytest.param(harm.garbage(0.3, 0.6), id="garbage in the middle"),
-        pytest.param(harm.garbage(0, 0.01), id="garbage at its head"),
-    ],
-)
-def test_a_harmed_database_of_the_vector_store(forks: Forks, whole: Whole, how: Harm) -> None:
-    how(whole.home.layout.chroma / "chroma.sqlite3")
-    check_mended(forks, whole, told="made anew")
+CHUNKS, LINKS = "the table of chunks was damaged", "the table of links was damaged"
+LEXICAL = "the lexical index was damaged"
+DERIVED = {
+    "no vector store": ("chroma", harm.gone, "vectors were put back from the tables"),
+    "a file for a vector store": ("chroma", harm.replaced_by_a_file, "vectors were put back from the tables"),
+    "no database": ("chroma/chroma.sqlite3", harm.gone, "made anew"),
+    "half a database": ("chroma/chroma.sqlite3", harm.cut, "made anew"),
+    "garbage in a database": ("chroma/chroma.sqlite3", harm.garbage(0.3, 0.6), "made anew"),
+    "garbage at its head": ("chroma/chroma.sqlite3", harm.garbage(0, 0.01), "made anew"),
+    "no tables": ("vectors", harm.gone, ""),
+    "no manifest": ("vectors/chunks.json", harm.gone, ""),
+    "half a manifest": ("vectors/chunks.json", harm.cut, CHUNKS),
+    "garbage for a manifest": ("vectors/links.json", harm.garbage(), LINKS),
+    "no matrix": ("vectors/chunks-*.npy", harm.gone, CHUNKS),
+    "half a matrix": ("vectors/links-*.npy", harm.cut, LINKS),
+    "other numbers": ("vectors/chunks-*.npy", harm.garbage(0.5, 0.8), CHUNKS),
+    "other numbers of links": ("vectors/links-*.npy", harm.garbage(0.5, 0.8), LINKS),
+    "no ids": ("vectors/links-*.ids", harm.gone, LINKS),
+    "other ids": ("vectors/chunks-*.ids", harm.garbage(0.5, 0.8), CHUNKS),
+    "no lexical index": ("lexical", harm.gone, ""),
+    "half a lexical index": ("lexical/postings.bin", harm.cut, LEXICAL),
+    "garbage for a lexical index": ("lexical/postings.bin", harm.garbage(), LEXICAL),
+    "zeros in a lexical index": ("lexical/postings.bin", harm.zeros(0.4, 0.5), LEXICAL),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "how",
-    [pytest.param(harm.gone, id="gone"), pytest.param(harm.replaced_by_a_file, id="a file")],
-)
-def test_a_vector_store_that_is_gone(forks: Forks, whole: Whole, how: Harm) -> None:
-    how(whole.home.layout.chroma)
-    check_mended(forks, whole, told="vectors were put back from the tables")
-
-
-@pytest.mark.parametrize("name", ["chunks", "links"])
-@pytest.mark.parametrize(
-    ("suffix", "how"),
-    [
-        pytest.param(".npy", harm.gone, id="no matrix"),
-        pytest.param(".npy", harm.cut, id="half a matrix"),
-        pytest.param(".npy", harm.garbage(0.5, 0.8), id="other numbers"),
-        pytest.param(".ids", harm.gone, id="no ids"),
-        pytest.param(".ids", harm.garbage(0.5, 0.8), id="other ids"),
-    ],
-)
-def test_a_harmed_part_of_a_table(
-    forks: Forks, whole: Whole, name: str, suffix: str, how: Harm
+@pytest.mark.parametrize(("where", "how", "told"), DERIVED.values(), ids=DERIVED)
+def test_what_is_derived_is_made_whole(
+    forks: Forks, whole: Whole, where: str, how: Harm, told: str
 ) -> None:
-    how(sorted(whole.home.layout.vectors.glob(f"{name}-*{suffix}"))[0])
-    check_mended(forks, whole, told=f"the table of {name} was damaged")
-
-
-@pytest.mark.parametrize("name", ["chunks", "links"])
-@pytest.mark.parametrize(
-    "how",
-    [
-        pytest.param(harm.cut, id="cut"),
-        pytest.param(harm.garbage(), id="garbage"),
-    ],
-)
-def test_a_harmed_manifest(forks: Forks, whole: Whole, name: str, how: Harm) -> None:
-    how(whole.home.layout.vectors / f"{name}.json")
-    check_mended(forks, whole, told=f"the table of {name} was damaged")
-
-
-@pytest.mark.parametrize("what", ["vectors", "vectors/chunks.json", "vectors/links.json"])
-def test_tables_that_are_gone(forks: Forks, whole: Whole, what: str) -> None:
-    harm.gone(whole.home.layout.root / what)
-    check_mended(forks, whole)
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        pytest.param(harm.cut, id="cut"),
-        pytest.param(harm.garbage(), id="garbage"),
-        pytest.param(harm.zeros(0.4, 0.5), id="zeros in the middle"),
-    ],
-)
-def test_a_harmed_lexical_file(forks: Forks, whole: Whole, how: Harm) -> None:
-    how(whole.home.layout.lexical / "postings.bin")
-    check_mended(forks, whole, told="the lexical index was damaged")
-
-
-def test_a_lexical_index_that_is_gone(forks: Forks, whole: Whole) -> None:
-    harm.gone(whole.home.layout.lexical)
-    check_mended(forks, whole)
+    how(min(whole.home.layout.root.glob(where)))
+    check_mended(forks, whole, told=told)
 
 
 def test_store_and_tables_both_gone_are_embedded_again(forks: Forks, whole: Whole) -> None:
     harm.gone(whole.home.layout.chroma)
     harm.gone(whole.home.layout.vectors)
     check_mended(forks, whole, embedded=True, told="the vectors of 8 notes are made anew")
-
-
-def test_only_what_neither_holds_is_embedded_again(forks: Forks, whole: Whole) -> None:
-    harm.gone(whole.home.layout.chroma)
-    parts = whole.home.layout.vectors.glob("chunks-*.npy")
-    # That of the second run holds one chunk.
-    harm.gone(max(parts, key=lambda part: part.stat().st_mtime_ns))
-    done = forks.index(whole.home.path).told
-    assert done["asked"] == ["New\nNew words on the tide and Wall."]
-    assert not differing(forks.content(whole.home.path), whole.content)
 
 
 def test_an_index_that_was_copied_elsewhere_is_as_good(forks: Forks, whole: Whole) -> None:
@@ -295,12 +240,3 @@ def test_a_folder_without_its_marker_is_not_touched(forks: Forks, whole: Whole) 
     before = {str(path) for path in whole.home.layout.root.rglob("*")}
     assert "--index-dir" in forks.index(whole.home.path).told["error"]
     assert {str(path) for path in whole.home.layout.root.rglob("*")} == before
-
-
-def test_a_seal_says_what_there_is(whole: Whole) -> None:
-    said = json.loads(whole.home.layout.seal.read_text())
-    names = {name.split("/")[0] for name in said["files"]}
-    assert names == {"catalog.sqlite", "chroma", "vectors", "lexical"}
-    for name, (size, mtime, _) in said["files"].items():
-        stat = (whole.home.layout.root / Path(name)).stat()
-        assert (stat.st_size, stat.st_mtime_ns) == (size, mtime)

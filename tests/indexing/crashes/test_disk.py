@@ -127,25 +127,6 @@ def test_a_disk_that_fills_up(forks: Forks, disk: Disk) -> None:
     assert refused > 4
 
 
-def test_a_first_index_on_a_disk_that_is_too_small(forks: Forks, disk: Disk) -> None:
-    home = Home(disk.folder)
-    write(home.vault, FIRST)
-    forks.index(home.path, at="anew")
-    after, content = forks.read(home.path, "anew"), forks.content(home.path, "anew")
-    shutil.rmtree(home.path / "anew")
-    nothing = forks.read(home.path)
-    home.keep()
-    refused = 0
-    for free in (0, 4_096, 60_000, 200_000, 600_000):
-        home.restore()
-        disk.leave(free)
-        refused += _check_refused(forks.index(home.path).told, f"{free} bytes left")
-        check_reader(forks.read(home.path), nothing, after, f"{free} bytes left", whole=False)
-        disk.empty()
-        _check_end(forks, home, content, f"{free} bytes left")
-    assert refused > 3
-
-
 def test_a_disk_that_cannot_be_written(forks: Forks, disk: Disk) -> None:
     home, before, _, content = _edited(forks, disk.folder)
     disk.mount("ro")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,80 +45,97 @@ def settings_for() -> Callable[..., EmbeddingSettings]:
     return embedding_settings
 
 
-@pytest.fixture
-def make_model(tmp_path: Path) -> MakeModel:
+def save_model(
+    folder: Path,
+    *,
+    pooling: str = "mean",
+    dense: int | None = None,
+    normalize: bool = True,
+    window: int = 64,
+    prompts: dict[str, str] | None = None,
+    include_prompt: bool = True,
+    seed: int = 0,
+) -> None:
     """Save a BERT of two layers and 32 dimensions with random, but always the same, weights."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense, Normalize, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    def make(
-        name: str = "tiny",
-        *,
-        pooling: str = "mean",
-        dense: int | None = None,
-        normalize: bool = True,
-        window: int = 64,
-        prompts: dict[str, str] | None = None,
-        include_prompt: bool = True,
-        seed: int = 0,
-    ) -> Path:
-        import torch
-        from sentence_transformers import SentenceTransformer
-        from sentence_transformers.base.modules import Dense, Normalize, Transformer
-        from sentence_transformers.sentence_transformer.modules import Pooling
-        from tokenizers import Tokenizer
-        from tokenizers.models import WordPiece
-        from tokenizers.normalizers import BertNormalizer
-        from tokenizers.pre_tokenizers import BertPreTokenizer
-        from tokenizers.processors import TemplateProcessing
-        from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+    torch.manual_seed(seed)
+    vocabulary = {
+        word: i
+        for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *PIECES])
+    }
+    fast = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    fast.normalizer = BertNormalizer()
+    fast.pre_tokenizer = BertPreTokenizer()
+    fast.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    bare = folder.with_name(f"{folder.name}-bare")
+    PreTrainedTokenizerFast(
+        tokenizer_object=fast,
+        unk_token="[UNK]",
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=window,
+    ).save_pretrained(bare)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=128,
+        initializer_range=0.5,
+    )
+    BertModel(config).save_pretrained(bare)
+    modules: list[Any] = [
+        Transformer(str(bare), max_seq_length=window),
+        Pooling(32, pooling_mode=pooling, include_prompt=include_prompt),
+    ]
+    if dense is not None:
+        modules.append(Dense(in_features=32, out_features=dense))
+    if normalize:
+        modules.append(Normalize())
+    SentenceTransformer(modules=modules, prompts=prompts, device="cpu").save(
+        str(folder), create_model_card=False
+    )
 
-        torch.manual_seed(seed)
-        vocabulary = {
-            word: i
-            for i, word in enumerate(
-                ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *PIECES]
-            )
-        }
-        fast = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
-        fast.normalizer = BertNormalizer()
-        fast.pre_tokenizer = BertPreTokenizer()
-        fast.post_processor = TemplateProcessing(
-            single="[CLS] $A [SEP]",
-            pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-            special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-        )
-        bare = tmp_path / f"{name}-bare"
-        PreTrainedTokenizerFast(
-            tokenizer_object=fast,
-            unk_token="[UNK]",
-            pad_token="[PAD]",
-            cls_token="[CLS]",
-            sep_token="[SEP]",
-            mask_token="[MASK]",
-            model_max_length=window,
-        ).save_pretrained(bare)
-        config = BertConfig(
-            vocab_size=len(vocabulary),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=64,
-            max_position_embeddings=128,
-            initializer_range=0.5,
-        )
-        BertModel(config).save_pretrained(bare)
-        modules: list[Any] = [
-            Transformer(str(bare), max_seq_length=window),
-            Pooling(32, pooling_mode=pooling, include_prompt=include_prompt),
-        ]
-        if dense is not None:
-            modules.append(Dense(in_features=32, out_features=dense))
-        if normalize:
-            modules.append(Normalize())
-        folder = tmp_path / name
-        SentenceTransformer(modules=modules, prompts=prompts, device="cpu").save(
-            str(folder), create_model_card=False
-        )
-        return folder
+
+@pytest.fixture(scope="session")
+def saved_models(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Each model is made once: a test gets a copy of its own, which it may harm."""
+    made: dict[str, Path] = {}
+
+    def saved(**how: Any) -> Path:
+        key = repr(sorted(how.items()))
+        if key not in made:
+            folder = tmp_path_factory.mktemp("models") / "model"
+            save_model(folder, **how)
+            made[key] = folder
+        return made[key]
+
+    return saved
+
+
+@pytest.fixture
+def make_model(saved_models: Callable[..., Path], tmp_path: Path) -> MakeModel:
+    """A tiny model in a folder of this name; arguments as those of :func:`save_model`."""
+
+    def make(name: str = "tiny", **how: Any) -> Path:
+        return Path(shutil.copytree(saved_models(**how), tmp_path / name, dirs_exist_ok=True))
 
     return make
 

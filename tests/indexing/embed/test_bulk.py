@@ -9,8 +9,6 @@ from threading import Barrier, get_ident
 import numpy as np
 import pytest
 import torch
-from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import TextNode
 
 from tests.support.product import (
     EmbeddingSettings,
@@ -18,7 +16,6 @@ from tests.support.product import (
     SettingsError,
     even_width,
     load_bulk,
-    model_identity,
     thread_shares,
 )
 
@@ -46,30 +43,6 @@ def test_vectors_are_unit_rows_in_the_order_given(
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
     for text, row in zip(TEXTS, rows, strict=True):
         assert np.allclose(bulk.embed([text])[0], row, atol=1e-5), "neighbours must not matter"
-
-
-def test_no_texts_give_no_rows(make_model: MakeModel, settings_for: SettingsFor) -> None:
-    bulk = load_bulk(settings_for(make_model()))
-    assert bulk.embed([]).shape == (0, 32)
-    assert bulk.llama.get_text_embedding_batch([]) == []
-
-
-def test_progress_is_told_after_each_batch(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
-    bulk = load_bulk(settings_for(make_model(), batch_size=3))
-    seen: list[int] = []
-    bulk.embed(TEXTS, seen.append)
-    bulk.embed(TEXTS)
-    assert seen == [3, 6, 7]
-
-
-def test_a_pipeline_gets_the_same_vectors(make_model: MakeModel, settings_for: SettingsFor) -> None:
-    bulk = load_bulk(settings_for(make_model(), batch_size=3))
-    nodes = [TextNode(text=text) for text in TEXTS]
-    found = IngestionPipeline(transformations=[bulk.llama], disable_cache=True).run(nodes=nodes)
-    assert [node.text for node in found if isinstance(node, TextNode)] == TEXTS
-    assert np.allclose([node.embedding for node in found], bulk.embed(TEXTS), atol=1e-5)
 
 
 def test_passes_side_by_side_give_the_same_vectors(
@@ -101,15 +74,6 @@ def test_passes_side_by_side_use_every_thread(
     bulk.llama.model[0].register_forward_pre_hook(note)
     bulk.embed(["plan"] * 40)
     assert sorted(used.values()) == [1, 2, 2, 2]
-
-
-def test_a_pass_that_fails_ends_the_others(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
-    bulk = load_bulk(settings_for(make_model(), batch_size=1, threads=2))
-    bulk.llama.model[0].model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
-    with pytest.raises(ModelError, match="no numbers"):
-        bulk.embed(["plan"] * 200)
 
 
 def test_prompts_stand_before_queries_and_passages(
@@ -151,29 +115,6 @@ def test_passages_beyond_the_window_are_counted(
     assert bulk.cut == 2
 
 
-def test_tokens_are_those_of_the_model(make_model: MakeModel, settings_for: SettingsFor) -> None:
-    bulk = load_bulk(settings_for(make_model(prompts={"passage": "passage: "})))
-    assert bulk.tokens("the plan") == [(0, 3), (4, 8)]
-    assert bulk.tokens.overhead == 2 + 2 + 1
-
-
-def test_identity_is_known_before_loading(make_model: MakeModel, settings_for: SettingsFor) -> None:
-    settings = settings_for(make_model(dense=12), passage_prompt="p: ")
-    bulk = load_bulk(settings)
-    assert bulk.identity() == model_identity(settings)
-    assert bulk.identity()["dimensions"] == bulk.embed(["plan"]).shape[1] == 12
-
-
-def test_files_that_lie_about_their_dimensions(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
-    folder = make_model()
-    pooling = folder / "1_Pooling" / "config.json"
-    pooling.write_text(pooling.read_text().replace("32", "16"))
-    with pytest.raises(ModelError, match="have 32 dimensions, and its files say 16"):
-        load_bulk(settings_for(folder))
-
-
 def test_a_model_that_does_not_load_is_named(
     make_model: MakeModel, settings_for: SettingsFor
 ) -> None:
@@ -190,14 +131,6 @@ def test_vectors_that_are_no_numbers_are_an_error(
     bulk.llama.model[0].model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
     with pytest.raises(ModelError, match="no numbers"):
         bulk.embed(["plan"])
-
-
-def test_a_device_that_is_not_there(make_model: MakeModel, settings_for: SettingsFor) -> None:
-    import torch
-
-    missing = "mps" if torch.cuda.is_available() else "cuda"
-    with pytest.raises(SettingsError, match=f"{missing}, which torch does not find"):
-        load_bulk(settings_for(make_model(), device=missing))
 
 
 def test_static_word_vectors_have_no_window(tmp_path: Path, settings_for: SettingsFor) -> None:

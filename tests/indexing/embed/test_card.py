@@ -12,7 +12,6 @@ import pytest
 
 from tests.support.product import (
     EmbeddingSettings,
-    ModelError,
     SettingsError,
     check_dimensions,
     model_identity,
@@ -100,13 +99,6 @@ def test_native_dimensions_of_static_word_vectors(tmp_path: Path) -> None:
     assert native_dimensions(folder) == 24
 
 
-def test_damaged_files_are_named(tmp_path: Path) -> None:
-    folder = lay_out(tmp_path / "m", None, {})
-    (folder / "config.json").write_text("{")
-    with pytest.raises(ModelError, match=r"config\.json"):
-        native_dimensions(folder)
-
-
 @pytest.mark.parametrize(
     ("wanted", "native", "message"),
     [
@@ -132,11 +124,6 @@ def test_the_card_of_a_cut_model(tmp_path: Path, settings_for: SettingsFor) -> N
     assert read_card(settings_for(folder, dimensions=48)).truncate is None
 
 
-def test_the_model_may_cut_its_vectors_itself(tmp_path: Path, settings_for: SettingsFor) -> None:
-    files = HIDDEN | {"config_sentence_transformers.json": {"truncate_dim": 8}}
-    assert read_card(settings_for(lay_out(tmp_path / "m", None, files))).dimensions == 8
-
-
 def test_identity_of_the_bundled_model_needs_no_weights_read(settings_for: SettingsFor) -> None:
     assert model_identity(settings_for("all-MiniLM-L6-v2")) == {
         "model": "all-MiniLM-L6-v2",
@@ -159,15 +146,3 @@ def test_identity_follows_content_and_settings_not_place(
     assert model_identity(settings_for(there, dimensions=4)) != here
     (there / "model.safetensors").write_bytes(b"weighty")
     assert model_identity(settings_for(there)) != here
-
-
-def test_identity_samples_large_weights_to_their_last_byte(
-    tmp_path: Path, settings_for: SettingsFor
-) -> None:
-    folder = lay_out(tmp_path / "m", None, HIDDEN)
-    weights = bytearray(3_000_000)
-    (folder / "model.safetensors").write_bytes(weights)
-    before = model_identity(settings_for(folder))
-    weights[-1] = 1
-    (folder / "model.safetensors").write_bytes(weights)
-    assert model_identity(settings_for(folder)) != before

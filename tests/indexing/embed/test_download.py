@@ -2,99 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from tests.indexing.embed.fake_hub import NAME, Hub, running_hub
 from tests.support.product import EmbeddingSettings
-
-COMMIT = "b" * 40
-NAME = "someone/tiny"
-
-
-class Hub(ThreadingHTTPServer):
-    """A hub of one model that speaks as much of the protocol as its client asks for."""
-
-    daemon_threads = True
-    folder: Path
-    asked: int = 0
-    said_larger: int = 0
-    """Bytes that it says of each file more than there are."""
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Hub
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep quiet."""
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def do_GET(self) -> None:
-        path = self.path.split("?")[0]
-        if path == "/asked":
-            self._send(str(self.server.asked))
-            return
-        self.server.asked += 1
-        files = sorted(p for p in self.server.folder.rglob("*") if p.is_file())
-        names = [p.relative_to(self.server.folder).as_posix() for p in files]
-        if path.startswith(f"/api/models/{NAME}/tree/"):
-            self._send(
-                json.dumps([{"type": "file", "path": n, "size": 1, "oid": "0"} for n in names])
-            )
-        elif path.startswith(f"/api/models/{NAME}"):
-            siblings = [
-                {"rfilename": name, "size": file.stat().st_size + self.server.said_larger}
-                for name, file in zip(names, files, strict=True)
-            ]
-            self._send(json.dumps({"id": NAME, "sha": COMMIT, "siblings": siblings}))
-        else:
-            name = path.partition("/resolve/")[2].partition("/")[2]
-            if path.startswith(f"/{NAME}/resolve/") and name in names:
-                self._send((self.server.folder / name).read_bytes())
-            else:
-                self._send(b"", 404)
-
-    def _send(self, content: bytes | str, status: int = 200) -> None:
-        body = content.encode() if isinstance(content, str) else content
-        self.send_response(status)
-        if status == 404:
-            self.send_header("X-Error-Code", "EntryNotFound")
-        self.send_header("X-Repo-Commit", COMMIT)
-        self.send_header("ETag", f'"{hashlib.sha256(body).hexdigest()}"')
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
 
 
 @pytest.fixture
 def hub(make_model: Callable[..., Path]) -> Iterator[Hub]:
-    """A running hub on the loopback."""
-    server = Hub(("127.0.0.1", 0), Handler)
-    server.folder = make_model(prompts={"query": "query: ", "passage": "passage: "})
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    """A hub with a model that can be loaded."""
+    folder = make_model(prompts={"query": "query: ", "passage": "passage: "})
+    with running_hub() as server:
+        server.files = {
+            file.relative_to(folder).as_posix(): file.read_bytes()
+            for file in folder.rglob("*")
+            if file.is_file()
+        }
+        yield server
 
 
 PROGRAM = """
-import json, sys, urllib.request
-from notehop.config.errors import ModelError
-from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.embed.bulk import load_bulk
+import json, sys
+from tests.support.product import EmbeddingSettings, ModelError, load_bulk
 
 said = json.loads(sys.argv[1])
 for allowed in (False, True, False, True):
@@ -103,33 +39,33 @@ for allowed in (False, True, False, True):
         found = [bulk.card.name, bulk.card.prompts.passage, list(bulk.embed(["plan"]).shape)]
     except ModelError as error:
         found = str(error)
-    with urllib.request.urlopen(sys.argv[2] + "/asked") as reply:
-        print(json.dumps([found, int(reply.read())]))
+    print(json.dumps(found), flush=True)
+    sys.stdin.readline()
 """
 
 
 def loads(
     hub: Hub, settings_for: Callable[..., EmbeddingSettings], tmp_path: Path
-) -> list[list[object]]:
-    """What became of each of the four tries, and how often the hub was asked until then."""
+) -> list[tuple[object, int]]:
+    """What became of each of the four tries, and how many files the hub had sent until then."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
-    address = f"http://127.0.0.1:{hub.server_port}"
-    ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM, settings_for(NAME).model_dump_json(), address],
-        capture_output=True,
+    off = {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    found = []
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, settings_for(NAME).model_dump_json()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        env=kept
-        | {
-            "HF_ENDPOINT": address,
-            "HF_HOME": str(tmp_path / "home"),
-            "HF_HUB_DISABLE_XET": "1",
-            "HF_HUB_DISABLE_TELEMETRY": "1",
-        },
-        timeout=180,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return [json.loads(line) for line in ran.stdout.splitlines()]
+        env={**kept, **off, "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")},
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        for line in child.stdout:
+            found.append((json.loads(line), len(hub.fetched)))
+            child.stdin.write("\n")
+            child.stdin.flush()
+    assert child.returncode == 0
+    return found
 
 
 def test_fetched_once_then_offline(
@@ -138,17 +74,14 @@ def test_fetched_once_then_offline(
     refused, fetched, offline, allowed = loads(hub, settings_for, tmp_path)
     assert "embedding.allow_download = true" in str(refused[0])
     assert refused[1] == 0
-    asked = fetched[1]
-    assert isinstance(asked, int)
-    assert asked > 0
-    loaded = [[NAME, "passage: ", [1, 32]], asked]
+    loaded = ([NAME, "passage: ", [1, 32]], len(hub.files))
     assert [fetched, offline, allowed] == [loaded] * 3
 
 
 def test_files_that_are_not_what_the_hub_says_are_not_used(
     hub: Hub, settings_for: Callable[..., EmbeddingSettings], tmp_path: Path
 ) -> None:
-    hub.said_larger = 1
+    hub.lies = {name: data + b" " for name, data in hub.files.items()}
     for found, _ in loads(hub, settings_for, tmp_path)[1::2]:
         assert "is not what" in str(found)
         assert "thrown away" in str(found)

@@ -28,14 +28,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_hub_tells_what_it_has(hub: Hub) -> None:
-    model = ask(NAME, hub.url)
-    assert sorted(file.name for file in model.files) == NEEDED
-    assert model.bytes == sum(len(FILES[name]) for name in NEEDED)
-    assert (model.commit, model.hub, model.licence) == (COMMIT, hub.url, "mit")
-    assert hub.fetched == []
-
-
 def test_fetched_and_found(hub: Hub, cache: Path) -> None:
     came: list[int] = []
     model = ask(NAME, hub.url)
@@ -48,11 +40,6 @@ def test_fetched_and_found(hub: Hub, cache: Path) -> None:
     [listed] = cached_models()
     assert (listed.name, listed.folder) == (NAME, folder)
     assert folder.is_relative_to(cache)
-
-
-def test_weights_without_the_safe_format_are_fetched(hub: Hub) -> None:
-    del hub.files["model.safetensors"]
-    assert "pytorch_model.bin" in {file.name for file in ask(NAME, hub.url).files}
 
 
 def test_a_fetch_that_was_cut_off_is_no_model_and_goes_on(hub: Hub) -> None:
@@ -115,20 +102,7 @@ def test_a_hub_that_cannot_be_reached() -> None:
         ask(NAME, gone)
 
 
-def test_offline_by_the_users_own_word(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.is_offline_mode", lambda: True)
-    with pytest.raises(ModelError, match=r"forbids to ask|cannot be reached"):
-        ask(NAME, hub.url)
-
-
 @pytest.mark.parametrize("name", ["tiny", "", "../etc/passwd", "a/b/c", "a b/c", "https://x/y"])
 def test_what_is_no_name(name: str) -> None:
     with pytest.raises(UsageError, match="is no name of a model"):
         ask(name, "http://127.0.0.1:9")
-
-
-def test_an_empty_cache_lists_nothing() -> None:
-    assert cached_models() == []

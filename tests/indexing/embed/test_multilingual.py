@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +26,6 @@ from tests.support.product import (
     SettingsError,
     TwoDoors,
     UnigramTokenizer,
-    keep_packed_door,
     load_bulk,
     load_embedder,
     load_query,
@@ -77,16 +75,6 @@ def test_its_tokens_are_those_of_the_engine(
     assert len(tokenizer.encode(f"passage: {text}").ids) == engine.token_count(text)
 
 
-def test_tokens_have_places_in_the_text_as_written(tokenizer: UnigramTokenizer) -> None:
-    text = "Der ﬁne １２３ ﷺ Grünkohl 𐎀𐎁"
-    places = tokenizer.encode(text, add_special_tokens=False).offsets
-    said = [text[start:end] for start, end in places]
-    assert said[:3] == ["Der", "ﬁne", "１２３"]
-    assert said[3:7] == ["ﷺ"] * 4
-    assert said[-2:] == ["𐎀", "𐎁"]
-    assert [start for start, _ in places] == sorted(start for start, _ in places)
-
-
 @pytest.mark.model
 def test_the_doors_agree(door: QueryEmbedder, bulk: BulkEmbedder) -> None:
     texts = [*PROBES, *ODD, "слово " * 900]
@@ -97,30 +85,6 @@ def test_the_doors_agree(door: QueryEmbedder, bulk: BulkEmbedder) -> None:
     assert (door.dimensions, door.max_tokens) == (bulk.dimensions, bulk.max_tokens) == (384, 512)
     assert door.cut == bulk.cut == 1
     assert door.tokens.count("Grünkohl") == bulk.tokens.count("Grünkohl")
-
-
-@pytest.mark.model
-def test_the_same_text_has_the_same_vector_in_any_company(bulk: BulkEmbedder) -> None:
-    alone = bulk.embed(["Kurz."])[0]
-    among = bulk.embed(["Ein längerer Satz über etwas ganz anderes. " * 9, "Kurz."])[1]
-    assert np.allclose(alone, among, atol=1e-5)
-
-
-def test_queries_and_passages_are_told_apart(door: QueryEmbedder) -> None:
-    assert float(door.embed_query("Grünkohl") @ door.embed(["Grünkohl"])[0]) < MIN_COSINE
-
-
-def test_a_query_has_one_vector(door: QueryEmbedder) -> None:
-    text = "Wo liegt der Schlüssel?"
-    assert np.array_equal(door.embed_query(text), door.embed_query(text))
-    assert door.embed([]).shape == (0, 384)
-
-
-def test_what_does_not_fit_is_known(door: QueryEmbedder) -> None:
-    assert not door.is_cut("Wort " * 300)
-    assert door.is_cut("Wort " * 600)
-    rest = door.embed_query("Wort " * 600 + "Ende")
-    assert np.array_equal(rest, door.embed_query("Wort " * 600 + "etwas anderes"))
 
 
 NOTES = {
@@ -157,13 +121,6 @@ def test_the_fingerprint_names_it(settings_for: SettingsFor) -> None:
     assert multilingual.MULTILINGUAL_SHA256.startswith(found["weights"])
 
 
-def test_numbers_can_be_left_off(settings_for: SettingsFor, door: QueryEmbedder) -> None:
-    short = load_query(Path("none"), settings_for(MULTILINGUAL_NAME, dimensions=64))
-    assert short.dimensions == 64
-    whole = door.embed_query("Kohl")[:64]
-    assert np.allclose(short.embed_query("Kohl"), whole / np.linalg.norm(whole), atol=1e-6)
-
-
 def test_without_the_extra_the_command_is_named(
     settings_for: SettingsFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,16 +136,6 @@ def test_other_prompts_are_refused(settings_for: SettingsFor) -> None:
     assert read_card(same).prompts.query == "query: "
 
 
-def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "e5-small-q4.bin"
-    file.write_bytes(b"GGUF" + bytes(200))
-    with pytest.raises(ModelError, match="known layout"):
-        PackedModel(file)
-    file.write_bytes(b"E5S1")
-    with pytest.raises(ModelError, match="cannot be read"):
-        PackedModel(file)
-
-
 @pytest.mark.usefixtures("no_network")
 def test_the_index_notes_who_serves_its_queries(settings_for: SettingsFor, tmp_path: Path) -> None:
     chosen = settings_for(MULTILINGUAL_NAME)
@@ -201,21 +148,3 @@ def test_the_index_notes_who_serves_its_queries(settings_for: SettingsFor, tmp_p
     assert load_query(tmp_path / "model", chosen).source == "packed"
     with pytest.raises(IndexMismatch, match="index built with multilingual-e5-small"):
         load_query(tmp_path / "model", settings_for("all-MiniLM-L6-v2"))
-
-
-def test_an_earlier_door_makes_room(settings_for: SettingsFor, tmp_path: Path) -> None:
-    (tmp_path / "query-0123.onnx").write_bytes(b"of another model")
-    keep_packed_door(read_card(settings_for(MULTILINGUAL_NAME)), tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == ["door.json"]
-
-
-def test_a_search_loads_no_torch() -> None:
-    code = (
-        "import sys\nfrom pathlib import Path\nfrom config import load_settings\n"
-        "from notehop.indexing.embed.query import load_query\n"
-        f"s = load_settings().with_overrides({{'embedding.model': {MULTILINGUAL_NAME!r}}})\n"
-        "load_query(Path('none'), s.embedding).embed_query('Kohl')\n"
-        "assert not {'torch', 'tokenizers', 'onnxruntime'} & sys.modules.keys()\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

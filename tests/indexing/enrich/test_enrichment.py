@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
-from tests.support.product import HEADER_TOKENS, EnrichmentStore, ProviderError, WriterLock, faults
+from tests.indexing.enrich.conftest import LONG, EnrichBench
+from tests.support.product import ProviderError
 
 
 def test_a_first_run_writes_all_and_a_second_nothing(bench: EnrichBench) -> None:
@@ -39,19 +36,6 @@ def test_headers_change_vectors_and_nothing_that_is_shown(bench: EnrichBench) ->
     assert all(bench.model.tokens.size(text) <= bench.model.max_tokens for text in embedded)
 
 
-def test_a_caught_up_index_is_that_of_a_fresh_run(bench: EnrichBench, tmp_path: Path) -> None:
-    bench.both()
-    bench.write("Boat.md", f"The boat is new and {LONG}. It floats {LONG}.\n")
-    bench.write("Cup.md", f"# One\n{LONG}\n\n# Two\nmore {LONG}\n")
-    (bench.vault / "Atlas.md").rename(bench.vault / "Moved.md")
-    bench.both()
-    (tmp_path / "other").mkdir()
-    other = bench.fresh(tmp_path / "other")
-    other.both()
-    assert bench.content() == other.content()
-    assert bench.summaries() == other.summaries()
-
-
 def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> None:
     bench.ask(headers="off", summaries="off")
     bench.index()
@@ -74,15 +58,6 @@ def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> No
     assert bench.content() != never
 
 
-def test_a_rebuild_keeps_what_was_written(bench: EnrichBench) -> None:
-    bench.both()
-    before, asked = bench.content(), len(bench.llm.asked)
-    bench.index(rebuild=True)
-    assert bench.content() == before
-    assert bench.enrich().calls == 0
-    assert len(bench.llm.asked) == asked
-
-
 def test_an_edit_asks_for_what_it_changed(bench: EnrichBench) -> None:
     sections = "".join(f"# Part {n}\nThis is {n}: {LONG}\n\n" for n in range(6))
     bench.write("Long.md", sections)
@@ -94,16 +69,6 @@ def test_an_edit_asks_for_what_it_changed(bench: EnrichBench) -> None:
     # The passage and its two neighbours: of the rest nothing that is sent has changed.
     assert len(headers) == 3
     assert len(bench.llm.asked) == 4
-
-
-def test_a_note_that_is_moved_keeps_what_it_has(bench: EnrichBench) -> None:
-    bench.both()
-    asked = len(bench.llm.asked)
-    (bench.vault / "deep").mkdir()
-    (bench.vault / "Atlas.md").rename(bench.vault / "deep" / "Atlas.md")
-    bench.both()
-    assert len(bench.llm.asked) == asked
-    assert bench.summaries()["deep/Atlas.md"].model == "telling"
 
 
 @pytest.mark.parametrize("gone", ["private", "deleted", "excluded"])
@@ -138,13 +103,6 @@ def test_a_note_made_private_after_the_plan_is_not_sent(bench: EnrichBench) -> N
     assert not any("Atlas begins" in prompt for prompt in bench.llm.asked)
 
 
-def test_a_summary_of_an_older_text_is_not_shown(bench: EnrichBench) -> None:
-    bench.both()
-    bench.write("Boat.md", f"A raft of {LONG}. It floats {LONG}.")
-    bench.index()
-    assert "Boat.md" not in bench.summaries()
-
-
 def test_the_owner_s_own_summary_is_enough(bench: EnrichBench) -> None:
     bench.write("Own.md", f"---\nsummary: My own words.\n---\n{LONG}")
     bench.both()
@@ -174,58 +132,6 @@ def test_a_budget_that_runs_out_is_gone_on_with(
     other.ask(max_calls=1_000, max_tokens=1_000_000)
     other.both()
     assert bench.content() == other.content()
-
-
-def test_nothing_is_sent_before_the_owner_agrees(bench: EnrichBench) -> None:
-    bench.index()
-    done = bench.enrich(lambda cost: f"no: {cost.calls}")
-    assert (done.stopped, done.calls, done.written) == ("no: 6", 0, {"extract": 2})
-    assert bench.llm.asked == []
-    assert bench.summaries()["Boat.md"].model is None
-
-
-POINTS = ["enrich-planned", "enrich-written", "enrich-inside-put", "enrich-put", "enrich-redone"]
-
-
-@pytest.mark.parametrize("point", [*POINTS, "catalog-inside-commit", "catalog-committed"])
-@pytest.mark.parametrize("times", [1, 3])
-def test_a_run_that_is_killed_is_gone_on_with(
-    bench: EnrichBench,
-    tmp_path: Path,
-    killed_at: Callable[[str, int], None],
-    point: str,
-    times: int,
-) -> None:
-    bench.index()
-    killed_at(point, times)
-    try:
-        bench.enrich()
-    except Killed:
-        bench.both()
-    else:
-        assert times > 1
-    faults.hook = None
-    (tmp_path / "other").mkdir()
-    other = bench.fresh(tmp_path / "other")
-    other.both()
-    assert bench.content() == other.content()
-    assert bench.summaries() == other.summaries()
-    # What a killed run was waiting for is asked again, and nothing else is.
-    assert len(bench.llm.asked) <= 6 + (point in ("enrich-written", "enrich-inside-put"))
-
-
-def test_a_kill_while_a_private_note_leaves_is_made_good(
-    bench: EnrichBench, killed_at: Callable[[str, int], None]
-) -> None:
-    bench.llm.tell = lambda _: "The zanzibar secret."
-    bench.both()
-    bench.write("Atlas.md", "---\nprivate: true\n---\nAtlas.")
-    (bench.vault / "Boat.md").unlink()
-    killed_at("catalog-committed", 1)
-    with pytest.raises(Killed):
-        bench.index()
-    bench.index()
-    assert not bench.bytes_hold("zanzibar")
 
 
 def test_one_note_that_fails_does_not_keep_the_others(bench: EnrichBench) -> None:
@@ -262,21 +168,6 @@ def test_a_provider_that_refuses_is_asked_once_and_the_index_stands(
     assert len(bench.chunks("Atlas.md")) == 2
     bench.llm.tell = lambda _: "Now it goes."
     assert bench.both().waiting == 0
-
-
-def test_a_provider_that_dies_in_the_middle_keeps_what_it_gave(bench: EnrichBench) -> None:
-    said = iter(["One.", "Two."])
-
-    def tell(_: str) -> str:
-        for word in said:
-            return word
-        raise ProviderError("it is down", "server")
-
-    bench.llm.tell = tell
-    done = bench.both()
-    assert done.calls == 5
-    assert "3 requests in a row" in str(done.stopped)
-    assert sum(count for kind, count in done.written.items() if kind != "extract") == 2
 
 
 @pytest.mark.parametrize("said", ["", "```\n```", "<think>hm", "— …"])
@@ -327,73 +218,3 @@ def test_a_damaged_store_is_made_anew_and_ends_no_run(bench: EnrichBench) -> Non
     assert "made anew" in told[0]
     done = bench.enrich()
     assert (done.calls, done.stopped) == (6, None)
-
-
-def test_another_model_writes_anew(bench: EnrichBench) -> None:
-    bench.both()
-    bench.settings = bench.settings.with_overrides({"llm.model": "other"})
-    bench.both()
-    assert len(bench.llm.asked) == 12
-
-
-def test_a_header_has_its_share_of_the_window_and_no_more(bench: EnrichBench) -> None:
-    bench.llm.tell = lambda _: " ".join(["windy"] * 200)
-    bench.both()
-    embedded = [text for text in bench.model.asked if "windy" in text]
-    assert embedded
-    assert all(text.count("windy") <= min(HEADER_TOKENS, 30) for text in embedded)
-
-
-def test_an_index_that_is_being_written_gets_its_headers_later(bench: EnrichBench) -> None:
-    bench.index()
-    with WriterLock(bench.layout, "another program"):
-        done = bench.enrich()
-    assert done.written["header"] == 4
-    assert any("headers are written and not in the index yet" in said for said in done.warnings)
-    assert not any("Placed" in text for text in bench.model.asked)
-    assert bench.enrich().calls == 0
-    assert any("Placed" in text for text in bench.model.asked)
-
-
-def test_a_note_that_leaves_while_it_is_planned_leaves_nothing(
-    bench: EnrichBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.ask(summaries="extract", headers="off")
-    bench.write("Boat.md", "The gudgeon of the boat is old, and it has leaked since the winter.")
-    bench.index()
-    note = EnrichmentStore.note
-
-    def late(store: EnrichmentStore, uses: Any) -> None:
-        monkeypatch.undo()
-        bench.write("Boat.md", "---\nprivate: true\n---\nThe gudgeon of the boat is old.")
-        bench.index()
-        note(store, uses)
-
-    monkeypatch.setattr(EnrichmentStore, "note", late)
-    bench.enrich()
-    assert bench.bytes_hold("gudgeon") == []
-    assert bench.bytes_hold("Boat.md") == []
-
-
-def test_where_the_index_was_deleted_nothing_is_made(bench: EnrichBench) -> None:
-    bench.index()
-    shutil.rmtree(bench.layout.root)
-    assert bench.enrich().stopped == "there is no index"
-    assert not bench.layout.root.exists()
-    bench.index()
-
-
-def test_each_try_of_a_text_counts_for_the_hour(bench: EnrichBench) -> None:
-    bench.index()
-    with bench.store() as store:
-        store.fail("a", "Boat.md", "summary", "no")
-        store.fail("a", "Boat.md", "summary", "no")
-        store.fail("b", "Boat.md", "summary", "no")
-        assert store.made_since(0) == 3
-
-
-def test_a_failure_of_a_text_that_is_gone_is_forgotten(bench: EnrichBench) -> None:
-    bench.llm.tell = lambda prompt: "" if "boat is old" in prompt else "Well."
-    assert bench.both().failed > 0
-    bench.write("Boat.md", f"The boat is new and {LONG}. It leaks {LONG}.\n")
-    assert bench.both().failed == 0

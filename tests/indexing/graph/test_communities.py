@@ -19,7 +19,6 @@ from tests.support.product import (
     grouped,
     louvain,
     modularity,
-    resettle,
     same_as,
     settle,
 )
@@ -51,15 +50,9 @@ def test_teams_are_communities_and_who_has_no_links_is_in_none() -> None:
     assert louvain({}) == []
 
 
-def test_a_higher_resolution_makes_smaller_ones() -> None:
-    graph = bonds(TWO)
-    assert len(louvain(graph, 8.0)) > len(louvain(graph, 1.0)) > len(louvain(graph, 0.1)) - 1
-
-
 def test_they_are_the_same_in_every_process() -> None:
     program = (
-        "from notehop.indexing.graph.communities import louvain\n"
-        "from notehop.indexing.graph.votes import bonds_of\n"
+        "from tests.support.product import bonds_of, louvain\n"
         "counts = {(f'n{n}', f'n{(n * 7 + m) % 60}'): 1 + m for n in range(60) for m in range(3)"
         " if (n * 7 + m) % 60 != n}\n"
         "print([sorted(one) for one in louvain(bonds_of([f'n{n}' for n in range(60)], counts))])\n"
@@ -123,45 +116,8 @@ def test_a_note_goes_where_modularity_gains_most(
     }
 
 
-def test_a_new_note_joins_those_it_links_to() -> None:
-    home = {path: path[0] for path in team("a") | team("b")}
-    graph = bonds({**TWO, ("new", "b1"): 1, ("new", "b2"): 1, ("new", "a0"): 1})
-    assert settle(graph, home, ["new"])["new"] == "b"
-
-
-def test_two_new_notes_that_link_to_each_other_alone_are_one() -> None:
-    home = {path: path[0] for path in team("a") | team("b")}
-    settled = settle(bonds({**TWO, ("x", "y"): 1}), home, ["x", "y"])
-    assert settled["x"] == settled["y"]
-    assert settled["x"] not in ("a", "b")
-
-
-def test_a_note_without_links_goes_nowhere() -> None:
-    assert "x" not in settle(bonds(TWO, "x"), {}, ["x", "a0"])
-
-
-def test_from_what_there_was_all_may_move_and_join() -> None:
-    graph = bonds(TWO)
-    wrong = {path: path for path in graph}
-    assert resettle(graph, wrong) == [team("a"), team("b")]
-    # One team in two halves, and one note with the others.
-    halves = {"a0": "x", "a1": "x", "a2": "y", "a3": "z", **dict.fromkeys(team("b"), "z")}
-    assert resettle(graph, halves) == [team("a"), team("b")]
-    assert resettle({"x": {}}, {}) == []
-
-
-def test_a_community_in_pieces_is_several() -> None:
-    graph = bonds({("a", "b"): 1, ("c", "d"): 1, ("d", "e"): 1})
-    assert connected_parts(graph, [set("abcde")]) == [frozenset("cde"), frozenset("ab")]
-
-
 def test_names_go_to_those_that_hold_most_of_the_same_notes() -> None:
     before = {"one": "abcdef", "two": "ghij", "three": "xyz"}
     groups = [frozenset("abcd"), frozenset("ghijef"), frozenset("pqr"), frozenset("x")]
     # Of "x", two of three notes are gone: a third in common is enough to go by the name.
     assert same_as(groups, before) == {0: "one", 1: "two", 3: "three"}
-
-
-def test_a_split_leaves_the_name_with_the_larger_part() -> None:
-    assert same_as([frozenset("abc"), frozenset("de")], {"one": "abcde"}) == {0: "one"}
-    assert same_as([frozenset("abcdefgh" + "ijklmnop")], {"one": "abc"}) == {}

@@ -2,81 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.product import (
     MAX_CANDIDATES,
-    FragmentSpan,
-    Link,
-    LinkKind,
-    LinkSyntax,
     Outline,
     Resolution,
     Status,
     VaultFiles,
     Via,
-    resolve_link,
+    find_fragment,
     resolve_path,
 )
-
-OUTLINE = Outline(headings=((1, "Plan", 1),), blocks=(("id", 2, 3),), line_count=9)
-
-
-def link(target: str, fragment: str | None = None, syntax: str = "wikilink") -> Link:
-    raw = f"[[{target}{'' if fragment is None else '#' + fragment}]]"
-    return Link(
-        kind=LinkKind.LINK,
-        syntax=LinkSyntax(syntax),
-        raw=raw,
-        target=target,
-        fragment=fragment,
-        display=None,
-        line=1,
-        start=0,
-        end=len(raw),
-        sentence=raw,
-    )
-
-
-@pytest.mark.parametrize(
-    ("paths", "source", "target", "expected"),
-    [
-        pytest.param(
-            ["N.md", "s/N.md"], "s/H.md", "N", ("resolved", "N.md", "path"), id="exact-path-wins"
-        ),
-        pytest.param(
-            ["s/t/N.md", "N2/N.md"],
-            "s/H.md",
-            "N",
-            ("ambiguous", "s/t/N.md", "name"),
-            id="own-folder-before-shorter",
-        ),
-        pytest.param(
-            ["longer/N.md", "a/b/N.md"],
-            "H.md",
-            "N",
-            ("ambiguous", "a/b/N.md", "name"),
-            id="shortest-counts-characters",
-        ),
-        pytest.param(
-            ["b/N.md", "a/N.md"], "H.md", "N", ("ambiguous", "a/N.md", "name"), id="ties-by-path"
-        ),
-        pytest.param(["a/N.md"], "H.md", "b/N", ("unresolved", None, None), id="wrong-folder"),
-        pytest.param(["ba/N.md"], "H.md", "a/N", ("unresolved", None, None), id="part-of-a-name"),
-        pytest.param(
-            ["x/N.md", "x-y/N.md"],
-            "x/H.md",
-            "N",
-            ("ambiguous", "x/N.md", "name"),
-            id="folder-with-the-same-beginning",
-        ),
-    ],
-)
-def test_place(
-    paths: list[str], source: str, target: str, expected: tuple[str, str | None, str | None]
-) -> None:
-    found = resolve_path(VaultFiles(paths), source, target)
-    assert (found.status, found.path, found.via) == expected
 
 
 def test_spaces_around_a_path_count_only_if_a_file_has_them() -> None:
@@ -153,68 +94,34 @@ class TestSpelling:
         assert resolve_path(files, "Here.md", "Strasse").path == "Strasse.md"
 
 
-class TestExcluded:
-    """An excluded file does not compete with one that is not, but is the target if it is named."""
-
-    def test_of_one_name_the_one_that_is_in_wins(self) -> None:
-        files = VaultFiles(["longer/N.md"], excluded=["a/N.md"])
-        found = resolve_path(files, "H.md", "N")
-        assert found == Resolution(Status.RESOLVED, "longer/N.md", Via.NAME)
-
-    def test_only_excluded(self) -> None:
-        files = VaultFiles([], excluded=["b/N.md", "a/N.md"])
-        found = resolve_path(files, "H.md", "N")
-        assert found == Resolution(Status.EXCLUDED, "a/N.md", Via.NAME, ("a/N.md", "b/N.md"))
-
-    def test_an_exact_path_means_that_file(self) -> None:
-        files = VaultFiles(["s/Old/N.md"], excluded=["Old/N.md"])
-        found = resolve_path(files, "s/H.md", "Old/N")
-        assert found == Resolution(Status.EXCLUDED, "Old/N.md", Via.PATH)
-
-    def test_an_alias_does_not_take_over(self) -> None:
-        files = VaultFiles(["a.md"], excluded=["x/N.md"], aliases={"a.md": ["N"]})
-        assert resolve_path(files, "H.md", "N").status is Status.EXCLUDED
+headings = st.lists(st.tuples(st.integers(1, 4), st.sampled_from("ABC")), max_size=8)
 
 
-class TestFragment:
-    FILES = VaultFiles(["N.md", "p.pdf"], excluded=["x.md"])
-
-    @staticmethod
-    def outline_of(path: str) -> Outline | None:
-        assert path == "N.md", "asked for the outline of a file that has none"
-        return OUTLINE
-
-    def test_found(self) -> None:
-        resolved = resolve_link(self.FILES, "H.md", link("N", "plan"), self.outline_of)
-        assert resolved.span == FragmentSpan(1, 9)
-        assert resolved.fragment_found is True
-
-    def test_not_found_leaves_the_note(self) -> None:
-        resolved = resolve_link(self.FILES, "H.md", link("N", "^other"), self.outline_of)
-        assert resolved.resolution.path == "N.md"
-        assert resolved.span is None
-        assert resolved.fragment_found is False
-
-    @pytest.mark.parametrize(
-        ("target", "fragment"),
-        [("N", None), ("N", ""), ("N", " "), ("p.pdf", "page=3"), ("x", "Plan"), ("gone", "Plan")],
+@given(headings, st.lists(st.sampled_from("ABC"), min_size=1, max_size=4))
+def test_takes_the_first_chain_that_fits(drawn: list[tuple[int, str]], parts: list[str]) -> None:
+    """Against every chain there is, tried in order."""
+    outline = Outline(
+        tuple((level, text, line) for line, (level, text) in enumerate(drawn, 1)), (), len(drawn)
     )
-    def test_nothing_to_find(self, target: str, fragment: str | None) -> None:
-        resolved = resolve_link(self.FILES, "H.md", link(target, fragment), self.outline_of)
-        assert resolved.fragment_found is None
-        assert resolved.span is None
+    chains = (
+        chain
+        for chain in combinations(outline.headings, len(parts))
+        if [text for _, text, _ in chain] == parts
+        and all(one[0] < two[0] for one, two in pairwise(chain))
+    )
+    first = next(chains, None)
+    span = find_fragment(outline, "#".join(parts))
+    if first is None:
+        assert span is None
+    else:
+        assert span is not None
+        assert span.first_line == first[-1][2]
+        below = outline.headings[span.first_line : span.last_line]
+        assert all(level > first[-1][0] for level, _, _ in below)
+        after = outline.headings[span.last_line :]
+        assert not after or after[0][0] <= first[-1][0]
 
-    def test_a_note_that_was_not_read(self) -> None:
-        resolved = resolve_link(self.FILES, "H.md", link("N", "Plan"), lambda _: None)
-        assert resolved.resolution.status is Status.RESOLVED
-        assert resolved.fragment_found is None
 
-    def test_same_note(self) -> None:
-        resolved = resolve_link(self.FILES, "N.md", link("", "^ID"), self.outline_of)
-        assert resolved.resolution == Resolution(Status.RESOLVED, "N.md", Via.SELF)
-        assert resolved.span == FragmentSpan(2, 3)
-
-    def test_nothing_but_display_text(self) -> None:
-        """``[[|text]]`` is a link that the app resolves to nothing."""
-        resolved = resolve_link(self.FILES, "N.md", link("", None), self.outline_of)
-        assert resolved.resolution.status is Status.UNRESOLVED
+def test_a_long_outline_and_a_long_fragment_end_quickly() -> None:
+    outline = Outline(tuple((1, "A", line) for line in range(1, 20_001)), (), 20_000)
+    assert find_fragment(outline, "#".join(["A"] * 5)) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.indexing.llm.conftest import MakeGate, lines, post
-from tests.support.product import Hosts, ProviderError, names_this_machine, sending
+from tests.support.product import Hosts, ProviderError, sending
 from tests.support.product import consent_is_loopback as is_loopback
 from tests.support.wire import reply, wire
 
@@ -40,22 +39,6 @@ def test_loopback_is_an_address_of_this_machine(address: str, here: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("host", "here"),
-    [
-        ("localhost", True),
-        ("LOCALHOST.", True),
-        ("a.localhost", True),
-        ("127.0.0.2", True),
-        ("localhost.example.com", False),
-        ("127.0.0.1.nip.io", False),
-        ("example.com", False),
-    ],
-)
-def test_names_of_this_machine(host: str, here: bool) -> None:
-    assert names_this_machine(host) is here
-
-
-@pytest.mark.parametrize(
     ("addresses", "here"),
     [
         pytest.param(["127.0.0.1"], True, id="one"),
@@ -66,11 +49,6 @@ def test_names_of_this_machine(host: str, here: bool) -> None:
 )
 def test_a_name_is_here_if_all_it_leads_to_is(addresses: list[str], here: bool) -> None:
     assert bool(Hosts([], lambda host, port: addresses).local("box.test", 80)) is here  # noqa: ARG005
-
-
-def test_localhost_counts_for_where_it_leads() -> None:
-    hosts = Hosts([], lambda host, port: ["192.0.2.7"])  # noqa: ARG005
-    assert not hosts.local("localhost", 80)
 
 
 def test_a_host_that_is_not_allowed_gets_nothing(make_gate: MakeGate, tmp_path: Path) -> None:
@@ -168,22 +146,6 @@ def test_plain_http_to_another_machine_is_told(
     (notice,) = sent.notices
     assert "over plain http: whoever is on the way can read them" in notice
     assert ("and with them your key" in notice) is (key is not None)
-
-
-def test_this_machine_is_not_announced(make_gate: MakeGate, tmp_path: Path) -> None:
-    with wire(OK) as server, sending(["a.md"], purpose="answer") as sent:
-        post(make_gate(server.url))
-    assert sent.notices == []
-    assert lines(tmp_path)[0]["local"] is True
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
-def test_no_log_no_call_by_permission(make_gate: MakeGate, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    gate = make_gate("http://model.test", allow=("model.test",), resolve=Far())
-    with pytest.raises(ProviderError, match="so nothing is sent"):
-        post(gate)
-    tmp_path.chmod(0o700)
 
 
 def test_what_leaves_is_written_down_first_or_does_not_leave(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from pathlib import Path
@@ -72,11 +71,6 @@ def test_a_line_that_a_crash_left_half_spoils_no_other(tmp_path: Path) -> None:
     assert (tmp_path / NAME).read_bytes().count(b"\n") == 3
 
 
-def test_foreign_lines_are_passed_over(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(b'[1]\n{"id": 7}\nnull\n\xff\xfe\n{"id":"a","host":"h"}\n')
-    assert [line["id"] for line in EgressLog(tmp_path).lines()] == ["a"]
-
-
 def test_it_does_not_grow_without_end(tmp_path: Path) -> None:
     log = EgressLog(tmp_path, largest=2_000)
     for number in range(60):
@@ -88,20 +82,6 @@ def test_it_does_not_grow_without_end(tmp_path: Path) -> None:
     assert hosts == [f"host-{number}.test" for number in range(60 - len(hosts), 60)]
 
 
-def test_many_notes_make_no_endless_line(tmp_path: Path) -> None:
-    begin(EgressLog(tmp_path), notes=tuple(f"{number}.md" for number in range(1_000)))
-    line = json.loads((tmp_path / NAME).read_text())
-    assert (len(line["notes"]), line["more_notes"]) == (200, 800)
-
-
-def test_only_the_first_end_counts(tmp_path: Path) -> None:
-    attempt = begin(EgressLog(tmp_path))
-    attempt.end(status=200, bytes_in=5)
-    attempt.end(error="cancelled")
-    assert [line.get("error") for line in lines(tmp_path)] == [None, None]
-    assert len(lines(tmp_path)) == 2
-
-
 def test_what_is_known_of_a_host(tmp_path: Path) -> None:
     log = EgressLog(tmp_path)
     begin(log)
@@ -110,11 +90,6 @@ def test_what_is_known_of_a_host(tmp_path: Path) -> None:
     assert not log.knows("model.test", "summary")
     assert not log.knows("here.test", "answer")
     assert not EgressLog(tmp_path / "none").knows("model.test", "answer")
-
-
-def test_a_name_that_is_no_text_is_told_all_the_same(tmp_path: Path) -> None:
-    begin(EgressLog(tmp_path), notes=("odd \udcff.md",))
-    assert len(lines(tmp_path)) == 1
 
 
 def test_no_name_of_a_note_hides_its_call(tmp_path: Path) -> None:

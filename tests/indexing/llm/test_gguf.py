@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 
-from tests.support.product import ProviderError, Settings, counter, load_llm, load_settings, sending
+from tests.support.product import ProviderError, Settings, load_llm, load_settings, sending
 
 
 class FakeLlama:
@@ -102,15 +102,6 @@ def test_the_extra_is_missing(file: Path, monkeypatch: pytest.MonkeyPatch) -> No
         load_llm(settings(file))
 
 
-def test_a_model_that_cannot_be_loaded(file: Path, llama: type[FakeLlama]) -> None:
-    llama.fails = "Failed to load model from file"
-    llm = load_llm(settings(file))
-    assert llm is not None
-    with pytest.raises(ProviderError, match="cannot load this model") as caught:
-        llm.complete("When?")
-    assert caught.value.kind == "model"
-
-
 def test_it_is_loaded_when_it_is_asked(file: Path, llama: type[FakeLlama]) -> None:
     llm = load_llm(settings(file, max_tokens=50, threads=3))
     assert llm is not None
@@ -130,30 +121,6 @@ def test_it_is_loaded_when_it_is_asked(file: Path, llama: type[FakeLlama]) -> No
     assert llm.complete("When?").text == "On 8 April"
 
 
-def test_the_window_is_what_the_model_was_trained_for(file: Path, llama: type[FakeLlama]) -> None:
-    llm = load_llm(settings(file))
-    assert llm is not None
-    assert llm.metadata.context_window == 2_048
-    assert [one.get("vocab_only") for one in llama.made] == [True]
-    other = load_llm(settings(file, context_window=512))
-    assert other is not None
-    assert other.metadata.context_window == 512
-
-
-def test_tokens_are_its_own(file: Path, llama: type[FakeLlama]) -> None:
-    found = counter(settings(file))
-    assert found.exact
-    assert llama.made == []
-    assert found.count("one two three") == 3
-
-
-def test_tokens_of_a_model_that_cannot_be_had_are_estimated(
-    file: Path, llama: type[FakeLlama]
-) -> None:
-    llama.fails = "Failed to load model from file"
-    assert counter(settings(file)).count("one two three") >= 3
-
-
 def test_one_that_is_not_waited_for_ends(file: Path, llama: type[FakeLlama]) -> None:  # noqa: ARG001
     llm = load_llm(settings(file))
     assert llm is not None
@@ -167,21 +134,3 @@ def test_one_that_is_not_waited_for_ends(file: Path, llama: type[FakeLlama]) -> 
     assert caught.value.kind == "cancelled"
     # And the next one need not wait for it.
     assert llm.complete("When?").text == "On 8 April"
-
-
-def test_an_answer_that_is_closed_lets_the_next_one_in(file: Path, llama: type[FakeLlama]) -> None:  # noqa: ARG001
-    llm = load_llm(settings(file))
-    assert llm is not None
-    pieces = llm.stream_complete("When?")
-    next(pieces)  # type: ignore[call-overload]
-    pieces.close()  # type: ignore[union-attr]
-    assert llm.complete("When?").text == "On 8 April"
-
-
-def test_a_model_that_was_not_made_to_answer(file: Path, llama: type[FakeLlama]) -> None:
-    llama.template = False
-    llm = load_llm(settings(file))
-    assert llm is not None
-    with sending([], purpose="answer") as sent:
-        llm.complete("When?")
-    assert "tiny-instruct.gguf brings no chat template" in sent.notices[0]

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import socket
 import sys
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +12,6 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
-from tests.support.llm_server import llm_server, says
 from tests.support.product import (
     UNKNOWN_WINDOW,
     ProviderError,
@@ -26,7 +20,7 @@ from tests.support.product import (
     load_settings,
     sending,
 )
-from tests.support.wire import Wire, reply, stalling, wire
+from tests.support.wire import reply, stalling, wire
 
 ASKED = [
     ChatMessage(role=MessageRole.SYSTEM, content="Be brief."),
@@ -162,25 +156,6 @@ def ollama_whole(text: str) -> bytes:
     return reply(200, {"model": "m", "message": message, "done": True, "done_reason": "stop"})
 
 
-@contextmanager
-def slow_wire(answer: bytes, *, seconds: float) -> Iterator[str]:
-    """A server that thinks for a while before the one answer that it gives."""
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        client, _ = listening.accept()
-        with client:
-            client.recv(65_536)
-            time.sleep(seconds)
-            client.sendall(answer)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    thread.join(10)
-    listening.close()
-
-
 PROVIDERS = ["openai", "openai-compatible", "anthropic", "ollama"]
 STREAM = {
     "openai": openai_stream,
@@ -217,15 +192,6 @@ def test_a_stream_comes_piece_by_piece(provider: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_an_answer_comes_at_once(provider: str, tmp_path: Path) -> None:
-    with wire(WHOLE[provider]("On 8 April [1].")) as server:
-        llm = made(provider, tmp_path, base_url=server.url)
-        assert llm.chat(ASKED).message.content == "On 8 April [1]."
-        assert llm.complete("When?").text == "On 8 April [1]."
-    assert "When?" in json.dumps(server.said["messages"])
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
 def test_without_blocking(provider: str, tmp_path: Path) -> None:
     async def ask(llm: LLM) -> tuple[str | None, list[str]]:
         whole = await llm.achat(ASKED)
@@ -236,27 +202,6 @@ def test_without_blocking(provider: str, tmp_path: Path) -> None:
     with wire(WHOLE[provider]("At once."), STREAM[provider]("By ", "bits.")) as server:
         text, pieces = anyio.run(ask, made(provider, tmp_path, base_url=server.url))
     assert (text, "".join(pieces)) == ("At once.", "By bits.By bits.")
-
-
-def test_a_stream_of_anthropic_leaves_the_loop_free(tmp_path: Path) -> None:
-    async def ask(llm: LLM) -> int:
-        turns = 0
-
-        async def turn() -> None:
-            nonlocal turns
-            while True:
-                await anyio.sleep(0.01)
-                turns += 1
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(turn)
-            async for _ in await llm.astream_complete("When?"):
-                pass
-            group.cancel_scope.cancel()
-        return turns
-
-    with slow_wire(claude_stream("By ", "bits."), seconds=0.5) as url:
-        assert anyio.run(ask, made("anthropic", tmp_path, base_url=url)) > 10
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -388,10 +333,6 @@ def test_windows_by_name(provider: str, model: str, window: int, tmp_path: Path)
     )
 
 
-def test_nothing_is_set() -> None:
-    assert load_llm(load_settings()) is None
-
-
 @pytest.mark.parametrize(
     ("provider", "library"),
     [
@@ -440,31 +381,3 @@ def test_services_are_not_asked_without_consent(tmp_path: Path) -> None:
         with pytest.raises(ProviderError, match=host) as caught:
             llm.chat(ASKED)
         assert caught.value.kind == "consent"
-
-
-def test_the_server_of_the_test_is_asked(tmp_path: Path) -> None:
-    """A guard for the tests above: variables of the environment lead none of them elsewhere."""
-    with wire(openai_whole("yes")) as server:
-        made("openai", tmp_path, base_url=f"{server.url}/v1").chat(ASKED)
-        assert isinstance(server, Wire)
-        assert server.heads[-1].startswith("POST /v1/chat/completions ")
-
-
-def test_a_library_that_cannot_be_loaded_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(sys.modules, "notehop.indexing.llm.by_ollama", raising=False)
-    monkeypatch.delattr("llama_index.llms.ollama.Ollama")
-    with pytest.raises(ProviderError, match=r"cannot be loaded .* pip install") as caught:
-        made("ollama", tmp_path)
-    assert caught.value.kind == "model"
-
-
-def test_each_event_loop_has_connections_of_its_own(tmp_path: Path) -> None:
-    with llm_server(says("yes")) as server:
-        llm = made("openai-compatible", tmp_path, base_url=server.url)
-
-        async def ask() -> str | None:
-            return (await llm.achat(ASKED)).message.content
-
-        assert [anyio.run(ask), anyio.run(ask)] == ["yes", "yes"]

@@ -5,19 +5,16 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import ssl
-import threading
 from pathlib import Path
 
-import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.indexing.llm.conftest import MakeGate, post
-from tests.support.product import DoorDoor as Door
-from tests.support.product import ProviderError, sending
-from tests.support.wire import reply, stalling, wire
+from tests.support.product import ProviderError
+from tests.support.wire import reply, wire
 
 OK = reply(200, {"text": "yes"})
 
@@ -89,27 +86,3 @@ def test_a_certificate_that_is_named(
         with pytest.raises(ProviderError, match="Hostname mismatch"):
             post(other)
         assert len(server.bodies) == 2
-
-
-def test_a_stream_that_nobody_waits_for_is_closed(
-    make_gate: MakeGate,
-    tls: ssl.SSLContext,
-    certificate: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    given_up = threading.Event()
-    with wire(stalling(b"data: 1\n"), tls=tls) as server:
-        gate = make_gate(f"https://127.0.0.1:{server.port}")
-        with (
-            sending(["a.md"], purpose="answer", cancelled=given_up.is_set),
-            httpx.Client(transport=Door(gate), trust_env=False) as client,
-            client.stream("POST", f"{gate.asked.url}/chat", content=b"{}") as answer,
-        ):
-            pieces = answer.iter_bytes()
-            assert next(pieces) == b"data: 1\n"
-            threading.Timer(0.35, given_up.set).start()
-            with pytest.raises(ProviderError) as caught:
-                next(pieces)
-        assert caught.value.kind == "cancelled"
-        assert server.left.wait(5)

@@ -1,18 +1,23 @@
-"""A vault that is not there is not taken for one whose notes were deleted."""
+"""A vault that is not there is not taken for one whose notes were deleted; what a disk may do to it."""
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.notes import Bench
 from tests.support.product import (
     LATELY,
-    Indexer,
     MassDeletion,
     VaultError,
     read_run_record,
+    reading,
     write_run_record,
 )
 
@@ -27,45 +32,33 @@ def full(bench: Bench) -> Bench:
     return bench
 
 
-def delete(bench: Bench, count: int) -> None:
-    for number in range(count):
+def lose(bench: Bench, first: int, last: int) -> None:
+    for number in range(first, last):
         (bench.vault / f"{number}.md").unlink()
-
-
-def indexer(bench: Bench) -> Indexer:
-    return Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load)
 
 
 def test_an_emptied_vault_is_refused_and_nothing_changes(full: Bench) -> None:
     before = full.content()
-    delete(full, NOTES)
+    lose(full, 0, NOTES)
     with pytest.raises(MassDeletion, match=r"24 of the 24 notes .* --allow-mass-delete"):
         full.index()
     assert full.content() == before
 
 
-def test_a_rebuild_of_an_emptied_vault_is_refused_too(full: Bench) -> None:
-    before = full.content()
-    delete(full, NOTES)
-    with pytest.raises(MassDeletion):
-        full.index(rebuild=True)
-    assert full.content() == before
-
-
 @pytest.mark.parametrize("rebuild", [False, True])
 def test_what_is_allowed_is_done(full: Bench, rebuild: bool) -> None:
-    delete(full, NOTES)
-    report = indexer(full).run(rebuild=rebuild, allow_mass_delete=True)
+    lose(full, 0, NOTES)
+    report = full.indexer().run(rebuild=rebuild, allow_mass_delete=True)
     assert report.notes == 0
 
 
 def test_half_may_go_and_more_may_not(full: Bench) -> None:
-    delete(full, NOTES // 2)
+    lose(full, 0, NOTES // 2)
     assert full.index().deleted == NOTES // 2
     for number in range(NOTES):
         full.write(f"{number}.md", f"Words of note {number}.")
     full.index()
-    delete(full, NOTES // 2 + 1)
+    lose(full, 0, NOTES // 2 + 1)
     with pytest.raises(MassDeletion):
         full.index()
 
@@ -74,27 +67,14 @@ def test_a_few_may_always_go(bench: Bench) -> None:
     for number in range(10):
         bench.write(f"{number}.md", f"Words of note {number}.")
     bench.index()
-    delete(bench, 10)
+    lose(bench, 0, 10)
     assert bench.index().deleted == 10
 
 
-def test_a_moved_vault_of_notes_is_none_of_deletions(full: Bench) -> None:
-    (full.vault / "all").mkdir()
-    for number in range(NOTES):
-        (full.vault / f"{number}.md").rename(full.vault / "all" / f"{number}.md")
-    assert full.index().moved == NOTES
-
-
-def test_the_share_is_a_setting(full: Bench) -> None:
-    full.settings = full.settings.with_overrides({"vault.max_delete_share": 1})
-    delete(full, NOTES)
-    assert full.index().deleted == NOTES
-
-
 def test_an_update_of_some_paths_is_held_back_likewise(full: Bench) -> None:
-    delete(full, NOTES)
+    lose(full, 0, NOTES)
     with pytest.raises(MassDeletion):
-        indexer(full).update([f"{number}.md" for number in range(NOTES)])
+        full.indexer().update([f"{number}.md" for number in range(NOTES)])
 
 
 def test_a_vault_that_is_not_there_is_an_error_and_nothing_changes(full: Bench) -> None:
@@ -109,18 +89,13 @@ def test_a_vault_that_is_not_there_is_an_error_and_nothing_changes(full: Bench) 
 def test_what_went_just_before_counts_with_what_goes_now(full: Bench) -> None:
     for number in range(5):
         (full.vault / f"{number}.md").unlink()
-    indexer = Indexer(full.vault, full.settings, full.layout, load=full.model.load)
+    indexer = full.indexer()
     with pytest.raises(MassDeletion, match="after the 30 of the last minutes no more"):
         indexer.update(lately=30)
     assert indexer.update(lately=3).deleted == 5
     # What goes away there and comes here is a move, whatever went before.
     (full.vault / "5.md").rename(full.vault / "moved.md")
     assert indexer.update(lately=300).moved == 1
-
-
-def lose(bench: Bench, first: int, last: int) -> None:
-    for number in range(first, last):
-        (bench.vault / f"{number}.md").unlink()
 
 
 def test_what_runs_of_their_own_forgot_counts_together(full: Bench) -> None:
@@ -137,15 +112,6 @@ def test_what_runs_of_their_own_forgot_counts_together(full: Bench) -> None:
     assert (full.index().added, full.index().deleted) == (6, 0)
 
 
-def test_what_is_allowed_is_not_counted_again(full: Bench) -> None:
-    lose(full, 0, 8)
-    full.index()
-    lose(full, 8, 14)
-    indexer(full).run(allow_mass_delete=True)
-    lose(full, 14, 18)
-    assert full.index().deleted == 4
-
-
 def test_after_some_minutes_it_is_forgotten(full: Bench) -> None:
     lose(full, 0, 8)
     full.index()
@@ -160,7 +126,79 @@ def test_after_some_minutes_it_is_forgotten(full: Bench) -> None:
 
 def test_what_a_follower_took_in_counts_for_a_run(full: Bench) -> None:
     lose(full, 0, 8)
-    assert indexer(full).update([f"{number}.md" for number in range(8)]).deleted == 8
+    assert full.indexer().update([f"{number}.md" for number in range(8)]).deleted == 8
     lose(full, 8, 14)
     with pytest.raises(MassDeletion, match="after the 8"):
         full.index()
+
+
+OLD = (1.6e9, 1.6e9)
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
+    """Name of a note -> the number of the error with which it cannot be read."""
+    numbers: dict[str, int] = {}
+    real = reading.open_below
+
+    def opened(root: Path, path: str, *arguments: Any, **named: Any) -> Any:
+        if path in numbers:
+            raise OSError(numbers[path], os.strerror(numbers[path]))
+        return real(root, path, *arguments, **named)
+
+    monkeypatch.setattr(reading, "open_below", opened)
+    return numbers
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT])
+def test_a_disk_that_does_not_answer_takes_nothing_from_the_index(
+    bench: Bench, broken: dict[str, int], number: int
+) -> None:
+    bench.write("a.md", "0.1")
+    bench.index()
+    before = bench.content()
+    bench.write("a.md", "0.25 and more")
+    bench.write("b.md", "0.5")
+    broken |= {"a.md": number, "b.md": number}
+    report = bench.index()
+    [(path, reason)] = report.failed
+    assert (path, report.changed, report.notes) == ("b.md", 0, 1)
+    assert "cannot be read now" in reason
+    assert any(told.startswith("a.md: cannot be read now") for told in report.warnings)
+    assert bench.content()[1:] == before[1:]
+    broken.clear()
+    report = bench.index()
+    assert (report.changed, report.added, report.failed) == (1, 1, ())
+    assert "more" in bench.chunks("a.md")[0].text
+
+
+def test_a_note_without_its_rights_has_failed(bench: Bench, broken: dict[str, int]) -> None:
+    bench.write("a.md", "0.1")
+    bench.index()
+    bench.write("a.md", "0.25 and more")
+    broken["a.md"] = errno.EACCES
+    assert [path for path, _ in bench.index().failed] == ["a.md"]
+    assert bench.chunks("a.md") == []
+
+
+@pytest.mark.parametrize(
+    "told", [["a.md", "b.md"], ["a.md"], None], ids=["both", "one", "by a whole look"]
+)
+def test_a_note_moved_over_one_of_its_size_and_time(bench: Bench, told: list[str] | None) -> None:
+    bench.write("a.md", "the limit is 100")
+    bench.write("b.md", "the limit is 900")
+    for name in ("a.md", "b.md"):
+        os.utime(bench.vault / name, OLD)
+    follower = bench.indexer()
+    follower.update()
+    (bench.vault / "b.md").replace(bench.vault / "a.md")
+    follower.update(told)
+    assert [chunk.text for chunk in bench.chunks("a.md")] == ["the limit is 900"]
+
+
+def test_a_report_of_no_change_writes_nothing(bench: Bench) -> None:
+    bench.write("a.md", "0.1")
+    os.utime(bench.vault / "a.md", OLD)
+    follower = bench.indexer()
+    follower.update()
+    assert not follower.update(["a.md"]).wrote

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.product import (
-    SAMPLE,
     ChunkRow,
     Indexer,
     IndexLayout,
@@ -39,13 +38,6 @@ class Texts:
 def test_each_note_counts_in_its_own_language() -> None:
     notes = Texts({"a": GERMAN, "b": ENGLISH, "c": GERMAN, "d": CHINESE, "e": "2026", "f": ""})
     assert languages_of(notes, list(notes.texts)) == {"de": 2, "en": 1, "zh": 1}
-
-
-def test_of_many_notes_a_sample_is_looked_at() -> None:
-    notes = Texts({f"{number:05}": ENGLISH for number in range(1_050)})
-    assert languages_of(notes, list(notes.texts)).keys() == {"en"}
-    assert SAMPLE / 2 < len(notes.asked) <= SAMPLE
-    assert notes.asked[-1] > "01000"
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,7 @@ import os
 import pytest
 
 from tests.support.notes import Bench
-from tests.support.product import Indexer, IndexRun, Limits, apart, read_run_record, within
-
-
-def indexer(bench: Bench) -> Indexer:
-    return bench.indexer()
+from tests.support.product import Limits, read_run_record
 
 
 def paths(bench: Bench) -> list[str]:
@@ -29,7 +25,7 @@ def indexed(bench: Bench) -> Bench:
 
 
 def test_only_what_is_named_is_looked_at(indexed: Bench) -> None:
-    found = indexer(indexed)
+    found = indexed.indexer()
     indexed.write("b.md", "Here once more.")
     indexed.write("deep/c.md", "See [[b]].")
     update = found.update(["b.md"])
@@ -39,15 +35,8 @@ def test_only_what_is_named_is_looked_at(indexed: Bench) -> None:
     assert indexed.links("deep/c.md")[0].target_path == "b.md"
 
 
-def test_nothing_to_do_writes_nothing(indexed: Bench) -> None:
-    found = indexer(indexed)
-    before = indexed.catalog().generation
-    assert not found.update(["b.md", "deep", "nowhere.md", "nowhere/at/all.md"]).wrote
-    assert indexed.catalog().generation == before
-
-
 def test_a_moved_folder_embeds_nothing(indexed: Bench) -> None:
-    found = indexer(indexed)
+    found = indexed.indexer()
     (indexed.vault / "deep").rename(indexed.vault / "deeper")
     indexed.model.asked.clear()
     update = found.update(["deep", "deeper"])
@@ -55,32 +44,8 @@ def test_a_moved_folder_embeds_nothing(indexed: Bench) -> None:
     assert paths(indexed) == ["a.md", "b.md", "deeper/c.md"]
 
 
-def test_a_file_in_place_of_a_folder_and_back(indexed: Bench) -> None:
-    found = indexer(indexed)
-    (indexed.vault / "deep" / "c.md").unlink()
-    (indexed.vault / "deep").rmdir()
-    (indexed.vault / "deep").write_text("No folder any more.")
-    found.update(["deep/c.md", "deep"])
-    assert paths(indexed) == ["a.md", "b.md"]
-    (indexed.vault / "deep").unlink()
-    indexed.write("deep/c.md", "See [[a]].")
-    found.update(["deep"])
-    assert paths(indexed) == ["a.md", "b.md", "deep/c.md"]
-
-
-def test_links_follow_an_attachment_that_comes_and_goes(indexed: Bench) -> None:
-    found = indexer(indexed)
-    assert indexed.links("a.md")[1].status == "unresolved"
-    (indexed.vault / "pic.png").write_bytes(b"PNG")
-    found.update(["pic.png"])
-    assert indexed.links("a.md")[1].target_path == "pic.png"
-    (indexed.vault / "pic.png").unlink()
-    found.update(["pic.png"])
-    assert indexed.links("a.md")[1].status == "unresolved"
-
-
 def test_what_another_process_wrote_is_seen(indexed: Bench) -> None:
-    found = indexer(indexed)
+    found = indexed.indexer()
     found.update(["b.md"])
     indexed.write("new.md", "New.")
     indexed.index()
@@ -91,7 +56,7 @@ def test_what_another_process_wrote_is_seen(indexed: Bench) -> None:
 def test_the_first_update_of_all_looks_at_all(bench: Bench) -> None:
     bench.write("a.md", "One.")
     bench.write("b.md", "Two.")
-    assert indexer(bench).update(["a.md"]).added == 2
+    assert bench.indexer().update(["a.md"]).added == 2
 
 
 def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
@@ -100,7 +65,7 @@ def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     indexed.limits = Limits(batch_notes=1)
     for number in range(3):
         indexed.write(f"more{number}.md", f"More {number}.")
-    found = indexer(indexed)
+    found = indexed.indexer()
     asked = 0
 
     def fail(texts: list[str], *_: object) -> object:
@@ -119,24 +84,10 @@ def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     assert "more2.md" in paths(indexed)
 
 
-def test_a_run_that_was_cut_off_is_let_go(indexed: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> object:
-        raise KeyboardInterrupt
-
-    indexed.write("more.md", "More.")
-    found = indexer(indexed)
-    with monkeypatch.context() as failing:
-        failing.setattr(indexed.model, "embed", fail)
-        with pytest.raises(KeyboardInterrupt):
-            found.update(None)
-    assert not [one for one in vars(found).values() if isinstance(one, IndexRun)]
-    assert found.update(None).added == 1
-
-
 def test_what_was_passed_over_elsewhere_stays_known(indexed: Bench) -> None:
     (indexed.vault / "lost.md").symlink_to("nowhere.md")
     (indexed.vault / "deep" / "gone.md").symlink_to("nowhere.md")
-    found = indexer(indexed)
+    found = indexed.indexer()
     found.update(None)
     with indexed.catalog() as catalog:
         assert [path for path, _ in catalog.meta()["problems"]] == ["deep/gone.md", "lost.md"]
@@ -150,13 +101,13 @@ def test_a_run_leaves_a_record_and_an_idle_update_keeps_it(indexed: Bench) -> No
     record = read_run_record(indexed.layout)
     assert record is not None
     assert (record.added, record.error) == (3, None)
-    indexer(indexed).update(["a.md"])
+    indexed.indexer().update(["a.md"])
     assert read_run_record(indexed.layout) == record
 
 
 def test_a_symbolic_link_shows_what_its_file_says(indexed: Bench) -> None:
     (indexed.vault / "alias.md").symlink_to("deep/c.md")
-    found = indexer(indexed)
+    found = indexed.indexer()
     found.update(None)
     assert [chunk.text for chunk in indexed.chunks("alias.md")] == ["See a."]
     indexed.write("deep/c.md", "Other words.")
@@ -169,7 +120,7 @@ def test_a_symbolic_link_shows_what_its_file_says(indexed: Bench) -> None:
 
 
 def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
-    found = indexer(indexed)
+    found = indexed.indexer()
     note = indexed.vault / "b.md"
     note.write_text("One.")
     found.update(["b.md"])
@@ -179,13 +130,3 @@ def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
     assert found.update(["b.md"]).changed == 1
     assert [chunk.text for chunk in indexed.chunks("b.md")] == ["Two."]
     assert not found.update(["b.md"]).wrote
-
-
-def test_within_and_apart_go_by_folders() -> None:
-    values = {"a.md": 1, "a/b.md": 2, "a b/c.md": 3, "d/e/f.md": 4}
-    assert within(values, ["a"]) == {"a/b.md": 2}
-    assert within(values, ["a.md", "d", "d/e"]) == {"a.md": 1, "d/e/f.md": 4}
-    assert within(values, [""]) == values
-    assert [path for path in ("a/b", "a b", "a") if apart(["a"])(path)] == ["a b"]
-    assert not apart([""])("a b")
-    assert apart([])("a")

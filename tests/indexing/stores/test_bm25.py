@@ -73,17 +73,6 @@ def test_it_is_a_bm25_retriever_of_llamaindex() -> None:
     assert asyncio.run(retriever.aretrieve("moon budget")) == hits
 
 
-def test_k_holds_while_the_index_grows_from_empty() -> None:
-    tokenizer = Tokenizer("en")
-    index = LexicalIndex()
-    texts = {f"{number:02}": "moon" for number in range(20)}
-    retriever = bm25_retriever(index, tokenizer, nodes_of(texts), similarity_top_k=12)
-    assert retriever.retrieve("moon") == []
-    assert retriever.similarity_top_k == 12
-    index.update((), [(id_, {"content": (text,)}) for id_, text in texts.items()])
-    assert len(retriever.retrieve("moon")) == 12
-
-
 @pytest.mark.parametrize(
     ("allowed", "expected"),
     [(None, ["a", "b"]), (["a", "zz"], ["a"]), ([], [])],
@@ -104,11 +93,6 @@ def test_nodes_are_made_for_hits_alone_and_a_chunk_that_is_gone_is_dropped() -> 
     retriever = bm25_retriever(index_of(TEXTS, tokenizer), tokenizer, corpus)
     assert [hit.node.node_id for hit in retriever.retrieve("moon budget")] == ["a"]
     assert sorted(asked) == ["a", "b"]
-
-
-def test_fewer_than_one_node_is_refused() -> None:
-    with pytest.raises(ValueError, match="similarity_top_k is 0"):
-        found("moon", similarity_top_k=0)
 
 
 def test_the_stock_persistence_is_refused(tmp_path: Path) -> None:

@@ -5,17 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from platformdirs import user_data_path
 
-from tests.support.product import IndexLayout, IndexUnwritable, UsageError, index_dir_for
-
-
-def test_the_default_lies_in_the_users_data(tmp_path: Path) -> None:
-    vault = tmp_path / "My notes"
-    chosen = index_dir_for(vault)
-    assert chosen.parent == user_data_path("notehop").resolve()
-    assert chosen.name.startswith("My-notes-")
-    assert len(chosen.name) == len("My-notes-") + 8
+from tests.support.product import IndexLayout, UsageError, index_dir_for
 
 
 def test_two_vaults_of_one_name_have_two_indexes(tmp_path: Path) -> None:
@@ -72,46 +63,11 @@ def test_never_inside_the_vault_by_a_link(tmp_path: Path) -> None:
         index_dir_for(vault, tmp_path / "elsewhere" / "index")
 
 
-def test_a_folder_beside_the_vault_with_its_name_as_a_start(tmp_path: Path) -> None:
-    assert index_dir_for(tmp_path / "vault", tmp_path / "vault-index").name == "vault-index"
-
-
 @pytest.fixture
 def layout(tmp_path: Path) -> IndexLayout:
     made = IndexLayout(tmp_path / "deep" / "index")
     made.create(tmp_path / "vault")
     return made
-
-
-def test_making_an_index_marks_it(layout: IndexLayout, tmp_path: Path) -> None:
-    said = layout.marker.read_text()
-    assert str(tmp_path / "vault") in said
-    assert "notehop index" in said
-    layout.create(tmp_path / "vault")
-
-
-def test_all_paths_lie_in_the_folder(layout: IndexLayout) -> None:
-    paths = [
-        layout.catalog,
-        layout.chroma,
-        layout.vectors,
-        layout.lexical,
-        layout.model,
-        layout.lock,
-        layout.lock_holder,
-        layout.sweep_mark,
-        layout.run_record,
-        layout.marker,
-    ]
-    assert {path.parent for path in paths} == {layout.root}
-    assert len({path.name for path in paths}) == len(paths)
-
-
-def test_the_catalog_is_the_first_of_what_an_index_holds(layout: IndexLayout) -> None:
-    names = [path.name for path in layout.contents]
-    assert names[0] == layout.catalog.name
-    assert len(set(names)) == len(names)
-    assert not {layout.marker.name, layout.lock.name, layout.run_record.name} & set(names)
 
 
 def test_a_folder_of_something_else_is_not_used(tmp_path: Path) -> None:
@@ -122,24 +78,8 @@ def test_a_folder_of_something_else_is_not_used(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_a_folder_that_only_has_our_lock_is_empty(tmp_path: Path) -> None:
-    layout = IndexLayout(tmp_path)
-    layout.lock.touch()
-    layout.lock_holder.touch()
-    layout.create(tmp_path / "vault")
-    assert layout.marker.is_file()
-
-
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for root in (tmp_path / "file", tmp_path / "file" / "index"):
         with pytest.raises(UsageError, match="is no folder"):
             IndexLayout(root).create(tmp_path / "vault")
-
-
-def test_a_folder_that_cannot_be_made() -> None:
-    root = Path("/proc/notehop-index")
-    if not root.parent.is_dir():
-        pytest.skip("needs a file system that refuses folders")
-    with pytest.raises(IndexUnwritable, match="--index-dir"):
-        IndexLayout(root).create(Path("/vault"))

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import math
-import random
-import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -65,15 +61,6 @@ queries = st.lists(st.one_of(words, st.just("unknown")), max_size=5)
 updates = st.lists(st.tuples(st.lists(ids, max_size=4), collections), max_size=8)
 
 
-def merging_after(changes: int, *, beside: bool = False) -> Limits:
-    """Limits at which the tail is merged after so many changes, and counted in small parts.
-
-    :param beside: in a thread of its own.
-    """
-    found = Limits(merge_changes=changes, counted=2, merge_block=3)
-    return replace(found, merge_at_once=0) if beside else found
-
-
 @given(
     docs=collections,
     query=queries,
@@ -96,7 +83,9 @@ def test_an_updated_index_is_the_one_built_anew(
 ) -> None:
     """Equal to the last bit: ids, scores and order, whenever the tail was merged."""
     expected = dict(start)
-    index = LexicalIndex.build(start.items(), limits=merging_after(limit))
+    index = LexicalIndex.build(
+        start.items(), limits=Limits(merge_changes=limit, counted=2, merge_block=3)
+    )
     for removed, added in changes:
         index.update(removed, added.items())
         for id_ in removed:
@@ -108,88 +97,6 @@ def test_an_updated_index_is_the_one_built_anew(
         assert index.ids() == sorted(expected)
         for term in query:
             assert index.frequency(term) == len(index.top([term], 100))
-
-
-@given(start=collections, changes=updates, query=queries, waits=st.lists(st.booleans()))
-def test_an_index_that_is_merged_beside_is_the_one_built_anew(
-    start: Docs, changes: list[tuple[list[str], Docs]], query: list[str], waits: list[bool]
-) -> None:
-    """Whatever comes and goes before, while and after it is merged."""
-    expected = dict(start)
-    index = LexicalIndex.build(start.items(), limits=merging_after(3, beside=True))
-    for at, (removed, added) in enumerate(changes):
-        for id_ in removed:
-            index.update([id_], ())
-            expected.pop(id_, None)
-        for id_, tokens in added.items():
-            index.update((), [(id_, tokens)])
-            expected[id_] = tokens
-        if at < len(waits) and waits[at]:
-            index.wait()
-    fresh = LexicalIndex.build(expected.items())
-    assert index.top(query, 100) == fresh.top(query, 100)
-    index.wait()
-    assert index.top(query, 100) == fresh.top(query, 100)
-    assert index.ids() == sorted(expected)
-
-
-@given(before=updates, after=updates, query=queries)
-def test_postings_go_on_while_an_earlier_state_of_them_is_merged(
-    before: list[tuple[list[str], Docs]], after: list[tuple[list[str], Docs]], query: list[str]
-) -> None:
-    expected: Docs = {}
-    index = LexicalIndex()
-
-    def play(changes: list[tuple[list[str], Docs]]) -> None:
-        for removed, added in changes:
-            index.update(removed, added.items())
-            for id_ in removed:
-                expected.pop(id_, None)
-            expected.update(added)
-
-    play(before)
-    frozen = index._live.frozen()
-    play(after)
-    index._replace(index._live.onto(frozen.merged(), frozen))
-    fresh = LexicalIndex.build(expected.items())
-    assert index.top(query, 100) == fresh.top(query, 100)
-    assert index.ids() == sorted(expected)
-    assert [index.frequency(term) for term in query] == [fresh.frequency(term) for term in query]
-    index.update(sorted(expected)[:3], [("new", {"content": ("moon", "x")})])
-    fresh.update(sorted(expected)[:3], [("new", {"content": ("moon", "x")})])
-    assert index.top(["moon", "x", *query], 100) == fresh.top(["moon", "x", *query], 100)
-
-
-@given(start=collections, changes=updates)
-def test_equal_contents_make_equal_files(
-    tmp_path_factory: pytest.TempPathFactory,
-    start: Docs,
-    changes: list[tuple[list[str], Docs]],
-) -> None:
-    folder = tmp_path_factory.mktemp("lexical")
-    expected = dict(start)
-    index = LexicalIndex.build(start.items())
-    for removed, added in changes:
-        index.update(removed, added.items())
-        for id_ in removed:
-            expected.pop(id_, None)
-        expected.update(added)
-    index.save(folder / "updated", 3, "f")
-    shuffled = list(expected.items())
-    random.Random(1).shuffle(shuffled)
-    LexicalIndex.build(shuffled).save(folder / "fresh", 3, "f")
-    files = [folder / name / "postings.bin" for name in ("updated", "fresh")]
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_the_tail_is_merged_beyond_the_limit_and_queries_do_not_notice() -> None:
-    index = LexicalIndex.build(NOTES.items(), limits=merging_after(8))
-    for number in range(50):
-        index.update((), [(f"n{number:02}", {"content": ("moon", f"w{number}")})])
-        index.update([f"n{number - 5:02}"], ())
-        alive = {f"n{at:02}" for at in range(max(0, number - 4), number + 1)} | {"a"}
-        assert {id_ for id_, _ in index.top(["moon"], 100)} - {"d"} == alive
-        assert index.top([f"w{number}"], 5) == [(f"n{number:02}", pytest.approx(1, abs=0.99))]
 
 
 RANKINGS = {
@@ -239,12 +146,6 @@ def test_a_token_counts_as_often_as_asked_or_by_its_weight() -> None:
     assert index.top({"budget": 0.5, "moon": 0.0}, 5) == [("c", pytest.approx(0.5 * once))]
 
 
-def test_a_field_without_boost_is_not_searched() -> None:
-    index = LexicalIndex.build(NOTES.items(), {"title": 0, "aliases": 0})
-    assert [id_ for id_, _ in index.top(["apollo"], 5)] == ["a", "b"]
-    assert index.top(["gemini"], 5) == []
-
-
 def test_an_alias_is_not_marked_down_for_being_rare() -> None:
     """The average length of a field is that of the chunks that have the field."""
     docs = {f"{number:03}": {"content": ("filler", "words")} for number in range(200)}
@@ -253,25 +154,6 @@ def test_an_alias_is_not_marked_down_for_being_rare() -> None:
     [first, second] = LexicalIndex.build(docs.items()).top(["moonshot"], 5)
     assert (first[0], second[0]) == ("x", "y")
     assert first[1] == pytest.approx(BOOSTS["aliases"] * second[1])
-
-
-def test_an_empty_index_finds_nothing_and_fills_up() -> None:
-    index = LexicalIndex()
-    assert index.top(["moon"], 5) == []
-    assert (len(index), index.ids()) == (0, [])
-    index.update(["nowhere"], NOTES.items())
-    assert (len(index), index.ids()) == (4, ["a", "b", "c", "d"])
-    assert "a" in index
-    assert "nowhere" not in index
-    index.update(NOTES, ())
-    assert (len(index), index.top(["moon"], 5)) == (0, [])
-
-
-def test_an_id_that_is_there_is_replaced() -> None:
-    index = LexicalIndex.build(NOTES.items())
-    index.update((), [("a", {"content": ("comet",)})])
-    assert index.ids() == ["a", "b", "c", "d"]
-    assert [id_ for id_, _ in index.top(["comet", "landing"], 5)] == ["a"]
 
 
 def test_a_token_may_repeat_more_often_than_is_counted() -> None:
@@ -306,33 +188,6 @@ def test_a_refused_update_changes_nothing() -> None:
         index.update(["a"], [("e", {"content": ("apollo", "new")}), ("f", {"body": ("x",)})])
     assert index.top(["apollo", "crew"], 10) == before
     assert index.top(["new"], 10) == []
-
-
-@pytest.mark.parametrize("limit", [0, 10_000], ids=["merging at once", "growing a tail"])
-def test_threads_see_each_update_whole_or_not_at_all(limit: int, tmp_path: Path) -> None:
-    """One chunk moves from id to id: queries find it exactly once, whatever a writer does."""
-    index = LexicalIndex.build(
-        {**NOTES, "m000": {"content": ("token",)}}.items(), limits=merging_after(limit)
-    )
-    done = threading.Event()
-    seen: list[int] = []
-
-    def read() -> None:
-        while not done.is_set():
-            seen.append(len(index.top(["token"], 10)))
-
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    for number in range(1, 200):
-        index.update([f"m{number - 1:03}"], [(f"m{number:03}", {"content": ("token",)})])
-        if number % 50 == 0:
-            index.save(tmp_path, number, "f")
-    done.set()
-    for reader in readers:
-        reader.join()
-    assert set(seen) == {1}
-    assert [id_ for id_, _ in index.top(["token"], 10)] == ["m199"]
 
 
 @given(start=collections, changes=updates, wanted=st.lists(words, min_size=1, max_size=3))

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import threading
@@ -39,25 +38,6 @@ def test_one_writer_at_a_time_and_the_other_is_told_who(layout: IndexLayout) -> 
     assert not layout.lock_holder.exists()
 
 
-def test_releasing_twice_is_nothing(layout: IndexLayout) -> None:
-    lock = WriterLock(layout, "notehop index")
-    lock.release()
-    lock.acquire()
-    lock.release()
-    lock.release()
-    assert not lock.held
-
-
-def test_another_thread_may_release(layout: IndexLayout) -> None:
-    lock = WriterLock(layout, "notehop index")
-    lock.acquire()
-    thread = threading.Thread(target=lock.release)
-    thread.start()
-    thread.join()
-    with WriterLock(layout, "notehop index"):
-        pass
-
-
 @pytest.mark.parametrize("left", ["", "{", "[]", '{"pid": 1}'])
 def test_the_lock_stands_whatever_the_note_beside_it_says(layout: IndexLayout, left: str) -> None:
     with WriterLock(layout, "notehop index"):
@@ -66,19 +46,11 @@ def test_the_lock_stands_whatever_the_note_beside_it_says(layout: IndexLayout, l
             WriterLock(layout, "notehop index").acquire()
 
 
-def test_a_note_left_behind_holds_nobody_up(layout: IndexLayout) -> None:
-    layout.root.mkdir()
-    layout.lock_holder.write_text('{"pid": 1, "host": "h", "command": "c", "since": "s"}')
-    with WriterLock(layout, "notehop index"):
-        assert json.loads(layout.lock_holder.read_text())["pid"] == os.getpid()
-
-
 def test_the_lock_of_another_process_ends_with_it(layout: IndexLayout) -> None:
     script = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from notehop.indexing.stores.layout import IndexLayout\n"
-        "from notehop.indexing.stores.lock import WriterLock\n"
+        "from tests.support.product import IndexLayout, WriterLock\n"
         "lock = WriterLock(IndexLayout(Path(sys.argv[1])), 'notehop watch')\n"
         "lock.acquire()\n"
         "print('held', flush=True)\n"
@@ -98,21 +70,6 @@ def test_the_lock_of_another_process_ends_with_it(layout: IndexLayout) -> None:
         assert lock.held
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(IndexUnwritable, match="cannot be written"):
-        WriterLock(IndexLayout(tmp_path / "file" / "index"), "notehop index").acquire()
-
-
-def test_a_lock_whose_holder_cannot_be_told_is_not_taken(layout: IndexLayout) -> None:
-    layout.lock_holder.mkdir(parents=True)
-    with pytest.raises(IndexUnwritable):
-        WriterLock(layout, "notehop index").acquire()
-    layout.lock_holder.rmdir()
-    with WriterLock(layout, "notehop index"):
-        pass
-
-
 def test_a_lock_file_that_is_deleted_while_held_lets_no_second_writer_in(
     layout: IndexLayout,
 ) -> None:
@@ -126,17 +83,6 @@ def test_a_lock_file_that_is_deleted_while_held_lets_no_second_writer_in(
         assert second.held
 
 
-def test_a_holder_that_was_killed_is_not_named(layout: IndexLayout) -> None:
-    with WriterLock(layout, "notehop index"):
-        # As if it had taken the lock and not yet said so, after another one that was killed.
-        child = subprocess.Popen([sys.executable, "-c", ""])
-        child.wait()
-        says = {"host": socket.gethostname(), "pid": child.pid, "command": "c", "since": "s"}
-        layout.lock_holder.write_text(json.dumps(says))
-        with pytest.raises(IndexLocked, match="another process"):
-            WriterLock(layout, "notehop index").acquire()
-
-
 def test_a_holder_on_another_machine_is_named(layout: IndexLayout) -> None:
     with WriterLock(layout, "notehop index"):
         says = {"host": "elsewhere", "pid": 2**22 + 1, "command": "notehop serve", "since": "s"}
@@ -148,8 +94,7 @@ def test_a_holder_on_another_machine_is_named(layout: IndexLayout) -> None:
 FORKS = """
 import os, sys
 from pathlib import Path
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.lock import WriterLock
+from tests.support.product import IndexLayout, WriterLock
 
 layout = IndexLayout(Path(sys.argv[1]))
 lock = WriterLock(layout, "notehop index")
@@ -197,23 +142,6 @@ def test_a_disk_without_locks_is_said_to_be_one(
         WriterLock(layout, "notehop index").acquire()
 
 
-def test_a_folder_that_cannot_be_locked_leaves_the_lock_of_the_file(
-    layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import fcntl
-
-    real = fcntl.flock
-
-    def refuse(handle: int, how: int) -> None:
-        if stat.S_ISDIR(os.fstat(handle).st_mode):
-            raise OSError(errno.EBADF, "Bad file descriptor")
-        real(handle, how)
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    with WriterLock(layout, "notehop serve"), pytest.raises(IndexLocked, match="notehop serve"):
-        WriterLock(layout, "notehop index").acquire()
-
-
 def test_one_who_waits_gets_it_after_a_moment(layout: IndexLayout) -> None:
     first = WriterLock(layout, "notehop, reading vectors")
     first.acquire()
@@ -222,20 +150,3 @@ def test_one_who_waits_gets_it_after_a_moment(layout: IndexLayout) -> None:
     with WriterLock(layout, "notehop index", patience=20.0) as second:
         assert second.held
     timer.join()
-
-
-def test_a_disk_that_went_read_only_does_not_keep_the_lock(
-    layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lock = WriterLock(layout, "notehop index")
-    lock.acquire()
-
-    def refuse(self: Path, **_: object) -> None:
-        raise OSError(errno.EROFS, "Read-only file system", str(self))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "unlink", refuse)
-        lock.release()
-    assert not lock.held
-    with WriterLock(layout, "notehop index"):
-        pass

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import Beside, Rows, VectorTable
+from tests.support.product import VectorTable
 from tests.support.sample_index import DIMENSIONS, matrix_of, vector_of
 
 T = TypeVar("T")
@@ -60,72 +58,11 @@ def test_it_ranks_exactly(table: VectorTable) -> None:
         assert close(table.top(QUERY, k), exact(IDS, k))
 
 
-class Watched(Beside):
-    """Remembers which threads worked."""
-
-    def __init__(self, threads: int) -> None:
-        super().__init__(threads)
-        self.threads: set[int] = set()
-
-    def begun(self, work: Callable[[], T]) -> AbstractContextManager[Callable[[], T]]:
-        def told() -> T:
-            self.threads.add(threading.get_ident())
-            return work()
-
-        return super().begun(told)
-
-
-def test_it_ranks_the_same_when_threads_share_the_work(tmp_path: Path) -> None:
-    ids = [f"{number}" for number in range(9_000)]
-    drawn = np.random.default_rng(3).normal(size=(len(ids), DIMENSIONS)).astype(np.float32)
-    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-    table = VectorTable.build(tmp_path, "chunks", ids[:7_000], drawn[:7_000], 1)
-    table = table.with_tail(ids[7_000:], drawn[7_000:]).without(["17", "8000"])
-    beside = Watched(2)
-    for k, allowed in ((50, None), (50, ids[:6_000]), (9_000, None)):
-        assert table.top(QUERY, k, allowed, beside) == table.top(QUERY, k, allowed)
-    assert beside.threads - {threading.get_ident()}
-    beside.close()
-
-
-class FailsBeside(np.ndarray[Any, Any]):
-    """Vectors that only the main thread can multiply, once another has tried."""
-
-    tried: threading.Event = threading.Event()
-
-    def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **_: Any
-    ) -> Any:
-        if threading.current_thread() is not threading.main_thread():
-            self.tried.set()
-            raise MemoryError("no room")
-        assert self.tried.wait(10)
-        return getattr(ufunc, method)(*map(np.asarray, inputs), out=out)
-
-
-def test_what_fails_in_another_thread_is_no_product() -> None:
-    matrix = np.ones((9_000, DIMENSIONS), dtype=np.float32)
-    rows = Rows.of(DIMENSIONS, [([str(at) for at in range(len(matrix))], matrix.view(FailsBeside))])
-    beside = Beside(1)
-    with pytest.raises(MemoryError, match="no room"):
-        rows.products(QUERY, beside)
-    beside.close()
-
-
 def test_it_ranks_only_the_allowed(table: VectorTable) -> None:
     assert close(table.top(QUERY, 2, allowed={"e", "b", "unknown"}), exact(["b", "e"], 2))
     assert close(table.top(QUERY, 9, allowed=["d", "a", "c", "b", "a"]), exact(IDS[:4], 9))
     assert table.top(QUERY, 5, allowed=()) == []
     assert table.top(QUERY, 0) == []
-
-
-def test_similarities_are_in_the_order_asked_for(table: VectorTable) -> None:
-    found = table.similarities(QUERY, ["c", "unknown", "a", "c"])
-    assert found.shape == (4,)
-    assert np.isnan(found[1])
-    expected = dict(exact(IDS, 5))
-    assert np.allclose(found[[0, 2, 3]], [expected["c"], expected["a"], expected["c"]], atol=2e-6)
-    assert table.similarities(QUERY, []).shape == (0,)
 
 
 def test_rows_come_in_the_order_asked_for(table: VectorTable) -> None:
@@ -144,13 +81,6 @@ def test_changes_give_another_table_and_leave_this_one(table: VectorTable) -> No
     assert "b" in more.restored(["b", "unknown"])
     assert close(table.top(QUERY, 9), exact(IDS, 9))
     assert np.isnan(less.similarities(QUERY, ["b"])).all()
-
-
-def test_a_vector_given_again_replaces_the_old_one(table: VectorTable) -> None:
-    changed = table.with_tail(["b", "a"], matrix_of(["x", "y"]))
-    assert len(changed) == 5
-    assert np.array_equal(changed.rows(["a", "b"])[1], matrix_of(["y", "x"]))
-    assert changed.hidden_rows == table.hidden_rows + 2
 
 
 @pytest.mark.parametrize("copies", [3, 400])
@@ -176,12 +106,6 @@ def test_equal_vectors_tie_by_id(tmp_path: Path, copies: int) -> None:
     assert len(set(scores.tolist())) == 1
 
 
-def test_a_zero_vector_ranks_at_zero(tmp_path: Path) -> None:
-    rows = np.concatenate([matrix_of(["a"]), np.zeros((1, DIMENSIONS), dtype=np.float32)])
-    table = VectorTable.build(tmp_path, "chunks", ["a", "zero"], rows, 1)
-    assert table.similarities(QUERY, ["zero"]).tolist() == [0.0]
-
-
 @pytest.mark.parametrize(
     ("ids", "matrix", "says"),
     [
@@ -197,38 +121,7 @@ def test_wrong_vectors_are_refused(ids: list[str], matrix: np.ndarray, says: str
         VectorTable.empty(DIMENSIONS).with_tail(ids, matrix)
 
 
-def test_a_query_of_another_length_is_refused(table: VectorTable) -> None:
-    with pytest.raises(ValueError, match=r"shape \(3,\)"):
-        table.top(np.ones(3), 1)
-    with pytest.raises(ValueError, match=r"shape \(3,\)"):
-        table.similarities(np.ones(3), ["a"])
-
-
 names = st.lists(st.sampled_from([f"n{n}" for n in range(12)]), max_size=6, unique=True)
-
-
-@given(st.lists(st.tuples(st.sampled_from(["add", "hide", "show"]), names), max_size=8), names)
-def test_any_sequence_of_changes_ranks_as_the_rest(
-    steps: list[tuple[str, list[str]]], allowed: list[str]
-) -> None:
-    table = VectorTable.empty(DIMENSIONS)
-    there: set[str] = set()
-    ever: set[str] = set()
-    for what, ids in steps:
-        if what == "add":
-            table = table.with_tail(ids, matrix_of(ids))
-            there.update(ids)
-            ever.update(ids)
-        elif what == "hide":
-            table = table.without(ids)
-            there.difference_update(ids)
-        else:
-            table = table.restored(ids)
-            there.update(ever.intersection(ids))
-    assert len(table) == len(there)
-    assert sorted(table.ids) == sorted(there)
-    assert close(table.top(QUERY, 4), exact(sorted(there), 4))
-    assert close(table.top(QUERY, 4, allowed), exact(sorted(there.intersection(allowed)), 4))
 
 
 COARSE = st.lists(

@@ -11,14 +11,11 @@ from llama_index.core.llms import LLM
 
 from tests.support.notes import Bench
 from tests.support.product import (
-    Indexer,
     ProviderError,
     Settings,
     Theme,
     Themes,
     WriterLock,
-    build,
-    faults,
     keep_themes,
     options_of,
     read_themes,
@@ -90,7 +87,7 @@ def locked(bench: Bench) -> WriterLock:
 
 def follow(bench: Bench, *paths: str) -> None:
     """Index some paths as while following; themes are left to a later run."""
-    indexer = Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load)
+    indexer = bench.indexer()
     indexer.update(paths)
 
 
@@ -116,40 +113,6 @@ def test_templates_and_private_notes_are_in_none(bench: Bench) -> None:
     assert "Templates" not in said
 
 
-def test_two_indexes_of_one_vault_are_the_same(bench: Bench, tmp_path: Path) -> None:
-    bench.index()
-    other = Bench(tmp_path)
-    other.settings = bench.settings
-    other.layout = type(bench.layout)(tmp_path / "other index")
-    other.index()
-    assert [(x.id, x.name, x.words, x.notes) for x in themes(bench).themes] == [
-        (x.id, x.name, x.words, x.notes) for x in themes(other).themes
-    ]
-
-
-def test_a_changed_note_touches_its_theme_only(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.index()
-    before = by_name(bench)
-    described: list[tuple[str, ...]] = []
-    words = build._Describer._words
-
-    def watched(self: build._Describer, notes: tuple[str, ...]) -> tuple[str, ...]:
-        described.append(notes)
-        return words(self, notes)
-
-    monkeypatch.setattr(build._Describer, "_words", watched)
-    bench.write("birds/Mud.md", "Mud and lugworm feed [[Geese]] and [[Redshank]] on the marsh.")
-    bench.index()
-    after = by_name(bench)
-    assert len(described) == 1
-    assert set(described[0]) >= set(BIRDS)
-    assert after["Dinghy"] == before["Dinghy"]
-    assert after["Geese"].id == before["Geese"].id
-    assert after["Geese"].digest != before["Geese"].digest
-
-
 def test_a_note_goes_over_to_where_its_links_lead_now(bench: Bench) -> None:
     bench.index()
     before = by_name(bench)
@@ -169,28 +132,6 @@ def test_a_note_goes_over_to_where_its_links_lead_now(bench: Bench) -> None:
     }
 
 
-def test_new_deleted_and_cut_off_notes(bench: Bench) -> None:
-    bench.index()
-    bench.write("birds/Brent.md", "Brent are [[Geese]] with [[Redshank]].")
-    (bench.vault / "birds/Mud.md").unlink()
-    bench.write("Pair.md", "Alone now.")
-    bench.index()
-    found = themes(bench)
-    assert "birds/Brent.md" in by_name(bench)["Geese"].notes
-    assert not any("birds/Mud.md" in one.notes for one in found.themes)
-    assert found.small == ()
-    assert found.unlinked == ("Lonely.md", "Other.md", "Pair.md")
-
-
-def test_a_small_group_that_grows_is_a_theme(bench: Bench) -> None:
-    bench.index()
-    bench.write("Third.md", "Of three: [[Pair]], [[Other]].")
-    bench.index()
-    assert themes(bench).small == ()
-    (new,) = (one for one in themes(bench).themes if "Pair.md" in one.notes)
-    assert set(new.notes) == {"Other.md", "Pair.md", "Third.md"}
-
-
 def test_the_name_stays_while_its_note_is_at_the_centre(bench: Bench) -> None:
     bench.index()
     for n in range(4):
@@ -207,36 +148,6 @@ def test_the_name_stays_while_its_note_is_at_the_centre(bench: Bench) -> None:
     bench.index()
     (after,) = (one for one in themes(bench).themes if "birds/Mud.md" in one.notes)
     assert (after.id, after.name) == (birds.id, "Redshank")
-
-
-def test_a_rebuild_keeps_ids_and_names(bench: Bench) -> None:
-    bench.index()
-    for n in range(4):
-        bench.write(f"birds/More {n}.md", "Of [[Redshank]] on the marsh.")
-    bench.index()
-    before = {one.id: one.name for one in themes(bench).themes}
-    bench.index(rebuild=True)
-    assert {one.id: one.name for one in themes(bench).themes} == before
-
-
-def test_drift_has_all_looked_at_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.index()
-    seen: list[int] = []
-    resettle = build.resettle
-
-    def watched(*arguments: object) -> object:
-        seen.append(1)
-        return resettle(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(build, "resettle", watched)
-    bench.write("birds/Mud.md", BIRDS["birds/Mud.md"] + " It smells.")
-    bench.index()
-    assert seen == []
-    assert 0 < themes(bench).drift <= build.FEW
-    for n in range(build.FEW + 1):
-        bench.write(f"new/{n}.md", f"See [[new/{(n + 1) % 21}]] and [[new/{(n + 2) % 21}]].")
-    bench.index()
-    assert (seen, themes(bench).drift) == ([1], 0)
 
 
 def test_a_worse_partition_has_all_looked_at_again(bench: Bench) -> None:
@@ -269,14 +180,6 @@ def test_a_note_that_becomes_private_leaves_the_file_at_once(bench: Bench) -> No
     assert '"name": "geese"' not in said
 
 
-def test_while_following_they_are_left_to_readers(bench: Bench) -> None:
-    bench.index()
-    before = bench.layout.themes.read_bytes()
-    bench.write("birds/Mud.md", "Mud of the [[Geese]].")
-    follow(bench, "birds/Mud.md")
-    assert bench.layout.themes.read_bytes() == before
-
-
 def test_what_is_harmed_or_of_other_settings_is_made_anew(bench: Bench) -> None:
     bench.index()
     whole = bench.layout.themes.read_text()
@@ -289,13 +192,6 @@ def test_what_is_harmed_or_of_other_settings_is_made_anew(bench: Bench) -> None:
     bench.index()
     assert len(themes(bench).themes) == 3
     assert themes(bench).made_with == options_of(bench.settings.themes).name
-
-
-def test_switched_off_there_are_none(bench: Bench) -> None:
-    bench.index()
-    bench.settings = bench.settings.with_overrides({"themes.enabled": False})
-    bench.index()
-    assert not bench.layout.themes.exists()
 
 
 def test_a_model_sums_up_the_largest_first(bench: Bench) -> None:
@@ -329,16 +225,6 @@ def test_a_summary_holds_for_what_it_was_made_from(bench: Bench) -> None:
     assert len(llm.asked) == 3
 
 
-def test_summaries_by_a_model_go_with_the_setting(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm")
-    bench.index()
-    keep(bench, lambda: ScriptedLLM(says="What they say."))
-    assert by_name(bench)["Geese"].summary is not None
-    bench.settings = with_themes(bench.settings, summaries="extract")
-    bench.index()
-    assert by_name(bench)["Geese"].summary is None
-
-
 def test_a_model_that_fails_is_asked_once(bench: Bench) -> None:
     bench.settings = with_themes(bench.settings, summaries="llm")
     bench.index()
@@ -352,52 +238,6 @@ def test_a_model_that_fails_is_asked_once(bench: Bench) -> None:
 
     assert "llm.model is empty" in keep(bench, none)[0]
     assert "no language model" in keep(bench, lambda: None)[0]
-
-
-def test_a_private_note_is_never_sent(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm", min_notes=2)
-    bench.index()
-    llm = ScriptedLLM(says="Something.")
-    keep(bench, lambda: llm)
-    assert len(llm.asked) == 3
-    assert not any("secret" in asked.lower() for asked in llm.asked)
-
-
-def test_nobody_waits_for_the_model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
-
-    def write(_: str) -> str:
-        with locked(bench):
-            return "Birds."
-
-    llm = ScriptedLLM(tell=write)
-    monkeypatch.setattr("notehop.indexing.llm.load.load_llm", lambda *_, **__: llm)
-    report = bench.index()
-    assert report.warnings == ("1 theme left to the next run: themes.max_calls is 1",)
-    assert len(llm.asked) == 1
-    summary = by_name(bench)["Geese"].summary
-    assert summary is not None
-    assert summary.text == "Birds."
-
-
-def test_what_was_written_is_kept_at_once(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm")
-    bench.index()
-    llm = ScriptedLLM(says="What they say.")
-
-    def killed(point: str) -> None:
-        if point == "theme-summed-up" and len(llm.asked) == 2:
-            raise KeyboardInterrupt
-
-    faults.hook = killed
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            keep(bench, lambda: llm)
-    finally:
-        faults.hook = None
-    assert by_name(bench)["Geese"].summary is not None
-    assert keep(bench, lambda: llm) == []
-    assert len(llm.asked) == 3
 
 
 def test_a_note_made_private_a_moment_ago_is_not_sent(bench: Bench) -> None:
@@ -423,10 +263,18 @@ def test_a_note_made_private_meanwhile_leaves_no_summary(bench: Bench) -> None:
     assert all(one.summary is None for one in themes(bench).themes)
 
 
-def test_no_draft_outlives_the_setting(bench: Bench) -> None:
-    bench.index()
-    draft = bench.layout.themes.with_suffix(".new")
-    draft.write_text("words", encoding="utf-8")
-    bench.settings = bench.settings.with_overrides({"themes.enabled": False})
-    bench.index()
-    assert not draft.exists()
+def test_nobody_waits_for_the_model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
+
+    def write(_: str) -> str:
+        with locked(bench):
+            return "Birds."
+
+    llm = ScriptedLLM(tell=write)
+    monkeypatch.setattr("notehop.indexing.llm.load.load_llm", lambda *_, **__: llm)
+    report = bench.index()
+    assert report.warnings == ("1 theme left to the next run: themes.max_calls is 1",)
+    assert len(llm.asked) == 1
+    summary = by_name(bench)["Geese"].summary
+    assert summary is not None
+    assert summary.text == "Birds."

@@ -1,20 +1,25 @@
-"""Which files of a vault are found, and what becomes of those that are odd."""
+"""Which files of a vault are found, which are kept out, and how one is opened."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.product import (
     VaultError,
     Walk,
-    outermost,
+    exclusion,
+    glob_pattern,
+    open_below,
+    opening,
     read_ignore_filters,
     walk,
     walk_within,
@@ -53,12 +58,6 @@ def test_notes_and_attachments_sorted_by_path(tmp_path: Path) -> None:
 def test_what_starts_with_a_dot_is_no_part_of_the_vault(tmp_path: Path) -> None:
     make(tmp_path, ".obsidian/app.json", ".trash/old.md", ".git/x.md", "a/.hidden/x.md", "a/.x.md")
     assert walk(tmp_path) == Walk((), ())
-
-
-def test_odd_names(tmp_path: Path) -> None:
-    names = ["new\nline.md", "🌊.md", "cafe\u0301.md", "100%.md", "a#b.md", "back\\slash.md"]
-    make(tmp_path, *names)
-    assert paths(walk(tmp_path)) == sorted(names)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
@@ -107,17 +106,6 @@ def test_a_link_to_an_excluded_note_is_excluded_too(tmp_path: Path) -> None:
     }
 
 
-def test_the_vault_itself_may_be_a_link(tmp_path: Path) -> None:
-    make(tmp_path / "real", "a/n.md")
-    (tmp_path / "vault").symlink_to(tmp_path / "real")
-    assert paths(walk(tmp_path / "vault")) == ["a/n.md"]
-
-
-def test_what_is_no_file_is_named(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.md")
-    assert walk(tmp_path) == Walk((), (("pipe.md", "not a regular file"),))
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_folder_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     make(tmp_path, "a/n.md", "b.md")
@@ -145,14 +133,6 @@ def test_a_path_too_long_for_the_system_is_a_problem(tmp_path: Path) -> None:
     assert [reason for _, reason in found.problems] == ["File name too long"]
 
 
-def test_no_vault(tmp_path: Path) -> None:
-    with pytest.raises(VaultError, match="there is no such folder"):
-        walk(tmp_path / "missing")
-    make(tmp_path, "file.md")
-    with pytest.raises(VaultError, match="not a folder"):
-        walk(tmp_path / "file.md")
-
-
 def test_exclusion_names_its_reason(tmp_path: Path) -> None:
     make(tmp_path, "Templates/t.md", "Archive/a.md", "n.md")
     found = walk(tmp_path, exclude=["Templates"], ignore_filters=["Archive/"])
@@ -161,20 +141,6 @@ def test_exclusion_names_its_reason(tmp_path: Path) -> None:
         "Templates/t.md": "excluded by the setting vault.exclude: Templates",
         "n.md": None,
     }
-
-
-def test_ignore_filters_of_the_app(tmp_path: Path) -> None:
-    assert read_ignore_filters(tmp_path) == []
-    settings = tmp_path / ".obsidian/app.json"
-    settings.parent.mkdir()
-    for content, expected in (
-        ({}, []),
-        ([], []),
-        ({"userIgnoreFilters": None}, []),
-        ({"userIgnoreFilters": ["Archive/", "/\\.draft/", 3, ""]}, ["Archive/", "/\\.draft/"]),
-    ):
-        settings.write_text(json.dumps(content))
-        assert read_ignore_filters(tmp_path) == expected
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000], ids=["cut", "bytes", "deep"])
@@ -210,18 +176,6 @@ def test_what_is_no_part_of_a_vault_is_none_when_named(tmp_path: Path) -> None:
     assert walk_within(tmp_path, paths) == Walk((), ())
 
 
-def test_a_vault_that_is_not_there_is_no_empty_one(tmp_path: Path) -> None:
-    for paths in ([], ["a.md"], [""]):
-        with pytest.raises(VaultError, match="no such folder"):
-            walk_within(tmp_path / "nowhere", paths)
-
-
-def test_outermost_goes_by_folders() -> None:
-    assert outermost(["a/b", "a", "a b", "a/c/d", "b/c"]) == ["a", "a b", "b/c"]
-    assert outermost(["a", ""]) == [""]
-    assert outermost([]) == []
-
-
 @pytest.mark.parametrize("list_it", [walk, lambda root: walk_within(root, ["a.md"])])
 def test_a_disk_that_is_gone_is_an_error_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, list_it: Callable[[Path], Walk]
@@ -236,13 +190,143 @@ def test_a_disk_that_is_gone_is_an_error_of_ours(
         list_it(tmp_path)
 
 
-def test_what_stands_at_a_path_that_cannot_be_looked_at_is_unknown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("glob", "kept_out", "kept"),
+    [
+        (
+            "Templates",
+            ["Templates/a.md", "x/Templates/a.md", "templates/a.md"],
+            ["Templates2/a.md"],
+        ),
+        ("Templates/", ["Templates/a.md", "x/Templates/b/c.md"], ["Templates.md"]),
+        ("*.excalidraw.md", ["a.excalidraw.md", "x/b.excalidraw.md"], ["a.md", "excalidraw.md"]),
+        ("work/drafts", ["work/drafts/a.md"], ["x/work/drafts/a.md", "work/drafts.md"]),
+        ("/inbox", ["inbox/a.md"], ["x/inbox/a.md"]),
+        ("work/*/old", ["work/a/old/n.md"], ["work/old/n.md", "work/a/b/old/n.md"]),
+        ("work/**/old", ["work/old/n.md", "work/a/b/old/n.md"], ["work/older/n.md"]),
+        ("private/**", ["private/a.md", "private/b/c.md"], ["x/private/a.md"]),
+        ("**/x.md", ["x.md", "a/b/x.md"], ["ax.md"]),
+        ("?.md", ["a.md", "x/b.md"], ["ab.md"]),
+        ("a+b (c).md", ["a+b (c).md"], ["aab (c).md"]),
+        ("new\nline.md", ["new\nline.md"], ["new.md"]),
+    ],
+)
+def test_globs(glob: str, kept_out: list[str], kept: list[str]) -> None:
+    reason = exclusion([glob], [])
+    assert [path for path in kept_out if reason(path) is None] == []
+    assert [path for path in kept if reason(path) is not None] == []
+
+
+SIGNS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def plainly(glob: str) -> re.Pattern[str]:
+    """What a glob means, as an expression that may try all there is."""
+    anchored = "/" in glob.strip("/") or glob.startswith("/")
+    signs = re.split(r"((?:(?<=/)|^)\*\*/|\*\*|\*|\?)", glob.strip("/"))
+    body = "".join(SIGNS.get(sign, re.escape(sign)) for sign in signs)
+    return re.compile(rf"{'^' if anchored else '(?:^|/)'}{body}(?:/|\Z)", re.DOTALL)
+
+
+@given(
+    st.lists(st.sampled_from(["*", "**", "**/", "?", "/", "a", "b", "/**/"]), max_size=7),
+    st.lists(st.text("ab/", max_size=9), min_size=10, max_size=10),
+)
+def test_a_glob_takes_what_it_says(signs: list[str], paths: list[str]) -> None:
+    glob = "".join(signs)
+    taken, meant = glob_pattern(glob), plainly(glob)
+    for path in paths:
+        assert bool(taken.search(path)) == bool(meant.search(path)), (glob, path)
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "glob",
+    ["**" * 8 + "zqz", "*" * 900, "*a" * 400 + "z", "**a" * 300 + "z", "**/a" * 200 + "z"],
+)
+def test_no_glob_takes_for_ever(glob: str) -> None:
+    for path in ("a" * 250, "a/" * 120, "Projects/Hollin Reach/Hollin Reach.md"):
+        glob_pattern(glob).search(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept_out", "kept"),
+    [
+        ("Archive/", ["Archive/a.md", "archive/a.md"], ["x/Archive/a.md", "Archived/a.md"]),
+        ("Arch", ["Archive/a.md"], ["x/Arch.md"]),
+        ("a.b", ["a.b.md"], ["axb.md"]),
+        ("/\\.draft\\.md$/", ["a.draft.md", "x/B.DRAFT.md"], ["adraft.md"]),
+        ("/^(?<year>20\\d\\d)\\//", ["2024/a.md"], ["x/2024/a.md"]),
+        ("/(?<!x)y/", ["ay"], ["xy"]),
+        ("/", ["/"], ["a.md"]),
+    ],
+)
+def test_ignore_filters(text: str, kept_out: list[str], kept: list[str]) -> None:
+    reason = exclusion([], [text])
+    assert [path for path in kept_out if reason(path) is None] == []
+    assert [path for path in kept if reason(path) is not None] == []
+
+
+def test_a_filter_that_is_no_expression() -> None:
+    with pytest.raises(VaultError, match=r"app\.json: the excluded-files filter /\(/"):
+        exclusion([], ["/(/"])
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "vault"
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/b/N.md").write_text("inside")
+    (tmp_path / "N.md").write_text("outside")
+    return root
+
+
+def read(root: Path, path: str) -> str:
+    with open_below(root, path) as stream:
+        return stream.read().decode()
+
+
+@posix
+def test_links_inside_the_vault_are_followed(root: Path) -> None:
+    (root / "L.md").symlink_to("a/b/N.md")
+    (root / "folder").symlink_to("a")
+    assert read(root, "a/b/N.md") == "inside"
+    assert read(root, "L.md") == "inside"
+    assert read(root, "folder/b/N.md") == "inside"
+
+
+@posix
+@pytest.mark.parametrize("path", ["L.md", "out/N.md", "../N.md", "a/../../N.md", "pipe", "a", ""])
+def test_what_is_no_file_of_the_vault_is_not_opened(root: Path, path: str) -> None:
+    (root / "L.md").symlink_to("../N.md")
+    (root / "out").symlink_to(root.parent)
+    os.mkfifo(root / "pipe")
+    with pytest.raises(OSError):
+        open_below(root, path)
+
+
+@posix
+@pytest.mark.parametrize("swapped", ["a/b/N.md", "a/b", "a"])
+def test_what_is_swapped_for_a_link_after_the_look_is_not_followed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
 ) -> None:
-    make(tmp_path, "a/b.md")
+    (root / "L.md").symlink_to("a/b/N.md")
+    outside = root.parent / "elsewhere/b"
+    outside.mkdir(parents=True)
+    (outside / "N.md").write_text("outside")
+    (root.parent / "elsewhere/N.md").write_text("outside")
+    regular = opening._regular
 
-    def broken(_: Path) -> bool:
-        raise OSError(errno.EIO, "Input/output error")
+    def late(top: Path, parts: list[str] | tuple[str, ...]) -> object:
+        if len(parts) > 1:
+            (root / swapped).rename(root / "old")
+            target = {"a": "elsewhere", "a/b": "elsewhere/b", "a/b/N.md": "N.md"}[swapped]
+            (root / swapped).symlink_to(root.parent / target)
+        return regular(top, parts)
 
-    monkeypatch.setattr(Path, "is_symlink", broken)
-    assert walk_within(tmp_path, ["a/b.md"]).unlisted == ("a/b.md",)
+    monkeypatch.setattr(opening, "_regular", late)
+    with pytest.raises(OSError):
+        open_below(root, "L.md")

@@ -45,25 +45,9 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     assert not (tmp_path / "ran").exists()
 
 
-def test_bulk_work_goes_by_the_name_of_the_command_it_is_for(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text("import sys\nsys.exit(' '.join(sys.argv[1:]))\n")
-    what = following(tmp_path, "a vault", program=(sys.executable, str(script)))
-    with pytest.raises(IndexFailure, match="a vault --part-of notehop serve"):
-        follow_module._index(what, threading.Event())
-
-
-def test_a_process_that_cannot_be_started_is_a_failure_that_is_tried_again(
-    tmp_path: Path,
-) -> None:
-    what = following(tmp_path, program=(str(tmp_path / "no such program"),))
-    with pytest.raises(IndexFailure, match="No such file"):
-        follow_module._index(what, threading.Event())
-
-
 WAITS = """
 import sys, threading
-from notehop.indexing.watch.stopping import stopped_by_signals, when_input_ends
+from tests.support.product import stopped_by_signals, when_input_ends
 with stopped_by_signals() as stop:
     when_input_ends(stop)
     print("ready", flush=True)
@@ -115,18 +99,6 @@ def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path)
     found = read_watch_state(layout)
     assert found is not None
     assert found.command == "other"
-    other.release()
-
-
-def test_who_lost_the_right_takes_nothing_away(tmp_path: Path) -> None:
-    layout = IndexLayout(tmp_path / "index")
-    watching, other = Watching(layout, "one"), Watching(layout, "other")
-    watching.acquire()
-    layout.watch_lock.unlink()
-    other.acquire()
-    other.tell("following")
-    watching.release()
-    assert layout.watch_state.exists()
     other.release()
 
 

@@ -18,18 +18,13 @@ from tests.support.notes import Bench
 from tests.support.product import (
     Bulky,
     Follower,
-    IndexDamaged,
     Indexer,
     IndexFailure,
     IndexLocked,
-    IndexUnwritable,
     Timing,
     Update,
-    VaultEvents,
     Watching,
     WriterLock,
-    notices,
-    pace,
     read_watch_state,
 )
 
@@ -201,16 +196,6 @@ def test_another_writer_is_waited_for(followed: Followed) -> None:
     assert followed.messages() == []
 
 
-def test_what_another_writer_did_is_known(followed: Followed) -> None:
-    bench = followed.bench
-    bench.write("Notes/one.md", "One. See [[two]].")
-    followed.until(lambda: "Notes/one.md" in followed.paths())
-    bench.write("two.md", "Two.")
-    followed.until(lambda: "two.md" in followed.paths())
-    (bench.vault / "two.md").unlink()
-    followed.until(lambda: bench.links("Notes/one.md")[0].status == "unresolved")
-
-
 def test_much_work_goes_to_another_process(followed: Followed) -> None:
     followed.bulky = True
     followed.bench.write("long.md", "Much.")
@@ -236,28 +221,6 @@ def test_settings_of_the_vault_are_taken_up(followed: Followed) -> None:
     bench.settings = bench.settings.with_overrides({"vault.exclude": ["Notes/**"]})
     bench.write("notehop.toml", '[vault]\nexclude = ["Notes/**"]\n')
     followed.until(lambda: bench.chunks("Notes/1.md") == [])
-
-
-def test_settings_of_the_watch_are_taken_up(
-    followed: Followed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[tuple[int, bool]] = []
-    real = VaultEvents.__init__
-
-    def noted(
-        self: VaultEvents, vault: Path, *, settle_ms: int, polling: bool, timing: Timing
-    ) -> None:
-        made.append((settle_ms, polling))
-        real(self, vault, settle_ms=settle_ms, polling=polling, timing=timing)
-
-    monkeypatch.setattr(VaultEvents, "__init__", noted)
-    bench = followed.bench
-    bench.settings = bench.settings.with_overrides({"watch.polling": True, "watch.rescan_s": 17})
-    bench.write("notehop.toml", "[watch]\npolling = true\nrescan_s = 17\n")
-    followed.until(lambda: made == [(20, True)])
-    assert followed.follower._pace.rescan_s == 17
-    bench.write("later.md", "Still followed.")
-    followed.until(lambda: "later.md" in followed.paths())
 
 
 def test_folders_that_go_one_after_the_other_are_held_like_all_at_once(
@@ -306,100 +269,6 @@ def test_a_disk_that_answers_with_errors_is_waited_for(
         followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "waiting")
     bench.write("later.md", "Back.")
     followed.until(lambda: "later.md" in followed.paths())
-
-
-def test_an_error_of_the_system_in_an_update_is_tried_again(
-    followed: Followed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tries: list[object] = []
-    real = Indexer.update
-
-    def update(self: Indexer, *given: Any, **named: Any) -> Update:
-        tries.append(given)
-        if len(tries) < 3:
-            raise OSError(errno.EIO, "Input/output error", "some file")
-        return real(self, *given, **named)
-
-    monkeypatch.setattr(Indexer, "update", update)
-    followed.bench.write("later.md", "Words.")
-    followed.until(lambda: "later.md" in followed.paths())
-    assert followed.messages()[0] == "some file: Input/output error"
-
-
-def test_a_damaged_index_is_left_alone_until_something_changes(
-    followed: Followed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tries: list[object] = []
-    real = Indexer.update
-
-    def update(*given: Any, **_: Any) -> Update:
-        tries.append(given)
-        raise IndexDamaged("rebuild it")
-
-    bench = followed.bench
-    monkeypatch.setattr(Indexer, "update", update)
-    bench.write("later.md", "Words.")
-    followed.until(lambda: "rebuild it" in followed.messages())
-    bench.write("more.md", "Words.")
-    time.sleep(0.6)
-    assert len(tries) == 1
-    # Other settings may lead to another model, or to none.
-    bench.settings = bench.settings.with_overrides({"vault.exclude": ["*.tmp"]})
-    followed.until(lambda: len(tries) == 2)
-    time.sleep(0.3)
-    assert len(tries) == 2
-    monkeypatch.setattr(Indexer, "update", real)
-    bench.index(rebuild=True)
-    followed.until(lambda: "following the vault again" in followed.messages())
-
-
-def test_a_vault_of_which_nothing_is_told_is_looked_at_less_and_less(
-    followed: Followed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError("OS file watch limit reached.")
-
-    waits: list[float] = []
-    real = pace.Retry.again
-
-    def again(self: pace.Retry, first: float, most: float = pace.LAST_WAIT) -> None:
-        real(self, first, most)
-        waits.append(round(self._wait, 2))
-
-    monkeypatch.setattr(notices, "RustNotify", full)
-    monkeypatch.setattr(pace.Retry, "again", again)
-    bench = followed.bench
-    away = bench.vault.with_name("away")
-    bench.vault.rename(away)
-    followed.until(lambda: any("no such folder" in said for said in followed.messages()))
-    away.rename(bench.vault)
-    followed.until(lambda: waits[-3:] == [0.2, 0.4, 0.4])
-    state = read_watch_state(bench.layout)
-    assert state is not None
-    assert "watch limit reached" in (state.detail or "")
-    bench.write("later.md", "Words.")
-    followed.until(lambda: "later.md" in followed.paths())
-    # Where something changed, more may.
-    followed.until(lambda: waits[-3:] == [0.4, 0.1, 0.2])
-
-
-def test_upkeep_that_fails_is_tried_again_and_then_all_is_well(
-    followed: Followed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tries: list[None] = []
-
-    def tidy(_: Indexer) -> None:
-        tries.append(None)
-        if len(tries) < 3:
-            raise IndexUnwritable("the disk is full")
-
-    monkeypatch.setattr(Indexer, "tidy", tidy)
-    followed.bench.write("later.md", "Words.")
-    followed.until(lambda: "following the vault again" in followed.messages())
-    assert len(tries) == 3
-    state = read_watch_state(followed.bench.layout)
-    assert state is not None
-    assert (state.state, state.detail) == ("following", None)
 
 
 def delete_while_written(folder: Path) -> None:

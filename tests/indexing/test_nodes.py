@@ -1,8 +1,9 @@
-"""A note is cut into chunks that fit the model and lose nothing."""
+"""A note is cut into chunks that fit the model and lose nothing, where it hurts least."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,24 +11,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.product import (
+    ANYWHERE,
+    FENCED,
+    HEADING,
+    LINE,
+    LONGEST_TOKEN,
+    ORPHAN,
+    PARAGRAPH,
+    SENTENCE,
+    WORD,
+    WRAP,
     ChunkDraft,
     Note,
+    PlainMap,
+    best_cuts,
     chunk_id,
     embedded_text,
     parse_note,
+    places,
     plain_text,
     split_note,
+    token_starts,
 )
-
-
-class Words:
-    """A tokenizer that a person can read: one word, one token."""
-
-    def __call__(self, text: str) -> list[tuple[int, int]]:
-        return [match.span() for match in re.finditer(r"\S+", text)]
-
-    def size(self, text: str) -> int:
-        return len(text.split())
+from tests.support.product import PlacesPlace as Place
+from tests.support.readable_model import WordTokens
 
 
 def note_of(text: str, path: str = "folder/Note.md") -> Note:
@@ -35,7 +42,7 @@ def note_of(text: str, path: str = "folder/Note.md") -> Note:
 
 
 def split(text: str, max_tokens: int = 20, min_tokens: int = 0, **kwargs: Any) -> list[ChunkDraft]:
-    return split_note(note_of(text, **kwargs), Words(), max_tokens, min_tokens)
+    return split_note(note_of(text, **kwargs), WordTokens(), max_tokens, min_tokens)
 
 
 def shown(drafts: list[ChunkDraft]) -> list[tuple[tuple[str, ...], str]]:
@@ -176,14 +183,6 @@ def test_a_word_without_end_is_cut_anywhere() -> None:
     assert max(len(draft.body) for draft in drafts) <= 254 * 64
 
 
-def test_a_long_title_leaves_half_of_the_window() -> None:
-    text = f"# {'heading ' * 50}\n\n{'word ' * 60}"
-    drafts = split(text, max_tokens=20)
-    assert all(len(draft.embedded.split()) <= 20 for draft in drafts)
-    assert all(draft.embedded.startswith("Note - heading heading") for draft in drafts)
-    assert " ".join(d.body for d in drafts).split() == text.split()
-
-
 def test_links_are_never_cut_in_two() -> None:
     text = "a b c d e f [[Target|one two three four]] g h i j k l m n o p"
     drafts = split(text, max_tokens=9)
@@ -208,27 +207,12 @@ def test_a_note_without_text_can_be_found_by_title(
     assert (draft.first_line, draft.last_line) == (1, last_line)
 
 
-def test_comments_are_not_embedded() -> None:
-    (draft,) = split("one %%secret%% two")
-    assert "secret" not in draft.embedded
-
-
 def test_twin_sections_have_names_of_their_own() -> None:
     drafts = split("## A\nsame\n## A\nsame\n## A\nother\n")
     assert len({draft.id for draft in drafts}) == 3
     assert drafts[0].id == chunk_id("folder/Note.md", ("A",), 0, "Note - A\n## A\nsame")
     assert drafts[0].embedded_hash == drafts[1].embedded_hash != drafts[2].embedded_hash
     assert all(re.fullmatch(r"[0-9a-f]{32}", draft.id) for draft in drafts)
-
-
-def test_names_of_other_sections_stay_when_one_is_edited() -> None:
-    before = split("## A\none\n## B\ntwo\n## C\nthree\n")
-    after = split("## A\none\n## New\nnew\n## B\nTWO\n## C\nthree\n")
-    assert {d.id for d in before} - {d.id for d in after} == {before[1].id}
-
-
-def test_names_differ_between_notes() -> None:
-    assert split("same", path="a.md")[0].id != split("same", path="b/a.md")[0].id
 
 
 WORDS = st.sampled_from(
@@ -249,7 +233,7 @@ NOTES = st.lists(st.one_of(LINES, st.just("")), max_size=40).map("\n".join)
 @given(NOTES, st.integers(8, 60), st.integers(0, 20))
 def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tokens: int) -> None:
     note = note_of(f"---\nid: x\n---\n{text}")
-    words = Words()
+    words = WordTokens()
     drafts = split_note(note, words, max_tokens, min_tokens)
     edges = [note.body_start, *(draft.end for draft in drafts)]
     assert [draft.start for draft in drafts] == edges[:-1], "they tile the body"
@@ -268,3 +252,109 @@ def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tok
             before = note.text[: draft.start + len(raw) - len(raw.lstrip())]
             assert draft.first_line == before.count("\n") + 1
             assert draft.last_line == note.text[: draft.start + len(raw.rstrip())].count("\n") + 1
+
+
+def starts_of(text: str) -> list[int]:
+    return token_starts([match.span() for match in re.finditer(r"\S+", text)], len(text))
+
+
+def offered(
+    text: str, budget: int = 100, headings: tuple[tuple[int, int], ...] = ()
+) -> dict[str, float]:
+    """The word that follows each place -> its price."""
+    found = places(text, starts_of(text), budget, headings, "en")
+    assert [place.at for place in found] == sorted({place.at for place in found})
+    return {text[place.at :].split(maxsplit=1)[0]: place.price for place in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "budget", "expected"),
+    [
+        pytest.param("a\n\nb\n\n\nc", 100, {"b": PARAGRAPH, "c": PARAGRAPH}, id="blank-lines"),
+        pytest.param("- a\n- b\n* c\n2. d", 100, {"-": LINE, "*": LINE, "2.": LINE}, id="items"),
+        pytest.param("| a |\n|b|\n> c", 100, {"|b|": LINE, ">": LINE}, id="rows-and-quotes"),
+        pytest.param("Done.\nnext", 100, {"next": LINE}, id="after-a-finished-line"),
+        pytest.param("half of\na sentence", 100, {"a": WRAP}, id="wrapped"),
+        pytest.param("x\n\n```py\na\n\nb\n```\ny", 100,
+                     {"```py": PARAGRAPH, "a": FENCED, "b": FENCED, "```": FENCED, "y": WRAP},
+                     id="fence"),
+        pytest.param("~~~\n```\na\n~~~\n\nb", 100, {"```": FENCED, "a": FENCED, "~~~": FENCED,
+                     "b": PARAGRAPH}, id="a-fence-in-a-fence"),
+        pytest.param("```code``` here\n\nb", 100, {"b": PARAGRAPH}, id="inline-code-is-no-fence"),
+        pytest.param("One two. Three four.", 8, {}, id="few-words-offer-no-sentence"),
+        pytest.param("One two. Three four. Five.", 6, {"Three": SENTENCE, "Five.": SENTENCE},
+                     id="sentences"),
+        pytest.param("a b c d", 2, {"b": WORD, "c": WORD, "d": WORD}, id="words"),
+    ],
+)  # fmt: skip
+def test_places_and_prices(text: str, budget: int, expected: dict[str, float]) -> None:
+    assert offered(text, budget) == expected
+
+
+def test_a_heading_is_the_best_place_and_under_it_the_worst() -> None:
+    text = "text\n\n### Deep\n\nunder\n\nmore"
+    at = text.index("###")
+    assert offered(text, headings=((at, at + 8),)) == {
+        "###": HEADING,
+        "under": ORPHAN,
+        "more": PARAGRAPH,
+    }
+
+
+def test_a_word_without_end_offers_places_inside() -> None:
+    text = "x" * (LONGEST_TOKEN * 4)
+    found = places(text, starts_of(text), 2, (), "en")
+    assert found == [Place(LONGEST_TOKEN * i, ANYWHERE) for i in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("prices", "budget", "min_tokens", "expected"),
+    [
+        pytest.param({}, 100, 0, [], id="nowhere-to-cut"),
+        pytest.param({5: PARAGRAPH}, 10, 0, [], id="it-fits"),
+        pytest.param({5: PARAGRAPH}, 9, 0, [5], id="the-only-place"),
+        pytest.param({4: SENTENCE, 5: PARAGRAPH, 6: SENTENCE}, 9, 0, [5], id="the-cheapest"),
+        pytest.param({3: PARAGRAPH, 5: PARAGRAPH, 8: PARAGRAPH}, 9, 0, [5], id="the-most-even"),
+        pytest.param({1: PARAGRAPH, 6: SENTENCE}, 9, 3, [6], id="not-a-tiny-chunk"),
+        pytest.param({2: LINE}, 5, 0, [2], id="too-long-for-any-place"),
+    ],
+)
+def test_best_cuts(
+    prices: dict[int, float], budget: int, min_tokens: int, expected: list[int]
+) -> None:
+    chosen = [Place(at, price) for at, price in sorted(prices.items())]
+    assert best_cuts(chosen, range(10), 10, budget, min_tokens) == expected
+
+
+@given(st.sets(st.integers(1, 59)), st.integers(1, 60))
+def test_no_chunk_is_over_budget_where_places_are_close_enough(at: set[int], budget: int) -> None:
+    cuts = best_cuts([Place(i, PARAGRAPH) for i in sorted(at)], range(60), 60, budget, 0)
+    edges = [0, *cuts, 60]
+    assert set(cuts) <= at
+    assert edges == sorted(set(edges))
+    for start, end in pairwise(edges):
+        assert end - start <= budget or not any(start < i < end for i in at)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["word ", "[[Link|shown]]", "[[Link]]", "%%no%%", "\n\n", "![[a.png]]", "x"]
+        ),
+        max_size=30,
+    ).map("".join)
+)
+def test_plain_text_leads_back_to_the_note(text: str) -> None:
+    note = parse_note("n.md", text.encode())
+    mapped = PlainMap(note, [edit.start for edit in note.edits], 0, len(note.text))
+    assert mapped.text == plain_text(note, 0, len(note.text))
+    last = 0
+    for at in range(len(mapped.text) + 1):
+        raw = mapped.to_raw(at)
+        if raw is None:
+            continue
+        assert raw >= last
+        last = raw
+        assert plain_text(note, 0, raw) == mapped.text[:at]
+        assert plain_text(note, raw, len(note.text)) == mapped.text[at:]
+        assert mapped.to_plain(raw) <= at
