@@ -9,20 +9,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.neighbours import Direction, Neighbour, neighbours
 from notehop.indexing.graph.pagerank import pagerank
 
 if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = [
-    "Direction",
     "LinkInfo",
-    "Neighbour",
     "NodeInfo",
     "build_graph",
     "follow_graph",
-    "neighbours",
     "pagerank",
 ]
 
