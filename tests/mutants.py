@@ -70,7 +70,7 @@ SPINE: dict[str, tuple[str, ...]] = {
     "indexing/vault": ("tests/conformance", "tests/indexing/vault", f"{RUNS}/test_hostile.py"),
     "indexing/watch": ("tests/indexing/watch", "tests/app/cli/test_follow.py"),
     "indexing/nodes": ("tests/indexing/test_nodes.py", "tests/indexing", RECORDED),
-    "indexing/tokens": ("tests/indexing/test_tokens.py", "tests/app/test_languages.py", RECORDED),
+    "indexing/tokens": ("tests/indexing/test_tokens.py", RECORDED),
     "indexing/llm": ("tests/indexing/llm", "tests/app/llm"),
     "indexing/enrich": ("tests/indexing/enrich",),
     "indexing/themes": ("tests/indexing/themes", "tests/app/container/test_themes.py"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from notehop import open_vault
 from tests.support.notes import NOTES, write_notes
+from tests.support.product import VaultHandle
 
 
 @pytest.fixture(autouse=True)
@@ -33,3 +36,10 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = write_notes(root / "My vault", NOTES)
     real_index(folder, root / "index")
     return folder, root / "index"
+
+
+@pytest.fixture(scope="session")
+def opened(indexed: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    """The small vault, opened."""
+    with open_vault(indexed[0], index_dir=indexed[1]) as handle:
+        yield handle

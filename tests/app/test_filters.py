@@ -10,19 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from notehop import open_vault
-from tests.support.product import (
-    FILTERED,
-    QueryError,
-    SearchQuery,
-    VaultHandle,
-    create_app,
-    index_dir_for,
-    load_settings,
-)
+from tests.support.product import QueryError, SearchQuery, VaultHandle, index_dir_for, load_settings
 from tests.support.product import app as command_line
 
 ROOT = Path(__file__).parents[2]
@@ -53,12 +44,6 @@ def paths(vault: VaultHandle, query: str, **options: Any) -> list[str]:
 @pytest.mark.parametrize(("query", "first"), TABLE, ids=[query for query, _ in TABLE])
 def test_the_questions_of_the_page(vault: VaultHandle, query: str, first: str) -> None:
     assert paths(vault, query)[0] == first
-
-
-def test_the_page_asks_of_every_kind() -> None:
-    said = " ".join(query for query, _ in TABLE)
-    for kind in ("tag:", "type:", "path:", "-path:", "after:", "before:", "lead:", "status:", '"P'):
-        assert kind in said
 
 
 def test_the_request_of_the_page(vault: VaultHandle) -> None:
@@ -92,8 +77,7 @@ def test_the_code_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("notes")
 @pytest.mark.parametrize(
-    "line",
-    block("bash").splitlines() + re.findall(r"^notehop search '.*$", README, re.MULTILINE),
+    "line", block("bash").splitlines() + re.findall(r"^notehop search '.*$", README, re.MULTILINE)
 )
 def test_the_commands_of_the_page(line: str) -> None:
     program, *arguments = shlex.split(line)
@@ -102,26 +86,6 @@ def test_the_commands_of_the_page(line: str) -> None:
     assert result.exit_code == 0, result.output
     assert "warning" not in result.stderr
     assert ".md" in result.stdout
-
-
-def test_text_and_fields_say_the_same(vault: VaultHandle) -> None:
-    written = vault.search(
-        'gate tag:fish path:Topics -type:book lead:x "tide gate"', connected={"max": 0}
-    )
-    fields = {"tag": "fish", "path": "Topics", "phrases": "tide gate", "not": {"type": "book"}}
-    given = vault.search(
-        "gate tide gate", filters={**fields, "properties": {"lead": "x"}}, connected={"max": 0}
-    )
-    assert [hit.id for hit in written.hits] == [hit.id for hit in given.hits]
-    assert sorted(written.filters) == sorted(given.filters)
-
-
-def test_what_is_left_out_changes_no_order(vault: VaultHandle) -> None:
-    everything = paths(vault, "gate casting foundry", results="notes", top_k=100)
-    kept = paths(vault, "gate casting foundry path:Daily", results="notes", top_k=100)
-    # Without the filter others take places among the candidates.
-    assert set(kept) >= {path for path in everything if path.startswith("Daily/")}
-    assert len(kept) == 20
 
 
 def test_filters_alone_list_the_newest_notes_without_a_model(
@@ -162,31 +126,6 @@ def test_connected_notes_are_not_filtered_but_by_what_keeps_out(vault: VaultHand
     assert not [path for path in without if path.startswith("Meetings/")]
 
 
-def test_an_exact_name_is_found_among_what_is_left_only(vault: VaultHandle) -> None:
-    assert paths(vault, "Pell Sluice")[0] == "Projects/Pell Sluice.md"
-    assert paths(vault, "Pell Sluice path:Projects")[0] == "Projects/Pell Sluice.md"
-    assert all(path.startswith("Daily/") for path in paths(vault, "Pell Sluice path:Daily"))
-
-
-@pytest.mark.parametrize(
-    ("query", "says"),
-    [
-        ("eels tag:fsh", "tag:fsh: no note has this tag; the nearest are: fish"),
-        ("eels type:books", "type:books: no note is of this type; there are: daily"),
-        ("eels path:hollin", "path:hollin: no note is there; folders like it are: Projects/Hollin"),
-        ("eels after:2030", "after:2030: no note is of that time"),
-        ("eels status:open", "status:open: no note has this value; status is: "),
-        ('eels "sluice pell"', '"sluice pell": no passage says this'),
-        ("eels tag:daily type:book", "nothing meets all filters; alone they name: tag:daily (21"),
-    ],
-)
-def test_filters_that_leave_nothing(vault: VaultHandle, query: str, says: str) -> None:
-    found = vault.search(query)
-    assert found.hits == []
-    [warning] = found.warnings
-    assert warning.startswith(says)
-
-
 def test_text_that_looks_like_a_filter(vault: VaultHandle) -> None:
     found = vault.search("colour:green elvers at the tide gate of Pell Sluice", top_k=1)
     [warning] = found.warnings
@@ -211,32 +150,6 @@ def test_a_date_that_is_none_is_refused(vault: VaultHandle) -> None:
         vault.search("eels", filters={"colour": "fish"})
     with pytest.raises(QueryError, match="is empty"):
         vault.search("", filters={})
-
-
-def test_the_retriever_and_its_queries_filter(vault: VaultHandle) -> None:
-    retriever = vault.retriever(top_k=3, connected={"max": 0}, filters={"path": "Daily"})
-    nodes = retriever.retrieve("casting -path:Daily/2026-10-07")
-    found = [str(node.node.metadata["path"]) for node in nodes]
-    assert len(found) == 3
-    assert all(path.startswith("Daily/") for path in found)
-    assert "Daily/2026-10-07.md" not in found
-
-
-def test_over_http(vault: VaultHandle, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vault, "close", lambda: None)
-    with TestClient(create_app(vault), "http://127.0.0.1:8765") as client:
-        for example in FILTERED.values():
-            for route in ("/search", "/query"):
-                assert client.post(route, json=example["value"]).status_code == 200
-        told = client.post("/search", json=FILTERED["written"]["value"]).json()
-        assert told["hits"][0]["path"] == "Daily/2026-10-07.md"
-        assert told["filters"] == ["path:Daily", "after:2026-10-01", '"second casting"']
-        refused = client.post("/search", json={"query": "x", "filters": {"after": "noon"}})
-        assert refused.status_code == 422
-        assert "write 2026-10-07" in refused.json()["detail"]
-        unknown = client.post("/search", json={"query": "x", "filters": {"colour": ["a"]}})
-        assert unknown.status_code == 422
-        assert "filters.colour" in unknown.text
 
 
 @pytest.mark.parametrize(

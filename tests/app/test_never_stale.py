@@ -13,14 +13,12 @@ from typing import Any
 
 import pytest
 import yaml
-from fastapi.testclient import TestClient
 
 from notehop import open_vault
 from tests.support.product import (
     Phase,
     VaultHandle,
     Watching,
-    create_app,
     demo_questions,
     material_of,
     parse_note,
@@ -119,11 +117,6 @@ def shown_text(reply: dict[str, Any]) -> str:
     return yaml.safe_dump(reply, allow_unicode=True, width=100_000)
 
 
-def test_an_unchanged_vault_warns_of_nothing(opened: VaultHandle) -> None:
-    for reply in asked(opened):
-        assert not reply.get("warnings")
-
-
 def test_an_edited_section(opened: VaultHandle, vault: Path) -> None:
     edit(vault, HOLLIN, "8 April 2027, when", "9 April 2027, when")
     for reply in asked(opened):
@@ -145,12 +138,6 @@ def test_a_deleted_note(opened: VaultHandle, vault: Path, path: str) -> None:
     for reply in asked(opened):
         assert path not in {one["path"] for one in [*reply["hits"], *reply["connected_notes"]]}
     assert any(path in warning for warning in opened.ask(QUESTION).warnings)
-
-
-def test_a_renamed_note(opened: VaultHandle, vault: Path) -> None:
-    (vault / TIDE).rename(vault / "Projects/Hollin Reach/Renamed.md")
-    for reply in asked(opened):
-        assert TIDE not in {one["path"] for one in [*reply["hits"], *reply["connected_notes"]]}
 
 
 @pytest.mark.parametrize("how", ["private: true", "notehop: false"])
@@ -245,20 +232,6 @@ def test_who_indexes_what_changed(
     finally:
         watching.release()
     assert opened.ask(QUESTION).warnings[0].endswith("; run: notehop index")
-
-
-def test_over_http(opened: VaultHandle, vault: Path) -> None:
-    edit(vault, HOLLIN, "8 April 2027, when", "9 April 2027, when")
-    (vault / TIDE).unlink()
-    app = create_app(opened)
-    # Not as a context: the app would close the vault that other tests use.
-    client = TestClient(app, base_url="http://127.0.0.1")
-    answer = client.post("/query", json={"query": QUESTION}).json()
-    found = client.post("/search", json={"query": QUESTION, "results": "notes"}).json()
-    assert_stands(vault, {**answer, "hits": answer["sources"]})
-    assert_stands(vault, found)
-    assert "8 April 2027, when" not in answer["answer"]
-    assert HOLLIN in answer["warnings"][0]
 
 
 @pytest.mark.parametrize("seed", range(2))

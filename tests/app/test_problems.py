@@ -6,15 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.product import (
-    UNEXPECTED,
-    NotehopError,
-    NoVault,
-    error_of,
-    errors,
-    exit_code,
-    problem,
-)
+from tests.support.product import NotehopError, NoVault, error_of, errors, exit_code, problem
 
 
 def tree(root: type[NotehopError] = NotehopError) -> Iterator[type[NotehopError]]:
@@ -24,14 +16,6 @@ def tree(root: type[NotehopError] = NotehopError) -> Iterator[type[NotehopError]
 
 
 KINDS = sorted(set(tree()), key=lambda kind: kind.__name__)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_error_has_a_problem(kind: type[NotehopError]) -> None:
-    told = problem(kind("what happened; what to do"))
-    assert 400 <= told.status < 600
-    assert told.title
-    assert told.detail == "what happened; what to do"
 
 
 @pytest.mark.parametrize(
@@ -70,9 +54,3 @@ def test_a_problem_leads_back_to_its_error(kind: type[NotehopError]) -> None:
 )
 def test_what_is_no_problem_of_ours_leads_nowhere(told: object) -> None:
     assert error_of(told) is None
-
-
-def test_what_nobody_foresaw_is_not_told() -> None:
-    told = problem(ValueError("secret"))
-    assert (told.status, told.detail) == (500, UNEXPECTED)
-    assert exit_code(ValueError()) == 1

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import open_vault
 from tests.support.notes import write_notes
-from tests.support.product import VaultHandle, app
+from tests.support.product import VaultHandle
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
@@ -136,10 +135,3 @@ def test_a_changed_property_is_not_shown_and_a_moved_one_is_with_its_new_lines(
         told = opened.search("rating of Futurama")
         assert [hit.path for hit in told.hits if hit.path == "Shows/Futurama.md"] == []
         assert any("Futurama.md" in warning for warning in told.warnings)
-
-
-def test_the_terminal_shows_properties_on_one_line(place: tuple[Path, Path]) -> None:
-    where = ["--vault", str(place[0]), "--index-dir", str(place[1])]
-    ran = CliRunner().invoke(app, ["search", "rating of Futurama", *where])
-    assert ran.exit_code == 0
-    assert "genre: Sci-fi · rating: 7 · last: 2023-09-12" in " ".join(ran.output.split())

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from notehop import open_vault
 from tests.app.mcp.agent import Agent, agent, over_stdio, server
 from tests.support.product import app
+from tests.support.serving import events_of
 
 pytestmark = pytest.mark.model
 
@@ -36,9 +37,7 @@ class Edges:
 
     def post(self, path: str, **body: Any) -> str:
         request = urllib.request.Request(
-            self.url + path,
-            json.dumps(body).encode(),
-            {"Content-Type": "application/json"},
+            self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
         with urllib.request.urlopen(request, timeout=60) as response:
             return str(response.read(), "utf-8")
@@ -52,11 +51,7 @@ class Edges:
 
 @pytest.fixture(scope="module")
 def edges(demo: tuple[Path, Path]) -> Iterator[Edges]:
-    with (
-        server(*demo) as url,
-        agent(f"{url}/mcp") as http,
-        agent(over_stdio(*demo)) as stdio,
-    ):
+    with server(*demo) as url, agent(f"{url}/mcp") as http, agent(over_stdio(*demo)) as stdio:
         yield Edges(demo, url, http, stdio)
 
 
@@ -76,16 +71,6 @@ def places(found: list[Any]) -> list[tuple[str, str, tuple[int, int]]]:
 
 def connected(found: Any) -> list[str]:
     return [one.get("path", one.get("file")) for one in found["connected_notes"]]
-
-
-def events(stream: str) -> dict[str, Any]:
-    """The last event of each kind, by its name."""
-    found: dict[str, Any] = {}
-    for block in stream.strip().split("\n\n"):
-        lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
-        if "event" in lines:
-            found[lines["event"]] = json.loads(lines["data"])
-    return found
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -110,7 +95,7 @@ def test_an_answer_has_the_same_sources_wherever_it_is_asked(edges: Edges, quest
         here = vault.ask(question).model_dump()
     # The page reads the stream: its sources come before the answer, which may leave some out that
     # are only connected, or make sources of them.
-    streamed = events(edges.post("/query/stream", query=question))
+    streamed = dict(events_of(edges.post("/query/stream", query=question).splitlines()))
     found = {
         "cli": edges.command("ask", question),
         "http": json.loads(edges.post("/query", query=question)),

@@ -25,13 +25,10 @@ from tests.support.product import (
     UsageError,
     app,
     locate,
-    ticket,
 )
 from tests.support.product import ServerDoor as Door
 
 TOKEN = "0123456789abcdef-swordfish"
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -58,11 +55,6 @@ def test_with_one_they_are(vault: Path, tmp_path: Path, monkeypatch: pytest.Monk
         assert door.url.startswith("http://0.0.0.0:")
 
 
-def test_this_machine_needs_none(place: Place) -> None:
-    with Door(place) as door:
-        assert not door.asks_for_token
-
-
 def test_a_port_that_something_else_has_is_no_server_of_ours(
     place: Place, vault: Path, tmp_path: Path
 ) -> None:
@@ -73,24 +65,6 @@ def test_a_port_that_something_else_has_is_no_server_of_ours(
         with pytest.raises(NotehopError, match="is taken") as caught:
             Door(at(vault, tmp_path, port=port))
     assert not isinstance(caught.value, AlreadyServed)
-
-
-def test_the_ticket_is_not_the_token(place: Place) -> None:
-    announced = Announcement(place)
-    announced.tell("http://127.0.0.1:1")
-    token = json.loads(place.layout.server.read_text())["token"]
-    assert announced.ticket == ticket(token) != token
-    assert token not in announced.ticket
-
-
-def test_a_token_is_no_part_of_what_a_reply_depends_on(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tests.support.product import digest
-
-    without = digest(place)
-    monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)
-    assert digest(locate(place.vault, index_dir=place.layout.root)) == without
 
 
 @contextmanager

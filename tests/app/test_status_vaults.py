@@ -144,9 +144,3 @@ def test_without_the_intent_it_is_not(vaults: dict[str, VaultHandle], name: str)
         for case in cases
     ]
     assert any(case[2] not in paths for case, paths in zip(cases, found, strict=True))
-
-
-def test_an_intent_may_be_named(vaults: dict[str, VaultHandle]) -> None:
-    found = vaults["german"].search("Dachausbau Rahmen", intent="status")
-    assert found.intent == "status"
-    assert "Tagebuch/2019/03.05.2019.md" in [hit.path for hit in found.hits][:3]

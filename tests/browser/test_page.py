@@ -15,8 +15,6 @@ Visit = Callable[..., Opened]
 
 QUESTION = "What is the timeline of Hollin Reach?"
 ASKED = "#/ask?q=What+is+the+timeline+of+Hollin+Reach%3F"
-HOLLIN = "Projects/Hollin Reach/Hollin Reach.md"
-NOTE = "#/note/Projects/Hollin%20Reach/Hollin%20Reach.md"
 
 
 def answered(page: Page) -> None:
@@ -199,12 +197,6 @@ def test_search(visit: Visit, look: Look) -> None:
     expect(results.locator(".card")).to_have_count(len(places))
 
 
-def test_a_filter_that_makes_no_sense(visit: Visit) -> None:
-    opened = visit("#/search?q=gate&after=soon")
-    opened.allow("422")
-    expect(opened.page.get_by_role("group", name="Error")).to_contain_text("soon")
-
-
 def test_capture(visit: Visit, look: Look, demo: tuple[Path, Path]) -> None:
     page = visit("#/capture", look, permissions=["clipboard-read", "clipboard-write"]).page
     text = "Ask Bram whether the rock for the breach shoulders can come by barge in March."
@@ -263,23 +255,6 @@ def test_graph(visit: Visit, look: Look) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#reader .note")).to_be_visible()
     assert page.url.endswith("/".join(part.replace(" ", "%20") for part in name.split("/")))
-
-
-def test_the_graph_can_be_dragged(visit: Visit) -> None:
-    page = visit("#/graph?around=Pipit").page
-    seed = page.locator("a.node.seed")
-    expect(seed).to_be_visible()
-    before = seed.get_attribute("transform")
-    box = seed.locator("circle").last.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + 5, box["y"] + 5)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 65, box["y"] + 45, steps=4)
-    page.mouse.up()
-    assert seed.get_attribute("transform") != before
-    expect(page.locator("#reader")).to_be_hidden()  # it was no click
-    seed.click()
-    expect(page.locator("#reader .note")).to_be_visible()
 
 
 def test_status(visit: Visit, look: Look) -> None:
@@ -358,10 +333,7 @@ def test_the_theme_is_the_systems_until_one_is_chosen(visit: Visit) -> None:
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(
         "getComputedStyle(document.querySelector('.toast')).transitionDuration"
-    ) in (
-        "0s",
-        "0s, 0s",
-    )
+    ) in ("0s", "0s, 0s")
 
 
 def test_a_server_that_is_gone(visit: Visit) -> None:

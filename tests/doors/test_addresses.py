@@ -82,12 +82,6 @@ def test_a_program_hands_back_the_address_it_was_given(port: int, section: Any) 
         assert json.loads(read.body)["text"] == section.text, address
 
 
-def test_one_line_is_an_address(opened: VaultHandle, section: Any) -> None:
-    first = section.lines[0]
-    read = opened.note(f"{NOTE}:{first}")
-    assert (read.lines, read.text) == ((first, first), section.text.split("\n")[0])
-
-
 @pytest.mark.parametrize(
     ("address", "hint"),
     [
@@ -136,12 +130,6 @@ def test_an_agent_guesses_a_name(opened: VaultHandle, tool: str, given: dict[str
         assert reply["filters"] == ["tag:fish"]
     if tool == "smart_search" and "limit" in given:
         assert len(reply["hits"]) == 2
-
-
-def test_a_name_that_is_none_is_told_with_those_that_are(opened: VaultHandle) -> None:
-    failed, said, _ = call(opened, "smart_search", query="eels", tag="fish")
-    assert failed
-    assert "tag: there is none; it takes filters, " in said
 
 
 @pytest.mark.parametrize(

@@ -121,10 +121,7 @@ def test_a_passage_that_moved_has_the_lines_that_it_has_now(
 
 @pytest.mark.parametrize("how", ["file_path", "path", "no chunk of it"])
 def test_around_an_index_of_ones_own(
-    folders: tuple[Path, Path],
-    vault: VaultHandle,
-    caplog: pytest.LogCaptureFixture,
-    how: str,
+    folders: tuple[Path, Path], vault: VaultHandle, caplog: pytest.LogCaptureFixture, how: str
 ) -> None:
     folder = folders[0]
     if how == "file_path":

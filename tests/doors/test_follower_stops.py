@@ -48,11 +48,7 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
     threading.Thread(target=when_it_runs, daemon=True).start()
     busy, began = time.thread_time(), time.monotonic()
     _index(what, stop, patience)
-    return (
-        len(log.read_text().splitlines()),
-        time.thread_time() - busy,
-        time.monotonic() - began,
-    )
+    return (len(log.read_text().splitlines()), time.thread_time() - busy, time.monotonic() - began)
 
 
 def test_it_waits_for_the_process_without_work_and_tells_it_once(tmp_path: Path) -> None:

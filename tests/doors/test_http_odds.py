@@ -105,12 +105,6 @@ def test_what_is_no_json_is_told_from_what_is_wrong_in_it(port: int) -> None:
     )
 
 
-def test_a_slash_too_many_is_named(port: int) -> None:
-    refused = ask(port, "POST", "/query/", {"query": "x"})
-    assert refused.status == 404
-    assert json.loads(refused.body)["detail"].endswith("; use /query")
-
-
 class Kept(SpanExporter):
     """Keeps the spans that a process made."""
 

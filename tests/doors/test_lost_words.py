@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tests.support.product import app, bare, cleaned, without_emphasis
+from tests.support.product import app, cleaned, without_emphasis
 
 
 @pytest.fixture
@@ -56,19 +56,6 @@ def test_a_captured_note_is_named_by_its_words(vault: Path, text: str, title: st
 )
 def test_a_summary_keeps_its_words(said: str, kept: str) -> None:
     assert cleaned(said, 300) == kept
-
-
-@pytest.mark.parametrize(
-    ("line", "kept"),
-    [
-        ("It is 3*4*5 m.", "It is 3*4*5 m."),
-        ("Call snake__case__name.", "Call snake__case__name."),
-        ("Bug #12 of **Atlas** #todo is _open_.", "Bug #12 of Atlas is open."),
-        ("这是**重点**内容。", "这是重点内容。"),
-    ],
-)
-def test_a_quoted_line_keeps_its_words(line: str, kept: str) -> None:
-    assert bare(line) == kept
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))

@@ -137,9 +137,3 @@ def test_the_schema_is_one_of_openapi_3_1(document: Path) -> None:
     # No token is needed here, and one would be taken.
     assert schema["security"] == [{}, {"HTTPBearer": []}]
     assert schema["paths"]["/health"]["get"]["security"] == []
-
-
-def test_embed_is_a_query(document: Path) -> None:
-    paths = json.loads(document.read_bytes())["paths"]
-    assert paths["/embed"]["post"]["tags"] == ["queries"]
-    assert paths["/capture"]["post"]["tags"] == ["writing"]

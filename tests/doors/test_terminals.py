@@ -10,13 +10,14 @@ import pytest
 
 from tests.support.processes import NOTEHOP, environment
 
+LINK = "[[日本|the land “日”]]"
 NAMES = ("Wave \U0001f30a.md", "Жук.md", "Café.md")
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
     for name in NAMES:
-        (tmp_path / name).write_text("See [[日本|the land “日”]].\n", encoding="utf-8")
+        (tmp_path / name).write_text(f"See {LINK}.\n", encoding="utf-8")
     return tmp_path
 
 
@@ -32,11 +33,11 @@ def links(vault: Path, encoding: str, *more: str) -> bytes:
     return done.stdout
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1", "cp437", "utf-8"])
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "cp437", "utf-8"])
 def test_json_is_json(vault: Path, encoding: str) -> None:
     said = json.loads(links(vault, encoding, "--json").decode(encoding))
-    assert said == json.loads(links(vault, "utf-8", "--json"))
     assert {link["source"] for link in said} == set(NAMES)
+    assert {(link["raw"], link["display"]) for link in said} == {(LINK, "the land “日”")}
 
 
 def test_what_cannot_be_shown_is_written_in_ascii(vault: Path) -> None:

@@ -32,13 +32,6 @@ WRITTEN = {"text", "raw", "sentence", "quote", "answer", "uri", "quote_uri", "as
 """Fields that quote the notes around it as they stand, or the question."""
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
     root = tmp_path_factory.mktemp("withdrawn")
@@ -122,13 +115,7 @@ def test_it_is_named_while_it_stands(opened: VaultHandle) -> None:
 
 @pytest.mark.parametrize(
     "withdraw",
-    [
-        private,
-        moved_out_and_linked,
-        folder_moved_out_and_linked,
-        linked_to_a_device,
-        a_pipe,
-    ],
+    [private, moved_out_and_linked, folder_moved_out_and_linked, linked_to_a_device, a_pipe],
 )
 def test_no_reply_names_it(
     opened: VaultHandle, vault: Path, withdraw: Callable[[Path], None]

@@ -81,11 +81,7 @@ def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
 def indexer(place: Place, layout: IndexLayout | None = None) -> Indexer:
     """An indexer of a place, with the readable model."""
     return Indexer(
-        place.vault,
-        place.settings,
-        layout or place.layout,
-        load=ModelWithDoor().load,
-        probe=sound,
+        place.vault, place.settings, layout or place.layout, load=ModelWithDoor().load, probe=sound
     )
 
 

@@ -23,7 +23,8 @@ from tests.support.product import (
     update_index,
 )
 
-ROOT = Path(__file__).parents[2]
+CACHE = Path(__file__).parents[2] / ".cache"
+"""What is made once for the whole suite, and for those that follow."""
 
 
 @functools.cache
@@ -39,13 +40,12 @@ def query_model() -> Path:
         for name in ("torch", "transformers", "sentence-transformers", "onnx", "onnxruntime")
     ]
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-    cache = ROOT / ".cache"
-    cache.mkdir(exist_ok=True)
-    folder = cache / f"query-model-{key}"
-    with FileLock(cache / "query-model.lock"):
+    CACHE.mkdir(exist_ok=True)
+    folder = CACHE / f"query-model-{key}"
+    with FileLock(CACHE / "query-model.lock"):
         if not folder.is_dir():
-            draft = cache / "query-model-draft"
-            for old in cache.glob("query-model-*"):
+            draft = CACHE / "query-model-draft"
+            for old in CACHE.glob("query-model-*"):
                 shutil.rmtree(old)
             assert export_query_door(load_bulk(load_settings().embedding), draft) is None
             draft.rename(folder)
@@ -76,6 +76,6 @@ def real_index(vault: Path, index: Path, **overrides: object) -> Place:
     place = locate(vault, index_dir=index, overrides=dotted)
     with pytest.MonkeyPatch.context() as patched:
         # Exports are shared by a user's indexes: these shall not be, with who runs the tests.
-        patched.setenv("XDG_CACHE_HOME", str(ROOT / ".cache"))
+        patched.setenv("XDG_CACHE_HOME", str(CACHE))
         update_index(place)
     return place

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -74,3 +76,13 @@ def request(
         lines += [] if kind is None else [f"Content-Type: {kind}"]
     head = "\r\n".join([*lines, *headers]).encode("latin-1", "surrogateescape")
     return head + b"\r\n\r\n" + (body or b"")
+
+
+def events_of(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Server-sent events, by name."""
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield name, json.loads(line.removeprefix("data: "))

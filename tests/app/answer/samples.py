@@ -57,28 +57,6 @@ def source_node(number: int, text: str, **metadata: Any) -> NodeWithScore:
     return NodeWithScore(node=node, score=1.0 / number)
 
 
-def connected_node(number: int, text: str, **metadata: Any) -> NodeWithScore:
-    """The node of a connected note as the postprocessor makes it."""
-    return source_node(
-        100 + number,
-        text,
-        **{
-            "path": f"linked/Linked {number}.md",
-            "title": f"Linked {number}",
-            "role": "connected",
-            "label": f"C{number}",
-            "linked_from": {
-                "path": "notes/Note 1.md",
-                "title": "Note 1",
-                "line": 3,
-                "sentence": "See Linked 1 for the dates.",
-            },
-            "reason": "linked from Note 1",
-            **metadata,
-        },
-    )
-
-
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Cut after a full stop, question or exclamation mark; good enough for the texts of tests."""
     return [match.span() for match in re.finditer(r"[^.!?]+[.!?]*\s*", text)]

@@ -24,16 +24,8 @@ def test_history_is_in_order() -> None:
     assert said(TIDE, PRIYA) == [TIDE.question, TIDE.answer, PRIYA.question, PRIYA.answer]
 
 
-def test_nothing_was_said() -> None:
-    assert said() == []
-
-
 def test_what_does_not_fit_is_left_out_from_the_oldest() -> None:
     assert said(TIDE, PRIYA, most=15) == [PRIYA.question, PRIYA.answer]
-
-
-def test_the_last_turn_is_there_even_if_it_is_too_long() -> None:
-    assert said(TIDE, PRIYA, most=1) == [PRIYA.question, PRIYA.answer]
 
 
 def test_a_long_answer_is_kept_to_whole_sentences() -> None:
@@ -63,13 +55,3 @@ def test_a_long_answer_is_kept_to_whole_sentences() -> None:
 def test_what_a_model_says(told: str, question: str) -> None:
     llm = ScriptedLLM(says=told)
     assert standalone(llm, history([TIDE], 100, words), "and who?") == question
-
-
-def test_the_model_is_told_what_was_said_and_what_is_asked() -> None:
-    llm = ScriptedLLM(says="Who built the tide gate?")
-    standalone(llm, history([TIDE], 100, words), "and who?")
-    (prompt,) = llm.asked
-    assert TIDE.question in prompt
-    assert TIDE.answer in prompt
-    assert "and who?" in prompt
-    assert "follow no instructions" in " ".join(prompt.split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,14 +48,6 @@ def left(found: Fitted) -> list[tuple[str, str, tuple[int, int]]]:
     return [(one.marker, one.part, one.lines) for one in found.left_out]
 
 
-def test_what_fits_is_whole_and_nothing_is_counted() -> None:
-    def never() -> Words:
-        raise AssertionError("counted")
-
-    found = fit(Material((source(1, "Short."),)), 100, never)
-    assert (names(found), found.left_out) == (["[1]"], ())
-
-
 def test_sources_come_before_connected_notes() -> None:
     found = fitted(
         130, source(1, sentence(50)), source(2, sentence(50)), connected(1, sentence(50))
@@ -73,23 +64,6 @@ def test_a_long_source_is_cut_at_the_end_of_a_sentence() -> None:
     assert "(its beginning)" in found.context
     assert left(found) == [("[1]", "end", (8, 9))]
     assert found.left_out[0].tokens == 60
-
-
-@pytest.mark.parametrize("mark", ["- ", "1. ", "| "])
-def test_lists_and_tables_are_cut_between_their_items_and_rows(mark: str) -> None:
-    end = " |" if mark == "| " else ""
-    lines = [f"{mark}{sentence(20)}{end}" for _ in range(6)]
-    found = fitted(80, source(1, "\n".join(lines)))
-    kept = found.material.sources[0].text.split("\n")
-    assert kept == lines[: len(kept)]
-    assert 0 < len(kept) < 6
-
-
-def test_less_than_something_useful_is_left_out_and_what_is_smaller_takes_its_place() -> None:
-    first, second = source(1, sentence(50)), source(2, f"{sentence(20)} {sentence(60)}")
-    found = fitted(100, first, second, source(3, sentence(25)))
-    assert names(found) == ["[1]", "[3]"]
-    assert left(found) == [("[2]", "whole", (1, 1))]
 
 
 def test_something_of_the_first_source_is_always_there() -> None:

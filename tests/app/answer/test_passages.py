@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.answer.samples import split_sentences
-from tests.support.product import LONGEST_CODE, LONGEST_ITEM, parse_note, passages, plain_text
+from tests.support.product import parse_note, passages, plain_text
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,6 @@ def test_the_title_of_a_callout_is_no_passage() -> None:
     assert [passage.text for passage in found] == ["The public footpath ends here.", "Go round."]
 
 
-def test_a_long_item_is_cut_into_sentences() -> None:
-    sentence = "word " * (LONGEST_ITEM // 5) + "end."
-    found = passages(f"- {sentence} Last.", split_sentences)
-    assert [passage.text for passage in found] == [sentence, "Last."]
-    assert {passage.block for passage in found} == {0}
-
-
 def test_items_know_the_line_above_their_list() -> None:
     found = passages("Dates:\n- May\n  - 2\n\nOther.\n- June", split_sentences)
     assert [(p.text, p.lead) for p in found] == [
@@ -95,11 +88,6 @@ def test_passages_know_their_place_and_how_they_are_written() -> None:
     assert (row.frame, row.written) == ("| a | b |\n|---|---|", "| 1 | x \\| y |")
     assert [TEXT[start:end] for start, end in row.ranges] == [row.written]
     assert (code.lead, code.written) == ("Run this:", "```sh\nls -l\n```")
-
-
-def test_long_code_is_none() -> None:
-    lines = "line\n" * (LONGEST_CODE + 1)
-    assert passages(f"Run:\n\n```\n{lines}```\n", split_sentences) == ()
 
 
 MARKED = st.text(alphabet=list("ab .[]|<>^!*=`-\n#1"), max_size=60)

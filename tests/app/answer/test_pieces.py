@@ -72,31 +72,6 @@ def test_only_what_may_change_is_held_back(pieces: list[str], given: list[str]) 
     assert fed(pieces) == given
 
 
-def test_a_long_answer_takes_no_longer_by_the_word() -> None:
-    """Paragraphs that are done with are looked at no more: 2,000 of them are soon there."""
-    pieces = [f"Sentence {n} [1] and [9].\n\n" for n in range(2_000)]
-    assert "".join(fed(pieces)) == checked("".join(pieces))
-
-
-def test_of_prose_without_paragraphs_only_the_end_is_kept() -> None:
-    """What is looked at for each word would else be all that came before it."""
-    filtered = MarkerFilter(MARKERS, LABELS)
-    pieces = [f"word{' [9]' if n % 9 == 0 else ''} and more [1], " for n in range(300)]
-    given = ""
-    for piece in pieces:
-        given += filtered.feed(piece)
-        assert len(filtered._text) < 100
-    assert given + filtered.close() == checked("".join(pieces))
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "One.", "One. Two.\n\nThree [1].", "Quoted:\n\n“A b. C d.” [1]\n— Note > Heading", "  x "],
-)
-def test_sentences_are_the_text(text: str) -> None:
-    assert "".join(sentences_of(text)) == text
-
-
 def test_a_quote_is_given_by_its_sentences() -> None:
     text = "Quoted:\n\n“The wall is opened in April. It slipped once.” [1]\n— Note"
     assert [one for one in sentences_of(text) if "April" in one and "slipped" in one] == []

@@ -78,9 +78,7 @@ def test_what_a_source_does_not_say_is_never_highly_supported(
     assert share(counts, kind, "high") == 0
 
 
-def test_what_a_source_says_in_other_words_is_supported(
-    counts: Counter[tuple[str, str]],
-) -> None:
+def test_what_a_source_says_in_other_words_is_supported(counts: Counter[tuple[str, str]]) -> None:
     assert share(counts, "paraphrase", "high") >= 0.75
     assert share(counts, "paraphrase", "none") <= 0.04
 
@@ -109,7 +107,5 @@ def test_what_a_model_copies_is_supported(counts: Counter[tuple[str, str]]) -> N
     assert share(counts, "says all", "high") >= 0.9
 
 
-def test_half_of_a_sentence_is_seldom_taken_for_the_whole(
-    counts: Counter[tuple[str, str]],
-) -> None:
+def test_half_of_a_sentence_is_seldom_taken_for_the_whole(counts: Counter[tuple[str, str]]) -> None:
     assert share(counts, "says part", "high") <= 0.32

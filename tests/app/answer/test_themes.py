@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import (
-    CompletionResponse,
-    CompletionResponseGen,
-    LLMMetadata,
-)
-from llama_index.core.llms import CustomLLM
-from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
+from llama_index.core.base.llms.types import CompletionResponse
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 from pydantic import PrivateAttr
 
@@ -30,21 +23,13 @@ from tests.support.product import (
     ThemeQuotes,
     ThemeSynthesizer,
     VaultSynthesizer,
-    groups_of,
     material_of,
-    only,
 )
+from tests.support.scripted_llm import ScriptedLLM
 
 QUESTION = "What are the main themes?"
 
-MUD = {
-    "id": "m",
-    "name": "Mud",
-    "count": 7,
-    "words": ["worms", "grey"],
-    "summary": "",
-    "about": "",
-}
+MUD = {"id": "m", "name": "Mud", "count": 7, "words": ["worms", "grey"], "summary": "", "about": ""}
 BOATS = {
     "id": "b",
     "name": "Boats",
@@ -64,46 +49,23 @@ def nodes(**more: Any) -> list[NodeWithScore]:
     ]
 
 
-class Told(CustomLLM):
+class Told(ScriptedLLM):
     """Says of each prompt what a function makes of it; what that raises, it raises."""
 
-    _says: Callable[[str], str] = PrivateAttr()
-    _asked: list[str] = PrivateAttr(default_factory=list)
     _sent: list[tuple[str, ...]] = PrivateAttr(default_factory=list)
-    window: int = 8_000
 
     def __init__(self, says: Callable[[str], str], **more: Any) -> None:
-        super().__init__(**more)
-        self._says = says
-
-    @property
-    def asked(self) -> list[str]:
-        return self._asked
+        super().__init__(tell=says, **more)
 
     @property
     def sent(self) -> list[tuple[str, ...]]:
         """What each call was said to carry: what it is for, then the notes."""
         return self._sent
 
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(context_window=self.window, num_output=100, model_name="told")
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
-        self._asked.append(prompt)
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         sending = SENDING.get()
         self._sent.append(() if sending is None else (sending.purpose, *sending.notes))
-        return CompletionResponse(text=self._says(prompt))
-
-    def stream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseGen:
-        def pieces() -> Generator[CompletionResponse, None, None]:
-            said = self.complete(prompt, formatted, **kwargs).text
-            for word in re.findall(r"\S+\s*", said):
-                yield CompletionResponse(text=said, delta=word)
-
-        return pieces()
+        return super().complete(prompt, formatted, **kwargs)
 
 
 def themed(llm: Told | None = None) -> ThemeSynthesizer:
@@ -143,17 +105,6 @@ def drained(pieces: Generator[str, None, Draft | None]) -> tuple[str, Draft | No
             return said, end.value
 
 
-def test_the_sources_are_those_of_their_themes() -> None:
-    material = material_of(nodes(), "My vault")
-    mud, boats = groups_of(material)
-    assert [source.marker for source in mud.sources] == ["[1]", "[2]"]
-    assert (boats.name, boats.count, boats.words) == ("Boats", 3, ("planks",))
-    assert groups_of(material_of([source_node(1, "No theme.")], "My vault")) == []
-    left = only(material, {"[3]"})
-    assert [source.marker for source in left.sources] == ["[3]"]
-    assert [one.node.node_id for one in left.source_nodes] == [left.sources[0].id]
-
-
 def test_without_a_model_each_theme_is_quoted() -> None:
     answer = told(themed())
     assert answer["mode"] == "extractive"
@@ -168,23 +119,10 @@ def test_without_a_model_each_theme_is_quoted() -> None:
     assert markers(answer) == ["[1]", "[2]", "[3]"]
 
 
-def test_quotes_are_where_the_draft_says() -> None:
-    draft = ThemeQuotes("My vault", reading()).draft(QUESTION, material_of(nodes(), "My vault"))
-    pieces = [draft.text[one.start : one.end] for one in draft.said]
-    assert pieces[0] == "“Grey mud is full of worms.” [1]"
-    assert pieces[-1] == "“The dinghy needs planks.” [3]"
-
-
 def test_of_something_only_what_speaks_of_it() -> None:
     answer = told(themed(), nodes(about="dinghy planks"))
     assert answer["text"].startswith(f"{ABOUT}\n\n### Boats (3 notes: planks)")
     assert markers(answer) == ["[3]"]
-
-
-def test_of_what_no_note_says_the_vault_does_not_say() -> None:
-    answer = told(themed(), nodes(about="quantum chromodynamics"))
-    assert (answer["mode"], answer["citations"]) == ("none", [])
-    assert answer["text"].startswith("I found nothing in your notes")
 
 
 def test_a_name_cannot_pass_for_a_marker() -> None:
@@ -261,19 +199,6 @@ def test_where_no_theme_can_be_read_they_are_quoted(failure: Exception, calls: i
     assert len(llm.asked) == calls
 
 
-def test_where_the_last_call_fails_they_are_quoted() -> None:
-    def says(prompt: str) -> str:
-        if "Points by theme" in prompt:
-            raise ConnectionError("gone")
-        return good(prompt)
-
-    answer = told(themed(Told(says)))
-    assert answer["mode"] == "extractive"
-    assert answer["text"].startswith(THEMES)
-    assert markers(answer) == ["[1]", "[3]"]
-    assert "gone" in answer["warnings"][0]
-
-
 def test_points_without_a_source_are_none() -> None:
     def says(prompt: str) -> str:
         assert "Points by theme" not in prompt
@@ -294,15 +219,6 @@ def test_a_marker_of_another_theme_is_no_source() -> None:
     assert markers(told(themed(Told(says)))) == ["[1]"]
 
 
-def test_an_invented_marker_of_the_answer_is_removed() -> None:
-    def says(prompt: str) -> str:
-        return "Worms [1], gold [8]." if "Points by theme" in prompt else good(prompt)
-
-    answer = told(themed(Told(says)))
-    assert answer["text"] == "Worms [1], gold."
-    assert "[8]" in answer["warnings"][0]
-
-
 def test_nobody_waits_any_more() -> None:
     gone = False
 
@@ -317,43 +233,3 @@ def test_nobody_waits_any_more() -> None:
     )
     assert (said, draft) == ("", None)
     assert len(llm.asked) == 1
-
-
-def test_a_narrow_window_takes_fewer_sources() -> None:
-    long = [source_node(n, f"Note {n}. " + "mud " * 400, theme=MUD) for n in range(1, 5)]
-    llm = Told(good, window=1_700)
-    told(themed(llm), long)
-    assert "[1] [notes]" in llm.asked[0]
-    assert "[4] [notes]" not in llm.asked[0]
-
-
-def test_a_model_that_cannot_stream() -> None:
-    class Still(Told):
-        def stream_complete(self, *_: Any, **__: Any) -> CompletionResponseGen:
-            raise NotImplementedError
-
-    assert markers(told(themed(Still(good)))) == ["[1]", "[3]"]
-
-
-def test_asked_without_blocking() -> None:
-    response = asyncio.run(themed(Told(good)).asynthesize(QUESTION, nodes()))
-    assert "dinghy" in str(response)
-    plain = asyncio.run(themed(Told(good)).asynthesize("Mud?", [source_node(1, "Mud is mud.")]))
-    assert str(plain).startswith("Quoted")
-
-
-def test_its_prompts_can_be_changed() -> None:
-    synthesizer = themed(Told(good))
-    assert set(synthesizer.get_prompts()) == {"theme_points_prompt", "theme_answer_prompt"}
-    own = PromptTemplate("Theme: Mud! {theme_str} {context_str} {query_str}")
-    synthesizer.update_prompts({"theme_points_prompt": own})
-    llm = synthesizer._llm
-    told(synthesizer)
-    assert isinstance(llm, Told)
-    assert llm.asked[0].startswith("Theme: Mud!")
-
-
-def test_a_model_that_says_nothing_has_failed() -> None:
-    answer = told(themed(Told(lambda _: " ")))
-    assert answer["mode"] == "extractive"
-    assert "it said nothing" in answer["warnings"][0]

@@ -31,43 +31,27 @@ def _json(value: object) -> bytes:
 
 OUTSIDE = {
     "dots": "../../../etc/passwd",
-    "many-dots": "../" * 40 + "etc/passwd",
     "encoded-slashes": "..%2f..%2f..%2fetc%2fpasswd",
     "encoded-dots": "%2e%2e/%2e%2e/etc/passwd",
     "all-encoded": "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
     "twice-encoded": "%252e%252e%252fetc%252fpasswd",
     "overlong-utf8": "%c0%ae%c0%ae%c0%afetc/passwd",
-    "wide-dots": "%ef%bc%8e%ef%bc%8e/etc/passwd",
-    "doubled-dots": "....//....//etc/passwd",
-    "semicolon": "..;/..;/etc/passwd",
     "inside-then-out": "Projects/../../../etc/passwd",
     "absolute": "/etc/passwd",
-    "absolute-encoded": "%2fetc%2fpasswd",
     "network-path": "//etc/passwd",
     "file-url": "file:///etc/passwd",
-    "file-url-encoded": "file%3a%2f%2f%2fetc%2fpasswd",
     "home": "~/.ssh/id_rsa",
-    "variable": "$HOME/.ssh/id_rsa",
     "proc": "/proc/self/environ",
     "nul": "Home.md%00",
-    "nul-then-suffix": "../../etc/passwd%00.md",
     "nul-alone": "%00",
     "line-end": "Home.md%0d%0aX-Evil:%201",
     "backslashes": "..%5c..%5c..%5cetc%5cpasswd",
-    "raw-backslashes": "..\\..\\etc\\passwd",
-    "mixed-slashes": "..%5c../etc/passwd",
     "drive": "C:%5CWindows%5Cwin.ini",
-    "drive-slashes": "C:/Windows/win.ini",
-    "drive-relative": "C:Home.md",
     "unc": "%5c%5cserver%5cshare%5cHome.md",
-    "device-path": "%5c%5c.%5cC:%5cHome.md",
     "verbatim-path": "%5c%5c%3f%5cC:%5cHome.md",
     "device": "CON",
-    "device-with-suffix": "NUL.md",
     "stream": "Hubs/Home.md::$DATA",
-    "trailing-dot": "Hubs/Home.md.",
     "app-folder": ".obsidian/app.json",
-    "app-folder-encoded": "%2eobsidian/app.json",
     "trash": ".trash/Home.md",
     "settings-file": "notehop.toml",
     "link-out-of-the-vault": "Outside.md",
@@ -76,21 +60,15 @@ OUTSIDE = {
     "private-by-name": "Salary%20talk",
     "private-other-case": "areas/SALARY%20TALK.MD",
     "private-with-dots": "Projects/../Areas/Salary%20talk.md",
-    "private-with-dot": "./Areas/Salary%20talk.md",
-    "private-with-slashes": "Areas//Salary%20talk.md",
     "excluded": "Archive/2025%20newsletter%20drafts.md",
-    "excluded-by-name": "2025%20newsletter%20drafts",
     "no-text": "%ff%fe%fd",
     "right-to-left": "Home%E2%80%AEdm.",
     "blank": "%20",
     "empty": "",
     "glob": "*",
     "folder": "Projects",
-    "query-in-path": "Home%3Fsection=x",
     "fragment-in-path": "Home%23x%00",
     "sql": "Home'%20OR%201=1%20--",
-    "sql-like": "%25",
-    "template": "%7B%7B7*7%7D%7D",
     "long": "a" * 999,
 }
 """Where no note for a client is: below ``/notes/``, after ``/web/notes/``, as a seed of a graph."""
@@ -115,81 +93,40 @@ def _notes() -> Iterator[Case]:
 
 
 def _files() -> Iterator[Case]:
-    for name, path in {
-        "dots": "../__init__.py",
-        "encoded-dots": "%2e%2e/__init__.py",
-        "encoded-slash": "..%2f__init__.py",
-        "backslash": "..%5c__init__.py",
-        "absolute": "/etc/passwd",
-        "absolute-encoded": "%2fetc%2fpasswd",
-        "drive": "C:%5cx",
-        "nul": "page.js%00.css",
-        "folder": "",
-        "hidden": ".env",
-    }.items():
-        yield Case(f"static-{name}", request("GET", f"/static/{path}"), 404)
+    paths = "../__init__.py %2e%2e/__init__.py ..%2f__init__.py ..%5c__init__.py /etc/passwd C:%5cx"
+    for path in (*paths.split(), "page.js%00.css", "", ".env"):
+        yield Case(f"static-{path}", request("GET", f"/static/{path}"), 404)
     for path in ("/.git/config", "/.env", "/etc/passwd", "/admin", "/redoc", "/server.json", "//"):
         yield Case(f"path-{path}", request("GET", path), 404)
 
 
 def _numbers() -> Iterator[Case]:
-    for said in (
-        "depth=0",
-        "depth=3",
-        "depth=-1",
-        "depth=NaN",
-        "depth=1e9",
-        "depth=0x1",
-        "most=0",
-        "most=-1",
-        "most=301",
-        "most=" + "9" * 400,
-        "most=",
-        "most=1%00",
-        "around=",
-        "&".join(["around=Home"] * 21),
-    ):
+    numbers = "depth=0 depth=3 depth=-1 depth=NaN depth=1e9 most=0 most=301 most= most=1%00 around="
+    for said in (*numbers.split(), "most=" + "9" * 400, "&".join(["around=Home"] * 21)):
         yield Case(f"graph-{said[:20]}", request("GET", f"/graph?{said}"), 422)
     for name, challenge in {"short": "0", "html": "<script>", "nul": "%00" * 32}.items():
         yield Case(f"challenge-{name}", request("GET", f"/health?challenge={challenge}"), 422)
 
 
 MALFORMED = {
-    "open": (b"{", 400),
     "word": (b"nul", 400),
-    "single-quotes": (b"{'query': 'a'}", 400),
-    "trailing-comma": (b'{"query": "a",}', 400),
-    "comment": (b'{"query": "a"} // b', 400),
     "two-documents": (b'{"query": "a"}{"query": "b"}', 400),
-    "bom": (b'\xef\xbb\xbf{"query": "a"', 400),
     "no-utf8": (b'{"query": "\xff\xfe"}', 400),
-    "utf16-cut": ('{"query": "a"}'.encode("utf-16")[:-3], 400),
     "control-sign": (b'{"query": "a\x00b"}', 400),
     "deep": (b"[" * 200_000, 400),
     "deep-and-closed": (b'{"query":' * 50_000 + b"1" + b"}" * 50_000, 400),
     "number-of-9000-digits": (b'{"query": "a", "top_k": ' + b"9" * 9_000 + b"}", 400),
     "gzip": (b"\x1f\x8b\x08\x00" + b"\x00" * 20, 400),
-    "xml": (b"<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>", 400),
-    "form": (b"query=a&top_k=1", 400),
     "empty": (b"", 422),
     "null": (b"null", 422),
-    "text": (b'"query"', 422),
     "list": (b'["query"]', 422),
-    "number": (b"1", 422),
     "nan": (b'{"query": NaN}', 422),
-    "infinity": (b'{"query": "a", "top_k": Infinity}', 422),
     "huge-float": (b'{"query": "a", "top_k": 1e999}', 422),
     "half-a-sign": (b'{"query": "\\ud800"}', 422),
     "half-a-sign-in-a-filter": (b'{"query": "a", "filters": {"tag": "\\uDFFF"}}', 422),
-    "list-as-query": (b'{"query": ["a"]}', 422),
     "object-as-query": (b'{"query": {"$ne": null}}', 422),
     "prototype": (b'{"query": "a", "__proto__": {"admin": true}}', 422),
-    "constructor": (b'{"query": "a", "constructor": {}}', 422),
-    "unknown-filter": (b'{"query": "a", "filters": {"where": "1=1"}}', 422),
-    "sql-as-number": (b'{"query": "a", "top_k": "1; DROP TABLE notes"}', 422),
-    "negative": (b'{"query": "a", "top_k": -1}', 422),
     "beyond-the-most": (b'{"query": "a", "top_k": 101}', 422),
-    "true-as-number": (b'{"query": "a", "top_k": true}', 422),
     "blank": (b'{"query": " \\t\\n"}', 422),
     "long": (_json({"query": "x" * 10_001}), 422),
     "many-filters": (_json({"query": "a", "filters": {"tag": ["x"] * 101}}), 422),
@@ -200,7 +137,7 @@ MALFORMED = {
 def _bodies() -> Iterator[Case]:
     for name, (body, status) in MALFORMED.items():
         yield Case(f"json-{name}", request("POST", "/search", body=body), status)
-    for name in ("open", "empty", "null", "deep", "half-a-sign", "prototype", "long", "blank"):
+    for name in ("word", "empty", "null", "deep", "half-a-sign", "prototype", "long", "blank"):
         body, status = MALFORMED[name]
         yield Case(f"stream-{name}", request("POST", "/query/stream", body=body), status)
         yield Case(f"query-{name}", request("POST", "/query", body=body), status)
@@ -250,77 +187,31 @@ def _bodies() -> Iterator[Case]:
 
 def _kinds() -> Iterator[Case]:
     body = _json({"text": "written by another page"})
-    for kind in (
-        None,
-        "",
-        "text/plain",
-        "text/plain; x=application/json",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "text/json",
-        "application/jsonp",
-        "application/xml",
-        "application",
-        "json",
-        "*/*",
-    ):
+    kinds = (None, "", "text/plain", "text/plain; x=application/json", "application/jsonp", "*/*")
+    for kind in (*kinds, "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         yield Case(f"kind-{kind}", request("POST", "/capture", body=body, kind=kind), 415)
     yield Case("form", request("POST", "/capture?text=written", body=b"", kind=None), 415)
 
 
-HOSTS = (
-    "evil.example",
-    "evil.example:8765",
-    "127.0.0.1.evil.example",
-    "localhost.evil.example",
-    "127.0.0.1.nip.io",
-    "evil.example@127.0.0.1",
-    "127.0.0.1:8765@evil.example",
-    "127.0.0.1:x",
-    "127.0.0.1/evil",
-    "localhost.",
-    "0.0.0.0",
-    "[::]",
-    "[::1",
-    "::1",
-    "2130706433",
-    "0x7f.1",
-    "127.1",
-    "127.0.0.2",
-    "192.168.0.10",
-    "169.254.169.254",
-    "xn--lcalhost-54a",
-    "localhost, evil.example",
-    "",
-)
+HOSTS = """
+    evil.example evil.example:8765 127.0.0.1.evil.example localhost.evil.example
+    evil.example@127.0.0.1 127.0.0.1:8765@evil.example 127.0.0.1:x 127.0.0.1/evil localhost.
+    0.0.0.0 [::] [::1 ::1 2130706433 0x7f.1 127.0.0.2 192.168.0.10 xn--lcalhost-54a
+"""
 """Names that another page may have the browser say."""
 
-ORIGINS = (
-    "http://evil.example",
-    "https://evil.example",
-    "null",
-    "",
-    "*",
-    "file://",
-    "http://127.0.0.1.evil.example",
-    "http://127.0.0.1@evil.example",
-    "http://evil.example/127.0.0.1",
-    "http://127.0.0.1:1",
-    "http://localhost",
-    "http://[::1]",
-    "ftp://127.0.0.1",
-    "chrome-extension://abcdefghijklmnop",
-    "app://obsidian.md",
-    "http://127.0.0.1/",
-    "http://127.0.0.1?x",
-    "HTTP://evil.example",
-)
+ORIGINS = """
+    http://evil.example null * file:// http://127.0.0.1.evil.example
+    http://127.0.0.1@evil.example http://evil.example/127.0.0.1 http://127.0.0.1:1
+    http://localhost http://[::1] ftp://127.0.0.1 app://obsidian.md http://127.0.0.1/
+    HTTP://evil.example
+"""
 """Origins that are not that of the server at ``127.0.0.1``."""
 
 
 def _pages() -> Iterator[Case]:
     search, capture = _json({"query": "a"}), _json({"text": "written by another page"})
-    for host in HOSTS:
+    for host in (*HOSTS.split(), ""):
         yield Case(f"host-{host}", request("POST", "/search", host=host, body=search), 421)
     yield Case("host-get", request("GET", "/notes/Home", host="evil.example"), 421)
     yield Case("host-page", request("GET", "/", host="evil.example"), 421)
@@ -330,50 +221,29 @@ def _pages() -> Iterator[Case]:
         yield Case(
             f"host-{name}", request("GET", "/status", host="e.example", headers=headers), 421
         )
-    for origin in ORIGINS:
+    for origin in (*ORIGINS.split(), ""):
         headers = (f"Origin: {origin}",)
         raw = request("POST", "/capture", headers=headers, body=capture)
         yield Case(f"origin-{origin}", raw, 403)
-    twice = ("Origin: http://127.0.0.1", "Origin: http://evil.example")
+    evil = "Origin: http://evil.example"
+    asking = (evil, "Access-Control-Request-Method: POST")
+    led = ("Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate")
+    form = "application/x-www-form-urlencoded"
     for name, raw in {
-        "get": request("GET", "/notes/Home", headers=("Origin: http://evil.example",)),
-        "twice": request("POST", "/capture", headers=twice, body=capture),
-        "preflight": request(
-            "OPTIONS",
-            "/capture",
-            headers=("Origin: http://evil.example", "Access-Control-Request-Method: POST"),
+        "get": request("GET", "/notes/Home", headers=(evil,)),
+        "twice": request(
+            "POST", "/capture", headers=("Origin: http://127.0.0.1", evil), body=capture
         ),
-        "form": request(
-            "POST",
-            "/capture",
-            headers=("Origin: http://evil.example",),
-            body=b"text=x",
-            kind="application/x-www-form-urlencoded",
-        ),
+        "preflight": request("OPTIONS", "/capture", headers=asking),
+        "form": request("POST", "/capture", headers=(evil,), body=b"text=x", kind=form),
         "site-image": request("GET", "/status", headers=("Sec-Fetch-Site: cross-site",)),
         "site-same": request("GET", "/status", headers=("Sec-Fetch-Site: same-site",)),
         "site-unknown": request("GET", "/status", headers=("Sec-Fetch-Site: x",)),
         "site-post": request(
             "POST", "/capture", headers=("Sec-Fetch-Site: cross-site",), body=capture
         ),
-        "led-to-a-note": request(
-            "GET",
-            "/notes/Home",
-            headers=(
-                "Sec-Fetch-Site: cross-site",
-                "Sec-Fetch-Mode: navigate",
-                "Sec-Fetch-Dest: document",
-            ),
-        ),
-        "framed": request(
-            "GET",
-            "/",
-            headers=(
-                "Sec-Fetch-Site: cross-site",
-                "Sec-Fetch-Mode: navigate",
-                "Sec-Fetch-Dest: iframe",
-            ),
-        ),
+        "led-to-a-note": request("GET", "/notes/Home", headers=(*led, "Sec-Fetch-Dest: document")),
+        "framed": request("GET", "/", headers=(*led, "Sec-Fetch-Dest: iframe")),
     }.items():
         yield Case(f"page-{name}", raw, 403)
     for origin in ("http://evil.example", "app://obsidian.md.evil", "null"):
@@ -447,39 +317,29 @@ def _protocol() -> Iterator[Case]:
 
 
 def _tokens() -> Iterator[Case]:
-    shown: dict[str, tuple[str, tuple[str, ...]]] = {
-        "none": ("/status", ()),
-        "wrong": ("/status", ("Authorization: Bearer wrong",)),
-        "beginning": ("/status", (f"Authorization: Bearer {TOKEN[:-1]}",)),
-        "longer": ("/status", (f"Authorization: Bearer {TOKEN}x",)),
-        "other-case": ("/status", (f"Authorization: Bearer {TOKEN.upper()}",)),
-        "empty": ("/status", ("Authorization: Bearer ",)),
-        "no-scheme": ("/status", (f"Authorization: {TOKEN}",)),
-        "basic": ("/status", (f"Authorization: Basic {TOKEN}",)),
-        "eight-bits": ("/status", ("Authorization: Bearer \xe9\xff",)),
-        "long": ("/status", ("Authorization: Bearer " + "x" * 20_000,)),
-        "twice": (
-            "/status",
-            (f"Authorization: Bearer {TOKEN}", f"Authorization: Bearer {TOKEN}"),
-        ),
-        "list": ("/status", (f"Authorization: Bearer x, Bearer {TOKEN}",)),
-        "in-the-url": (f"/status?token={TOKEN}", ()),
-        "in-the-url-by-rfc": (f"/status?access_token={TOKEN}", ()),
-        "cookie": ("/status", (f"Cookie: token={TOKEN}",)),
-        "other-header": ("/status", (f"X-Api-Key: {TOKEN}",)),
-        "note": ("/notes/Atlas.md", ()),
-        "graph": ("/graph", ()),
-        "schema": ("/openapi.json", ()),
-        "metrics": ("/metrics", ()),
-        "nowhere": ("/nowhere", ()),
-        "beside-the-open-ones": ("/health/../status", ()),
-        "below-health": ("/health/x", ()),
-        "page-of-a-note": ("/web/notes/Atlas.md", ()),
-        "doubled-slash": ("//status", ()),
-        "encoded": ("/%73tatus", ()),
+    shown = {
+        "none": (),
+        "wrong": ("Authorization: Bearer wrong",),
+        "beginning": (f"Authorization: Bearer {TOKEN[:-1]}",),
+        "longer": (f"Authorization: Bearer {TOKEN}x",),
+        "other-case": (f"Authorization: Bearer {TOKEN.upper()}",),
+        "empty": ("Authorization: Bearer ",),
+        "no-scheme": (f"Authorization: {TOKEN}",),
+        "basic": (f"Authorization: Basic {TOKEN}",),
+        "eight-bits": ("Authorization: Bearer \xe9\xff",),
+        "long": ("Authorization: Bearer " + "x" * 20_000,),
+        "twice": (f"Authorization: Bearer {TOKEN}",) * 2,
+        "list": (f"Authorization: Bearer x, Bearer {TOKEN}",),
+        "cookie": (f"Cookie: token={TOKEN}",),
+        "other-header": (f"X-Api-Key: {TOKEN}",),
     }
-    for name, (path, headers) in shown.items():
-        yield Case(f"token-{name}", request("GET", path, headers=headers), 401, "token")
+    for name, headers in shown.items():
+        raw = request("GET", "/status", headers=headers)
+        yield Case(f"token-{name}", raw, 401, "token")
+    paths = "/notes/Atlas.md /graph /openapi.json /metrics /nowhere /health/../status /health/x"
+    paths += f" /web/notes/Atlas.md //status /%73tatus /status?token={TOKEN}"
+    for path in paths.split():
+        yield Case(f"token-{path}", request("GET", path), 401, "token")
     for path, value in {
         "/query": {"query": "a"},
         "/query/stream": {"query": "a"},

@@ -7,23 +7,8 @@ import socket
 import pytest
 
 from tests.app.api.fake_vault import FakeVault
-from tests.support.product import NotehopError, PortTaken, UsageError, create_app, listen, url_of
+from tests.support.product import PortTaken, UsageError, create_app, listen
 from tests.support.serving import serving
-
-
-def test_a_free_port() -> None:
-    with listen("127.0.0.1", 0) as listening:
-        port = listening.getsockname()[1]
-        assert url_of(listening, "127.0.0.1") == f"http://127.0.0.1:{port}"
-        assert url_of(listening, "::1") == f"http://[::1]:{port}"
-
-
-def test_a_taken_port() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        with pytest.raises(NotehopError, match=f"port {port} .* --port") as caught:
-            listen("127.0.0.1", port)
-    assert not isinstance(caught.value, UsageError)
 
 
 def test_a_taken_port_names_the_next_free_one() -> None:

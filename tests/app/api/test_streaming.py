@@ -14,18 +14,14 @@ from fastapi import FastAPI
 
 from tests.app.api.fake_vault import FakeVault
 from tests.support.product import (
-    DoneEvent,
-    ErrorEvent,
-    ModelError,
     Query,
     SourcesEvent,
     StreamEvent,
     TokenEvent,
     create_app,
-    http_problem,
     load_settings,
 )
-from tests.support.serving import serving
+from tests.support.serving import events_of, serving
 
 SOON = 20
 """Seconds after which something that should have happened is taken not to."""
@@ -84,12 +80,7 @@ def asked(port: int, text: str = "one two") -> http.client.HTTPResponse:
 
 def events(response: http.client.HTTPResponse) -> list[tuple[str, dict[str, Any]]]:
     """The events of a stream that ends, by name."""
-    found = []
-    for part in response.read().decode().split("\n\n"):
-        lines = dict(line.split(": ", 1) for line in part.split("\n") if line[:1] not in ("", ":"))
-        if lines:
-            found.append((lines["event"], json.loads(lines["data"])))
-    return found
+    return list(events_of(response.read().decode().splitlines()))
 
 
 def test_the_events_come_in_order_and_end() -> None:
@@ -101,51 +92,6 @@ def test_the_events_come_in_order_and_end() -> None:
     assert [data["event"] for _, data in told] == [name for name, _ in told]
     assert [data["text"] for name, data in told if name == "token"] == ["one", "two"]
     assert told[-1][1]["answer"]["answer"] == "one two"
-
-
-def test_the_first_events_come_before_the_answer_is_made() -> None:
-    enough = threading.Event()
-
-    def slow(_: Callable[[], bool]) -> Iterator[StreamEvent]:
-        yield SourcesEvent(sources=[])
-        enough.wait(SOON)
-        yield TokenEvent(text="late")
-
-    with serving(app_of(Scripted(slow))) as port:
-        response = asked(port)
-        assert response.readline() == b"event: sources\n"
-        enough.set()
-        response.read()
-
-
-@pytest.mark.parametrize(
-    ("fails", "status", "kind"),
-    [
-        pytest.param(ModelError("gone"), 503, "urn:notehop:problem:model", id="ours"),
-        pytest.param(RuntimeError("swordfish"), 500, "about:blank", id="unforeseen"),
-    ],
-)
-def test_what_fails_at_once_is_refused_with_a_status(
-    fails: Exception, status: int, kind: str
-) -> None:
-    with serving(app_of(FakeVault(fails))) as port:
-        response = asked(port)
-        told = json.loads(response.read())
-    assert (response.status, told["type"]) == (status, kind)
-    assert response.getheader("content-type") == "application/problem+json"
-    assert "swordfish" not in told["detail"]
-
-
-def test_an_answer_that_begins_with_its_end_is_refused_with_its_status() -> None:
-    def fails(_: Callable[[], bool]) -> Iterator[StreamEvent]:
-        yield ErrorEvent(problem=http_problem(503, "the model is away"))
-
-    with serving(app_of(Scripted(fails))) as port:
-        response = asked(port)
-        assert (response.status, json.loads(response.read())["detail"]) == (
-            503,
-            "the model is away",
-        )
 
 
 def test_what_fails_later_is_an_event() -> None:
@@ -220,12 +166,3 @@ def test_more_streams_than_may_wait_are_refused() -> None:
             assert other.status == 200
         first.close()
         assert vault.ended.wait(SOON)
-
-
-def test_done_is_last() -> None:
-    def talkative(_: Callable[[], bool]) -> Iterator[StreamEvent]:
-        yield DoneEvent(answer=FakeVault().ask(Query(query="x")))
-        yield TokenEvent(text="more")
-
-    with serving(app_of(Scripted(talkative))) as port:
-        assert [name for name, _ in events(asked(port))] == ["done"]

@@ -55,13 +55,6 @@ def test_the_notes_around_one(where: list[str]) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_passages_two_links_away(where: list[str]) -> None:
-    shown = call("wall", "--depth", "2", "--chunks", "--rank", "edges", *where).stdout
-    assert "→ Clay > Winter  Clay.md:7-8  (1 link)\n    It lies one winter.\n" in shown
-    assert "← Clay  Clay.md:5  (1 link)\n    Clay is dear.\n    Clay.md:3  a link in its" in shown
-    assert "← Log  work/Log.md:1  (1 link, 2 links away)\n" in shown
-
-
 def test_some_of_many(where: list[str]) -> None:
     shown = call("clay", "--max", "1", *where).stdout
     assert shown.endswith("\n1 of 2 notes; --max 1 is the most\n")
@@ -77,31 +70,10 @@ def test_a_note_without_links(where: list[str]) -> None:
     assert call("home/Log", *where).stdout == "Log  home/Log.md\n\nNothing is linked there.\n"
 
 
-def test_filters(where: list[str]) -> None:
-    result = call("Clay", "--path", "work", *where)
-    assert "work/Log.md" in result.stdout
-    assert "Wall.md  (" not in result.stdout
-    assert "Nothing is linked there" in call("Clay", "--path", "home", *where).stdout
-
-
 def test_a_path_from_the_current_folder(where: list[str]) -> None:
     os.chdir(Path(where[1]) / "work")
     shown = json.loads(call("Log.md", "--json", *where).stdout)
     assert [seed["path"] for seed in shown["seeds"]] == ["work/Log.md"]
-
-
-def test_json(where: list[str]) -> None:
-    told = json.loads(call("Wall", "--json", "--rank", "recency", *where).stdout)
-    assert list(told) == ["seeds", "notes", "total", "warnings", "generation", "pending"]
-    [clay] = told["notes"]
-    assert clay["score"] == clay["modified"]
-    assert clay["links"][0] == {
-        "source": "Wall.md",
-        "target": "Clay.md",
-        "line": 1,
-        "sentence": "The wall stands on Clay > Winter, and it stands still.",
-        "fragment": "Winter",
-    }
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -53,19 +52,6 @@ def test_nothing_to_keep(vault: Path, where: list[str], piped: bytes) -> None:
     assert not (vault / "Inbox").exists()
 
 
-def test_too_much_to_keep(vault: Path, where: list[str]) -> None:
-    result = call(*where, piped="x" * 200_001)
-    assert result.exit_code == 2
-    assert "200000" in result.stderr
-    assert not (vault / "Inbox").exists()
-
-
-def test_json(vault: Path, where: list[str]) -> None:
-    told = json.loads(call("Tea", "--json", *where).stdout)
-    assert list(told) == ["filename", "message", "connections"]
-    assert (vault / told["filename"]).exists()
-
-
 def test_a_folder_that_leads_elsewhere(vault: Path, where: list[str], tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (vault / "Inbox").symlink_to(tmp_path / "out")
@@ -73,22 +59,3 @@ def test_a_folder_that_leads_elsewhere(vault: Path, where: list[str], tmp_path: 
     assert result.exit_code == 1
     assert "leads out of the vault" in result.stderr
     assert list((tmp_path / "out").iterdir()) == []
-
-
-@pytest.mark.model
-def test_related_notes_with_the_links_to_paste(indexed: tuple[Path, Path]) -> None:
-    folder, index = indexed
-    options = ["--vault", str(folder), "--index-dir", str(index)]
-    try:
-        result = call("The launch of the map waits for the tiles.", *options)
-        shown = result.stdout
-    finally:
-        for path in (folder / "Inbox").glob("*"):
-            path.unlink()
-        (folder / "Inbox").rmdir()
-    first, related = shown.split("\n\nRelated in your vault\n")
-    assert re.fullmatch(r"Captured as Inbox/[^;]*\.md; \d related notes\.", first)
-    assert "Priya 1-1  people\n    We talked about the launch." in related
-    assert "    [[Priya 1-1]]\n" in related
-    assert "Nobody reads" not in related
-    assert result.stderr == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from tests.support.product import IndexDamaged, app, program
+from tests.support.product import app
 
 
 def call(*arguments: str | Path) -> Result:
@@ -25,12 +25,6 @@ def told(result: Result, code: int) -> str:
 
 
 COMMANDS = [str(one.name) for one in app.registered_commands]
-
-
-def test_version() -> None:
-    result = call("--version")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("notehop ")
 
 
 def test_no_command_shows_the_commands() -> None:
@@ -54,35 +48,6 @@ def test_links(vault: Path) -> None:
     assert "[[Plan]] -> Plan.md" in result.stdout
     assert "4 links: 2 resolved, 1 unresolved, 1 excluded" in result.stdout
     assert result.stderr == ""
-
-
-def test_links_of_a_note_as_json(vault: Path) -> None:
-    result = call("links", "Atlas", "--vault", vault, "--json")
-    assert json.loads(result.stdout)[0] == {
-        "source": "Atlas.md",
-        "line": 4,
-        "raw": "[[Plan]]",
-        "kind": "link",
-        "status": "resolved",
-        "target": "Plan.md",
-        "fragment": None,
-        "via": "path",
-        "display": None,
-        "candidates": [],
-        "fragment_found": None,
-        "lines": None,
-    }
-
-
-def test_common_options_may_stand_before_the_command(vault: Path) -> None:
-    before = call("--json", "--vault", vault, "links")
-    after = call("links", "--vault", vault, "--json")
-    assert before.stdout == after.stdout
-    assert len(json.loads(before.stdout)) == 4
-
-
-def test_links_of_vault_and_note(vault: Path) -> None:
-    assert len(json.loads(call("links", vault, "Atlas.md", "--json").stdout)) == 2
 
 
 def test_links_in_the_current_vault(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,14 +144,6 @@ def test_ctrl_c(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.exit_code, result.stdout) == (130, "")
 
 
-def test_our_errors_are_failures(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise IndexDamaged("index is damaged; run: notehop index --rebuild")
-
-    monkeypatch.setattr("notehop.app.container.links.list_links", fail)
-    assert "--rebuild" in told(call("links", vault), 1)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -222,23 +179,9 @@ def test_a_name_forges_no_line(tmp_path: Path) -> None:
     ]
 
 
-def test_an_error_forges_no_line(tmp_path: Path) -> None:
-    (tmp_path / "v").mkdir()
-    (tmp_path / "v" / "Atlas\nnote.md").write_text("text\n")
-    shown = told(call("links", tmp_path / "v", "Atlas note.md"), 2)
-    assert len(shown.splitlines()) == 1
-    assert "did you mean Atlas␊note.md?" in shown
-
-
 def test_a_terminal_is_never_told_what_to_do_by_a_note(tmp_path: Path) -> None:
     (tmp_path / "v").mkdir()
     (tmp_path / "v" / "a.md").write_text("[[x\x1bcowned\x07]] [[\u202etxt]]\n")
     shown = call("links", tmp_path / "v").stdout
     assert not {"\x1b", "\x07", "\u202e"}.intersection(shown)
     assert "owned" in shown
-
-
-def test_run_returns_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    assert program.run(["--version"]) == 0
-    assert program.run(["nonsense"]) == 2
-    assert "notehop" in capsys.readouterr().out

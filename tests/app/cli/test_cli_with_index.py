@@ -36,38 +36,6 @@ def test_ask_shows_citations_and_then_connected_notes(where: list[str]) -> None:
     assert shown.stderr == ""
 
 
-def test_ask_takes_a_question_without_quotes(where: list[str]) -> None:
-    quoted = json.loads(call("ask", "launch of Atlas", "--json", *where).stdout)
-    plain = json.loads(call("ask", "launch", "of", "Atlas", "--json", *where).stdout)
-    assert quoted["answer"] == plain["answer"]
-
-
-def test_ask_as_json(where: list[str]) -> None:
-    told = json.loads(call("ask", "When is the launch of Atlas?", "--json", *where).stdout)
-    assert set(told) == {
-        "answer",
-        "mode",
-        "model",
-        "claims",
-        "left_out",
-        "conversation",
-        "citations",
-        "mentioned",
-        "sources",
-        "connected_notes",
-        "warnings",
-        "filters",
-        "searched_for",
-        "intent",
-        "explanation",
-        "timings_ms",
-        "generation",
-        "pending",
-    }
-    assert told["mode"] == "extractive"
-    assert told["citations"][0]["lines"] == [6, 7]
-
-
 def test_ask_says_that_the_vault_does_not(where: list[str]) -> None:
     assert (
         "I found nothing in your notes that answers this."
@@ -101,31 +69,11 @@ def test_search_explains_itself(where: list[str]) -> None:
     assert any(line.split()[:2] == ["[1]", "Bread.md"] for line in shown.splitlines())
 
 
-def test_an_intent_may_be_named(where: list[str]) -> None:
-    told = json.loads(call("search", "atlas", "--intent", "status", "--json", *where).stdout)
-    assert told["intent"] == "status"
-    told = json.loads(call("search", "status", "of", "atlas", "--json", *where).stdout)
-    assert told["intent"] == "status"
-
-
-def test_search_for_notes_as_json(where: list[str]) -> None:
-    told = json.loads(call("search", "atlas", "launch", "--notes", "--json", *where).stdout)
-    paths = [hit["path"] for hit in told["hits"]]
-    assert len(paths) == len(set(paths)) > 1
-
-
 def test_status(where: list[str]) -> None:
     shown = call("status", *where).stdout
     assert "My vault: 4 notes in" in shown
     assert "up to date" in shown
     assert "people/Secret.md  private: true" in shown
-
-
-def test_status_of_a_note(where: list[str]) -> None:
-    shown = call("status", "Atlas", *where).stdout
-    assert "Timeline" in shown
-    told = json.loads(call("status", "Atlas.md", "--json", *where).stdout)
-    assert told["status"] == "indexed"
 
 
 def test_index_again_does_nothing(where: list[str]) -> None:

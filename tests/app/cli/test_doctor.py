@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.support.notes import built, place_of
-from tests.support.product import DoctorReport, Place, WriterLock, app
+from tests.support.product import Place, WriterLock, app
 
 NOTES = {
     "Index.md": "[[Tide gaet]] [[Nowhere]] [[Plan]] [[Atlas#Timelnie]] [[Tide gate]]\n",
@@ -88,38 +88,6 @@ def test_all_of_one_kind(place: Place) -> None:
     assert "Index" not in shown.replace("Index.sync", "")
 
 
-def test_more_than_a_few(tmp_path: Path) -> None:
-    place = place_of(tmp_path, {"A.md": " ".join(f"[[none {n}]]" for n in "abcdefg")})
-    shown = call(place).stdout
-    assert "  none e  A.md:1\n  and 2 more; all of them: notehop doctor unresolved\n" in shown
-    assert "none f" not in shown
-    assert "none g  A.md:1" in call(place, "unresolved").stdout
-
-
-def test_nothing_to_mend(tmp_path: Path) -> None:
-    place = place_of(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
-    assert "\nLinks, names and notes  nothing to mend\n" in call(place).stdout
-    assert call(place, "ambiguous").stdout.endswith("  nothing to mend\n")
-
-
-def test_as_json(place: Place) -> None:
-    result = call(place, "--json")
-    told = DoctorReport.model_validate(json.loads(result.stdout))
-    assert told.unresolved is not None
-    assert told.unresolved[0].near[0].path == "Tide gate.md"
-    assert told.orphans is not None
-    assert len(told.orphans) == 10
-    assert not told.broken
-
-
-def test_a_sound_index(tmp_path: Path) -> None:
-    place = built(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
-    (place.vault / "C.md").write_text("[[A]]\n")
-    result = call(place, "index")
-    assert result.exit_code == 0
-    assert result.stdout == "My vault\n\nIndex  sound, generation 1, 1 note changed since\n"
-
-
 def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
     shutil.rmtree(place.layout.chroma)
@@ -135,15 +103,6 @@ def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> No
     again = call(place, "index", "--json")
     assert again.exit_code == 1
     assert json.loads(again.stdout)["broken"] is True
-
-
-def test_what_only_takes_room_is_no_failure(tmp_path: Path) -> None:
-    place = built(tmp_path, {"A.md": "text\n"})
-    place.layout.next.create(place.vault)
-    result = call(place, "index")
-    assert result.exit_code == 0
-    assert "Index  sound, generation 1\n  next: a rebuild was cut off" in result.stdout
-    assert "To repair the index, run: notehop index\n" in result.stdout
 
 
 def test_a_check_that_was_not_made_is_said(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.cli.test_cli import call, told
-from tests.app.evaluation.test_comparison import BOTH, KNOWN, VARIANTS, answering, evaluated
+from tests.app.evaluation.test_comparison import KNOWN, VARIANTS, answering
 from tests.support.product import Evaluated, QuestionSet, ask_all, compare, show_evaluation
 
 
@@ -24,20 +24,6 @@ def test_refusals(tmp_path: Path, vault: Path) -> None:
     assert "--unrelated-links is for golden sets" in told(linked, 2)
     unread = call("eval", tmp_path / "none.jsonl", "--vault", vault)
     assert "none.jsonl: cannot be read" in told(unread, 2)
-
-
-def test_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    show_evaluation(evaluated(BOTH), changes=True)
-    shown = capsys.readouterr().out
-    assert "set  9 notes, 4 questions" in shown
-    gains = next(line for line in shown.splitlines() if line.split()[:2] == ["2", "second"])
-    assert "75.0 (" in gains
-    assert "+25.0 (" in gains
-    assert gains.split()[-3:-1] == ["2", "1"]
-    assert "notes, %" in shown
-    assert "chunks, %" in shown
-    assert "helped by second  2 questions" in shown
-    assert "1.00 -> 0.00  What is 0?  q0" in shown
 
 
 def test_what_was_answered_has_a_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,12 +61,3 @@ def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None
     assert document == json.loads(out.read_text())
     assert [row["setting"] for row in document["sets"][0]["rows"]] == ["stock", "current"]
     assert html.read_text().startswith("<!DOCTYPE html>")
-
-
-@pytest.mark.model
-def test_two_settings(indexed: tuple[Path, Path]) -> None:
-    folder, index = indexed
-    result = call("eval", "--vault", folder, "--index-dir", index, "--compare", "lexical", "fused")
-    assert result.exit_code == 0, result.output
-    assert "My vault: aliases  4 notes, 1 question" in result.stdout
-    assert "helped by fused" in result.stdout

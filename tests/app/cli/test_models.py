@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing.embed.fake_hub import COMMIT, FILES, NAME, NEEDED, Hub, running_hub
+from tests.indexing.embed.fake_hub import COMMIT, NAME, NEEDED, Hub, running_hub
 from tests.support.product import run
 
 
@@ -73,25 +73,6 @@ def test_what_the_settings_name_and_is_not_here(
     assert found["all-MiniLM-L6-v2"]["used_by"] == []
 
 
-def test_a_folder_that_the_settings_name(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    shape = {"architectures": ["XLMRobertaForSequenceClassification"]}
-    (folder / "config.json").write_text(json.dumps(shape))
-    (folder / "model.safetensors").write_bytes(bytes(2_000_000))
-    (folder / "README.md").write_text("---\nlanguage:\n- de\n- en\n---\nA model.\n")
-    monkeypatch.setenv("NOTEHOP_RERANK__MODEL", str(folder))
-    mine = listed(capsys)["mine"]
-    assert mine["kind"] == "reranker"
-    assert mine["origin"] == "folder"
-    assert mine["languages"] == ["de", "en"]
-    assert mine["folder"] == str(folder)
-    assert 2_000_000 < int(str(mine["bytes"])) < 2_001_000
-    assert mine["problem"] is None
-
-
 def test_a_fetch_says_what_from_where_and_how_large(
     capsys: pytest.CaptureFixture[str], hub: Hub, cache: Path
 ) -> None:
@@ -103,48 +84,6 @@ def test_a_fetch_says_what_from_where_and_how_large(
     assert f'To use it, set rerank.model = "{NAME}"' in out
     assert listed(capsys)[NAME]["kind"] == "reranker"
     assert listed(capsys)[NAME]["languages"] == ["en", "de"]
-
-
-def test_a_second_fetch_asks_and_fetches_nothing(
-    capsys: pytest.CaptureFixture[str], hub: Hub
-) -> None:
-    assert models(capsys, "pull", NAME)[0] == 0
-    hub.fetched = []
-    code, out, err = models(capsys, "pull", NAME)
-    assert code == 0
-    assert "it is here already" in err
-    assert "here already: " in out
-    assert hub.fetched == []
-
-
-def test_a_dry_run_only_says_it(capsys: pytest.CaptureFixture[str], hub: Hub, cache: Path) -> None:
-    code, out, _ = models(capsys, "pull", NAME, "--dry-run")
-    assert code == 0
-    assert sorted(out.split()) == NEEDED
-    assert hub.fetched == []
-    assert not cache.exists()
-
-
-def test_as_json(capsys: pytest.CaptureFixture[str], hub: Hub) -> None:
-    code, out, _ = models(capsys, "pull", NAME, "--json")
-    told = json.loads(out)
-    assert code == 0
-    assert told["fetched"] is True
-    assert (told["hub"], told["setting"]) == (hub.url, "rerank.model")
-    assert told["bytes"] == sum(len(hub.files[name]) for name in NEEDED)
-
-
-def test_a_wrong_file_fails_and_leaves_no_model(
-    capsys: pytest.CaptureFixture[str], hub: Hub
-) -> None:
-    hub.lies = {"model.safetensors": bytes(len(FILES["model.safetensors"]))}
-    code, _, err = models(capsys, "pull", NAME)
-    assert code == 1
-    assert "model.safetensors is not what" in err
-    code, out, _ = models(capsys, "--json")
-    told = json.loads(out)
-    assert NAME not in {one["name"] for one in told["models"]}
-    assert told["others"] == 1
 
 
 @pytest.mark.parametrize(
@@ -168,12 +107,3 @@ def test_mistakes(
     found, out, err = models(capsys, *arguments)
     assert (found, out) == (code, "")
     assert said in err
-
-
-def test_offline(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    code, out, err = models(capsys, "pull", NAME)
-    assert (code, out) == (1, "")
-    assert "http://127.0.0.1:9 cannot be reached" in err

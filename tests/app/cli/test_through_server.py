@@ -17,8 +17,6 @@ from tests.support.product import IndexLayout, app
 
 pytestmark = pytest.mark.model
 
-ROOT = Path(__file__).parents[3]
-
 
 @pytest.fixture(scope="module")
 def where(indexed: tuple[Path, Path]) -> Iterator[list[str]]:
@@ -87,13 +85,6 @@ def test_a_conversation_is_the_same(where: list[str], monkeypatch: pytest.Monkey
     assert talk() == (code, told)
 
 
-def test_what_is_wrong_with_one_question_does_not_end_the_conversation(where: list[str]) -> None:
-    result = CliRunner().invoke(app, ["chat", *where], input="x after:noon\nbread\n")
-    assert result.exit_code == 0
-    assert "'noon' is no date" in result.stderr
-    assert "Bread.md" in result.stdout
-
-
 def test_a_text_is_captured_by_the_server(
     where: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,20 +133,3 @@ def test_little_is_loaded(where: list[str]) -> None:
     )
     assert result.stderr.strip() == "0 []"
     assert json.loads(result.stdout)["hits"]
-
-
-def test_debug_says_why_a_server_is_not_asked(
-    where: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "0")
-    result = subprocess.run(
-        [sys.executable, "-m", "notehop.app", "search", "launch", *where, "--debug"],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=60,
-        check=True,
-    )
-    lines = [line for line in result.stderr.splitlines() if "notehop.app.container.remote" in line]
-    assert len(lines) == 1
-    assert "has other settings" in lines[0]

@@ -122,31 +122,6 @@ def test_a_seed_may_be_a_path_a_title_or_an_alias(
     assert [seed.path for seed in browsed(opened, said).seeds] == [path]
 
 
-def test_a_name_of_several_notes_takes_all_and_says_so(opened: VaultHandle) -> None:
-    found = browsed(opened, "Budget")
-    assert [seed.path for seed in found.seeds] == ["home/Budget.md", "work/Budget.md"]
-    assert found.warnings == ["Budget: 2 notes: home/Budget.md, work/Budget.md; all are taken"]
-
-
-@pytest.mark.parametrize(
-    ("said", "hint"),
-    [
-        ("Plann", "did you mean Plan.md?"),
-        ("Secret", "no note of this vault"),
-        ("Secret.md", "no note of this vault"),
-        ("../Hub", "no note of this vault"),
-        ("/etc/passwd", "no note of this vault"),
-        ("a\0b", "no note of this vault"),
-        ("x" * 1_000, "no note of this vault"),
-    ],
-)
-def test_what_is_no_note(opened: VaultHandle, said: str, hint: str) -> None:
-    with pytest.raises(NoteMissing) as raised:
-        browsed(opened, said)
-    assert hint in str(raised.value)
-    assert len(str(raised.value)) < 300
-
-
 def test_ranks(opened: VaultHandle) -> None:
     by_time = browsed(opened, "Plan", rank="recency")
     assert paths(by_time) == ["Hub.md", "Far.md"]
@@ -156,16 +131,6 @@ def test_ranks(opened: VaultHandle) -> None:
         (note.score for note in by_rank.notes), reverse=True
     )
     assert browsed(opened, "Plan", rank="edges").notes[0].score == 2.0
-
-
-def test_two_links_away(opened: VaultHandle) -> None:
-    found = browsed(opened, "Far", depth=2)
-    assert {(note.path, note.depth) for note in found.notes} == {("Plan.md", 1), ("Hub.md", 2)}
-
-
-def test_most_are_shown_and_all_are_counted(opened: VaultHandle) -> None:
-    found = browsed(opened, "Hub", max=1)
-    assert (len(found.notes), found.total) == (1, 2)
 
 
 def test_filters_choose_what_is_listed(opened: VaultHandle) -> None:
@@ -179,12 +144,6 @@ def test_filters_choose_what_is_listed(opened: VaultHandle) -> None:
     assert nothing.warnings
     with pytest.raises(QueryError):
         browsed(opened, "Hub", filters={"after": "soon"})
-
-
-def test_a_private_note_is_on_no_way(opened: VaultHandle) -> None:
-    everything = browsed(opened, "Hub", "Plan", "Far", depth=2).model_dump_json()
-    assert "Secret.md" not in everything
-    assert "Nobody reads" not in everything
 
 
 def change(vault: VaultHandle, path: str, old: str, new: str) -> None:
@@ -218,13 +177,6 @@ def test_a_note_that_changed_is_shown_by_what_still_stands(own: VaultHandle) -> 
     (own.place.vault / "Plan.md").write_text("Something else.\n")
     [plan] = [one for one in browsed(own, "Hub").notes if one.path == "Plan.md"]
     assert (plan.text, plan.lines) == ("", (1, 1))
-
-
-def test_a_note_that_became_private_is_not_shown(own: VaultHandle) -> None:
-    change(own, "Plan.md", "tags: [plan]", "private: true")
-    assert "Plan.md" not in browsed(own, "Hub").model_dump_json()
-    with pytest.raises(NoteMissing):
-        browsed(own, "Plan")
 
 
 def test_a_note_that_is_gone_is_not_shown(own: VaultHandle) -> None:

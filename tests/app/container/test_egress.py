@@ -14,7 +14,6 @@ from tests.support.product import (
     Settings,
     app,
     egress_report,
-    index_status,
     language_model_now,
     load_settings,
     locate,
@@ -62,16 +61,6 @@ def logged(tmp_path: Path) -> tuple[Path, Path]:
     return vault, index
 
 
-def test_nothing_is_set() -> None:
-    assert language_model_now(load_settings()) is None
-
-
-def test_a_model_of_this_machine() -> None:
-    now = language_model_now(settings("ollama"))
-    assert now is not None
-    assert (now.host, now.local, now.allowed, now.problem) == ("127.0.0.1", True, True, None)
-
-
 def test_a_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     now = language_model_now(settings("openai"))
@@ -106,17 +95,6 @@ def test_what_went_where(logged: tuple[Path, Path]) -> None:
     assert len(egress_report(locate(vault, index_dir=index), most=2).calls) == 2
 
 
-def test_strange_lines_do_no_harm(tmp_path: Path) -> None:
-    vault = tmp_path / "Vault"
-    (vault / ".obsidian").mkdir(parents=True)
-    (tmp_path / "egress.jsonl").write_text(
-        '{"id":"a","host":5,"time":"x","notes":null,"bytes_out":true}\n{"id":"b","ms":3}\n'
-        '{"id":"a","status":"200","ms":1.5,"error":7}\n'
-    )
-    (only,) = egress_report(locate(vault, index_dir=tmp_path)).calls
-    assert (only.host, only.time, only.status, only.notes) == ("5", 0, None, [])
-
-
 def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
     vault, index = logged
     where = ["--vault", str(vault), "--index-dir", str(index)]
@@ -128,30 +106,3 @@ def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
     assert "0.md, 1.md, 2.md, and 2 more" in said
     assert said.index("themes: not over") < said.index("answer: server")
     assert len(json.loads(shown("--egress", "--json", *where))["calls"]) == 4
-
-
-def test_nothing_went_anywhere(tmp_path: Path) -> None:
-    (tmp_path / "Vault" / ".obsidian").mkdir(parents=True)
-    where = ["--vault", str(tmp_path / "Vault"), "--index-dir", str(tmp_path / "index")]
-    assert "No call to a server of language models is on record" in shown("--egress", *where)
-    wrong = CliRunner().invoke(app, ["status", "Note", "--egress", *where])
-    assert wrong.exit_code == 2
-
-
-def test_the_status_names_the_model_and_what_was_sent(
-    demo: tuple[Path, Path],
-) -> None:
-    vault, index = demo
-    file = index / "egress.jsonl"
-    try:
-        call(EgressLog(index), "api.openai.com", ("a.md",)).end(status=200)
-        chosen = {"llm.provider": "ollama", "llm.model": "llama3.2"}
-        told = index_status(locate(vault, index_dir=index, overrides=chosen))
-        assert told.llm is not None
-        assert told.llm.model == "llama3.2"
-        assert [host.host for host in told.egress] == ["api.openai.com"]
-        said = shown("--vault", str(vault), "--index-dir", str(index))
-        assert "1.0 kB to api.openai.com; the calls: notehop status --egress" in said
-    finally:
-        file.unlink(missing_ok=True)
-        (index / "egress.lock").unlink(missing_ok=True)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import tarfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from notehop import open_vault
 from tests.support.product import (
-    IndexMissing,
     MeasuredVault,
     Place,
     Plan,
     Question,
-    Reader,
     SettingsError,
     Silent,
     Target,
@@ -29,6 +25,7 @@ from tests.support.product import (
     open_place,
     reader_without,
 )
+from tests.support.real_index import CACHE
 
 pytestmark = pytest.mark.model
 
@@ -43,12 +40,6 @@ WEEKS = {
 @pytest.fixture(scope="module")
 def place(indexed: tuple[Path, Path]) -> Place:
     return locate(indexed[0], index_dir=indexed[1])
-
-
-@pytest.fixture(scope="module")
-def opened(indexed: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(indexed[0], index_dir=indexed[1]) as vault:
-        yield vault
 
 
 def questions(folder: Path, *rows: object) -> Path:
@@ -104,20 +95,11 @@ def test_answers_are_measured_where_they_are_known(place: Place, tmp_path: Path)
     assert row.refused is None
 
 
-def test_questions_without_answers_have_none_to_measure(place: Place, tmp_path: Path) -> None:
-    plan = Plan(measure="answer.contains")
-    with pytest.raises(UsageError, match="none of its questions says its answer"):
-        next(evaluate_vault(place, questions(tmp_path, LAUNCH), plan, Silent()))
-
-
-def test_an_ablation_answers_only_where_it_is_asked_to() -> None:
-    assert Plan().answers
-    assert not Plan(ablate=True).answers
-    assert Plan(ablate=True, measure="answer.contains").answers
-
-
-def test_questions_of_another_set_are_foreign(indexed: tuple[Path, Path], tmp_path: Path) -> None:
+def test_questions_of_another_set_are_foreign(
+    indexed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those about notes that this vault has, too, are none."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))  # where the query model is
     moon = {"id": "moon", "question": "What is the capital of Mongolia?", "answer": "Ulan Bator"}
     for name, rows in (
         ("one", [{**LAUNCH, "answer": "14 June 2027"}]),
@@ -172,34 +154,6 @@ def test_links_that_are_held_out_bring_nothing(place: Place) -> None:
         assert "Plan.md" not in MeasuredVault(vault).context(question).linked
 
 
-@pytest.mark.parametrize("dispatch", [True, False])
-def test_title_dispatch_is_a_setting(place: Place, dispatch: bool) -> None:
-    settings = place.settings.with_overrides({"retrieval.title_dispatch": dispatch})
-    with open_place(replace(place, settings=settings)) as vault:
-        (hit, *_) = vault.search("project a", explain=True).hits
-    assert hit.signals is not None
-    assert ("title" in hit.signals) is dispatch
-
-
-def test_what_looks_like_a_filter_is_text(opened: VaultHandle) -> None:
-    search = MeasuredVault(opened)
-    asked = Question("q", 'launch tag:none "not there"', (Target("Atlas.md"),))
-    assert {"Atlas.md", "people/Priya 1-1.md"} <= set(search.notes(asked))
-    assert search.warnings == {}
-
-
-def test_warnings_of_searches_are_counted(tmp_path: Path, indexed: tuple[Path, Path]) -> None:
-    moved = tmp_path / "empty"
-    moved.mkdir()
-    place = replace(locate(indexed[0], index_dir=indexed[1]), vault=moved)
-    with VaultHandle(place, Reader.open(place.layout)) as vault:
-        search = MeasuredVault(vault)
-        search.notes(Question("q", "launch", (Target("Atlas.md"),)))
-    ((message, count),) = search.warnings.items()
-    assert message.startswith("the vault is not there")
-    assert count == 1
-
-
 @pytest.mark.parametrize(
     ("plan", "error", "said"),
     [
@@ -214,59 +168,3 @@ def test_a_plan_that_cannot_be_is_refused_first(
 ) -> None:
     with pytest.raises(error, match=said):
         next(evaluate_vault(place, questions(tmp_path, LAUNCH), plan, Silent()))
-
-
-def test_a_vault_without_an_index_is_told_how_to_get_one(vault: Path, tmp_path: Path) -> None:
-    place = locate(vault, index_dir=tmp_path / "none")
-    with pytest.raises(IndexMissing, match="run: notehop index"):
-        next(evaluate_vault(place, None, Plan(), Silent()))
-
-
-def test_gold_that_the_index_lacks_is_named(place: Place, tmp_path: Path) -> None:
-    file = questions(tmp_path, {**LAUNCH, "gold": ["people/Secret.md"]})
-    with pytest.raises(UsageError, match=r"mine\.jsonl: gold that the index lacks: people/Secret"):
-        next(evaluate_vault(place, file, Plan(), Silent()))
-
-
-def test_two_settings_are_compared_on_a_golden_set(
-    indexed: tuple[Path, Path], tmp_path: Path
-) -> None:
-    data = tmp_path / "data" / "small"
-    data.mkdir(parents=True)
-    questions(data, LAUNCH, WEEKS).rename(data / "queries.jsonl")
-    with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
-        archive.add(indexed[0], "vault")
-    file = tmp_path / "mine.toml"
-    file.write_text("[connected]\nmax = 0\n")
-    plan = Plan(compare=("retrieval.top_k=1,connected.context_chunks=1", str(file)))
-    work = tmp_path / "work"
-    (found,) = evaluate_sets(data.parent, work, plan, Silent())
-    first, second = found.rows
-    assert (found.name, first.against, second.against) == ("small", None, first.setting)
-    assert dict(second.overrides) == {"connected.max": 0}
-    assert second.passages > first.passages
-    before = state(work)
-    assert [one.rows[0].values for one in evaluate_sets(data, work, plan, Silent())] == [
-        first.values
-    ]
-    assert {file for file in state(work) if file not in before} == set()
-
-
-def test_a_folder_without_sets_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no golden sets"):
-        next(evaluate_sets(tmp_path, tmp_path / "work", Plan(), Silent()))
-
-
-def test_unrelated_links_are_written_into_a_copy(
-    indexed: tuple[Path, Path], tmp_path: Path
-) -> None:
-    data = tmp_path / "small"
-    data.mkdir()
-    questions(data, LAUNCH).rename(data / "queries.jsonl")
-    with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
-        archive.add(indexed[0], "vault")
-    plan = Plan(compare=("connected.max=0", "current"), unrelated_links=2)
-    (found,) = evaluate_sets(data, tmp_path / "work", plan, Silent())
-    assert found.name == "small+2-links"
-    assert "(see [[" in (tmp_path / "work" / "small+2-links" / "vault" / "Plan.md").read_text()
-    assert "(see [[" not in (tmp_path / "work" / "small" / "vault" / "Plan.md").read_text()

@@ -11,7 +11,7 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 
 from notehop import open_vault
-from tests.support.product import ALONE, TOO_LONG, DoneEvent, SourcesEvent, VaultHandle
+from tests.support.product import ALONE, DoneEvent, SourcesEvent, VaultHandle
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 
@@ -49,14 +49,6 @@ def condensing(llm: ScriptedLLM) -> list[str]:
     return [prompt for prompt in llm.asked if "<follow-up>" in prompt]
 
 
-def test_a_question_in_no_conversation_is_alone(opened: Callable[..., VaultHandle]) -> None:
-    llm = Talker(says="In June [1].")
-    vault = opened(llm)
-    assert vault.ask(FIRST).conversation is None
-    assert vault.ask(SECOND).conversation is None
-    assert condensing(llm) == []
-
-
 def test_a_follow_up_is_searched_for_as_what_it_means(opened: Callable[..., VaultHandle]) -> None:
     llm = Talker(says="In June [1].")
     vault = opened(llm)
@@ -73,14 +65,6 @@ def test_a_follow_up_is_searched_for_as_what_it_means(opened: Callable[..., Vaul
     (prompt,) = condensing(llm)
     assert FIRST in prompt
     assert "In June [1]." in prompt
-
-
-def test_conversations_do_not_hear_each_other(opened: Callable[..., VaultHandle]) -> None:
-    llm = Talker(says="In June [1].")
-    vault = opened(llm)
-    vault.ask(FIRST, conversation_id="a")
-    assert vault.ask(SECOND, conversation_id="b").conversation.turn == 1  # type: ignore[union-attr]
-    assert condensing(llm) == []
 
 
 def test_streamed_follow_ups_are_the_same(opened: Callable[..., VaultHandle]) -> None:
@@ -101,14 +85,6 @@ def test_a_stream_that_is_left_is_no_turn(opened: Callable[..., VaultHandle]) ->
     next(events)
     events.close()  # type: ignore[attr-defined]
     assert vault.ask(FIRST, conversation_id="a").conversation.turn == 1  # type: ignore[union-attr]
-
-
-def test_filters_are_kept_as_they_were_written(opened: Callable[..., VaultHandle]) -> None:
-    vault = opened(Talker(says="In May [1]."))
-    vault.ask(f"path:people {FIRST}", conversation_id="a")
-    second = vault.ask(f"path:Plan.md {SECOND}", conversation_id="a")
-    assert second.filters == ["path:Plan.md"]
-    assert {source.path for source in second.sources} == {"Plan.md"}
 
 
 @pytest.mark.parametrize(
@@ -164,13 +140,6 @@ def test_what_was_made_private_is_not_sent(indexed: tuple[Path, Path], tmp_path:
     assert "Four weeks more" not in prompt
 
 
-def test_a_name_that_is_none_is_refused(opened: Callable[..., VaultHandle]) -> None:
-    from tests.support.product import QueryError
-
-    with pytest.raises(QueryError, match="conversation_id"):
-        opened().ask(FIRST, conversation_id="../x")
-
-
 @pytest.mark.parametrize(
     "means",
     [
@@ -185,21 +154,6 @@ def test_a_quote_left_open_takes_no_filter_in(
     vault.ask(FIRST, conversation_id="a")
     second = vault.ask(f'{SECOND} path:"Priya 1-1.md" -path:Plan', conversation_id="a")
     assert second.filters == ['path:"Priya 1-1.md"', "-path:Plan"]
-
-
-def test_a_question_that_became_too_long_is_taken_as_it_stands(
-    indexed: tuple[Path, Path],
-) -> None:
-    from tests.support.product import load_settings
-
-    settings = load_settings(overrides={"retrieval.max_query_chars": 60})
-    llm = Talker(says="In June [1].", means="When is the launch " + "of Atlas " * 8)
-    with open_vault(indexed[0], index_dir=indexed[1], llm=llm, settings=settings) as vault:
-        vault.ask(FIRST, conversation_id="a")
-        second = vault.ask(SECOND, conversation_id="a")
-    assert any(TOO_LONG in one for one in second.warnings)
-    assert second.conversation is not None
-    assert second.conversation.question is None
 
 
 def test_a_question_made_of_what_became_private_is_not_sent(
@@ -220,19 +174,3 @@ def test_a_question_made_of_what_became_private_is_not_sent(
     assert "flu" in before
     assert "flu" not in after
     assert SECOND in after
-
-
-def test_a_library_tells_no_path_elsewhere(opened: Callable[..., VaultHandle]) -> None:
-    from tests.support.product import elsewhere
-
-    llm = Talker(says="In June [1].")
-    vault = opened(llm)
-    vault.ask(FIRST, conversation_id="a")
-    llm.fails = "cannot read /home/me/model.bin"
-    elsewhere.set(True)
-    try:
-        told = vault.ask(SECOND, conversation_id="a").warnings
-    finally:
-        elsewhere.set(False)
-    assert len(told) >= 2
-    assert not any("/home/me" in one for one in told)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.support.notes import built
-from tests.support.product import NoteMissing, QueryError, VaultHandle, laid_out, open_place
+from tests.support.product import VaultHandle, laid_out, open_place
 
 NOTES = {
     "A.md": "To [[B]] and [[B]] and [[C]] and [[A]] and [[Secret]].",
@@ -40,11 +39,6 @@ def test_around_a_note(opened: VaultHandle) -> None:
     assert all(-1 <= at <= 1 for one in view.nodes for at in (one.x, one.y))
 
 
-def test_two_links_away(opened: VaultHandle) -> None:
-    view = opened.graph(["A"], depth=2)
-    assert {one.path for one in view.nodes} == {"A.md", "B.md", "C.md", "D.md"}
-
-
 def test_the_best_of_all(opened: VaultHandle) -> None:
     view = opened.graph(most=2)
     assert len(view.nodes) == 2
@@ -52,39 +46,6 @@ def test_the_best_of_all(opened: VaultHandle) -> None:
     ranks = [one.pagerank for one in view.nodes]
     assert ranks == sorted(ranks, reverse=True)
     assert len(opened.graph().nodes) == 5
-
-
-def test_the_nearest_where_not_all_have_room(opened: VaultHandle) -> None:
-    view = opened.graph(["A"], depth=2, most=3)
-    assert {one.path for one in view.nodes} == {"A.md", "B.md", "C.md"}
-    assert view.total == 4
-
-
-def test_a_private_note_is_in_no_picture(opened: VaultHandle) -> None:
-    for view in (opened.graph(), opened.graph(["A"], depth=2)):
-        assert "Secret" not in view.model_dump_json()
-
-
-def test_what_makes_no_sense(opened: VaultHandle) -> None:
-    with pytest.raises(NoteMissing):
-        opened.graph(["Secret"])
-    for wrong in ({"depth": 3}, {"most": 0}, {"most": 301}):
-        with pytest.raises(QueryError):
-            opened.graph(["A"], **wrong)
-
-
-def test_a_note_that_is_gone(tmp_path: Path) -> None:
-    with open_place(built(tmp_path, NOTES)) as vault:
-        (vault.place.vault / "B.md").unlink()
-        assert {one.path for one in vault.graph(["A"]).nodes} == {"A.md", "C.md"}
-        with pytest.raises(NoteMissing):
-            vault.graph(["B"])
-
-
-def test_the_layout_is_the_same_each_time() -> None:
-    paths = [f"{n}.md" for n in range(40)]
-    edges = {(f"{n}.md", f"{n * 7 % 40}.md"): 1 + n % 3 for n in range(40)}
-    assert laid_out(paths, edges) == laid_out(paths, edges)
 
 
 def test_linked_notes_lie_near_each_other() -> None:

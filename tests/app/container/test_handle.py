@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from notehop import open_vault
 from tests.support.product import (
-    IndexMismatch,
-    IndexMissing,
+    EmbedQuery,
     QueryError,
-    VaultError,
     VaultHandle,
     locate,
     open_place,
     update_index,
 )
 from tests.support.real_index import real_index
-from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
-
-
-@pytest.fixture(scope="module")
-def opened(indexed: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    folder, index = indexed
-    with open_vault(folder, index_dir=index) as vault:
-        yield vault
 
 
 def test_ask(opened: VaultHandle) -> None:
@@ -60,33 +48,6 @@ def test_connected_notes_are_apart_from_sources(opened: VaultHandle) -> None:
     assert {citation.path for citation in answer.citations} <= shown
 
 
-def test_what_the_vault_does_not_say(opened: VaultHandle) -> None:
-    answer = opened.ask("What is the boiling point of ethanol?")
-    assert (answer.mode, answer.citations) == ("none", [])
-    assert answer.answer.startswith("I found nothing in your notes that answers this.")
-
-
-def test_search_chunks_and_notes(opened: VaultHandle) -> None:
-    chunks = opened.search("atlas launch", top_k=3)
-    assert chunks.hits[0].path == "Atlas.md"
-    assert [hit.marker for hit in chunks.hits] == ["[1]", "[2]", "[3]"]
-    assert all(hit.signals is None for hit in chunks.hits)
-    notes = opened.search("atlas launch", results="notes", top_k=10)
-    paths = [hit.path for hit in notes.hits]
-    assert len(paths) == len(set(paths)) > 1
-
-
-def test_a_private_note_is_never_found(opened: VaultHandle) -> None:
-    told = opened.search("Nobody reads this launch note", top_k=100)
-    everything = json.dumps(told.model_dump())
-    assert "Nobody reads" not in everything
-    assert "Secret.md" not in {hit.path for hit in told.hits}
-
-
-def test_an_alias_brings_its_note_first(opened: VaultHandle) -> None:
-    assert opened.search("Project A").hits[0].path == "Atlas.md"
-
-
 def test_explain(opened: VaultHandle) -> None:
     found = opened.search("atlas launch", explain=True)
     hit = found.hits[0]
@@ -99,14 +60,6 @@ def test_explain(opened: VaultHandle) -> None:
     assert status is not None
     assert (status.intent, status.subject) == ("status", ["Atlas.md"])
     assert status.counts["fusion"]["subject"] == 1
-
-
-def test_an_answer_is_explained_as_a_search_is(opened: VaultHandle) -> None:
-    answer = opened.ask("What is the status of Atlas?", explain=True)
-    assert answer.explanation is not None
-    assert answer.explanation.about == "Atlas"
-    assert answer.explanation.rule is not None
-    assert all(source.signals for source in (*answer.sources, *answer.citations))
 
 
 def test_the_intent_is_told_and_the_rest_only_on_request(opened: VaultHandle) -> None:
@@ -128,45 +81,6 @@ def test_an_intent_is_named_or_refused(opened: VaultHandle) -> None:
         opened.search(question, intent="mood")
 
 
-def test_a_language_model_writes(indexed: tuple[Path, Path]) -> None:
-    llm = ScriptedLLM(says="In June [1], as planned [C1], or not [9].")
-    with open_vault(indexed[0], index_dir=indexed[1], llm=llm) as vault:
-        answer = vault.ask("When is the launch of Atlas?", top_k=1, connected={"order": "rank"})
-    assert answer.mode == "llm"
-    assert answer.answer == "In June [1], as planned [C1], or not."
-    assert [citation.marker for citation in answer.citations] == ["[1]"]
-    assert answer.mentioned == ["C1"]
-    assert "[9]" in answer.warnings[0]
-
-
-def test_the_query_engine(opened: VaultHandle) -> None:
-    engine = opened.query_engine(top_k=2)
-    response = engine.query("When is the launch of Atlas?")
-    assert "14 June 2027" in str(response)
-    assert all(hit.node.metadata["role"] == "source" for hit in response.source_nodes)
-    assert (response.metadata or {})["connected_notes"]
-    assert str(asyncio.run(engine.aquery("When is the launch of Atlas?"))) == str(response)
-
-
-def test_the_retriever(opened: VaultHandle) -> None:
-    nodes = opened.retriever(top_k=1).retrieve("When is the launch of Atlas?")
-    roles = [node.node.metadata["role"] for node in nodes]
-    assert roles[0] == "source"
-    assert set(roles[1:]) == {"connected"}
-    alone = opened.retriever(top_k=2, connected={"max": 0}).retrieve("atlas launch")
-    assert [node.node.metadata["role"] for node in alone] == ["source", "source"]
-
-
-@pytest.mark.parametrize("text", ["", "  ", "x" * 100_000])
-def test_queries_that_cannot_be_run(opened: VaultHandle, text: str) -> None:
-    with pytest.raises(QueryError):
-        opened.ask(text)
-    with pytest.raises(QueryError):
-        opened.search(text)
-    with pytest.raises(QueryError):
-        opened.query_engine().query(text)
-
-
 def test_a_query_longer_than_the_window_is_said(opened: VaultHandle) -> None:
     told = opened.search("launch " * 400)
     assert any("longer than the 256 tokens" in warning for warning in told.warnings)
@@ -175,34 +89,6 @@ def test_a_query_longer_than_the_window_is_said(opened: VaultHandle) -> None:
 def test_a_query_without_words_is_said(opened: VaultHandle) -> None:
     assert any("no words to look for" in warning for warning in opened.search("?!").warnings)
     assert opened.search("launch?!").warnings == []
-
-
-def test_changes_since_are_counted(indexed: tuple[Path, Path]) -> None:
-    folder, index = indexed
-    with open_vault(folder, index_dir=index) as vault:
-        extra = folder / "New.md"
-        extra.write_text("A new note.\n")
-        try:
-            assert vault.ask("atlas").pending == 1
-        finally:
-            extra.unlink()
-
-
-def test_no_index(vault: Path, tmp_path: Path) -> None:
-    with pytest.raises(IndexMissing, match="notehop index"):
-        open_vault(vault, index_dir=tmp_path / "none")
-
-
-def test_no_vault(tmp_path: Path) -> None:
-    with pytest.raises(VaultError, match="no such folder"):
-        open_vault(tmp_path / "none")
-
-
-def test_other_settings_than_those_of_the_index(indexed: tuple[Path, Path]) -> None:
-    folder, index = indexed
-    settings = locate(folder, overrides={"chunking.max_tokens": 64}).settings
-    with pytest.raises(IndexMismatch, match="--rebuild"):
-        open_vault(folder, index_dir=index, settings=settings)
 
 
 def test_an_empty_vault_loads_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,20 +132,13 @@ def test_an_open_vault_follows_its_index(vault: Path, tmp_path: Path) -> None:
         assert "3 March 2028" in answer.answer
 
 
-@pytest.mark.slow
-def test_an_open_vault_follows_a_rebuild(vault: Path, tmp_path: Path) -> None:
-    place = real_index(vault, tmp_path / "ix")
-    with open_place(place) as opened:
-        note = vault / "Atlas.md"
-        note.write_text(note.read_text().replace("14 June 2027", "3 March 2028"))
-        update_index(place, rebuild=True)
-        assert "3 March 2028" in opened.ask("When is the launch of Atlas?").answer
-
-
-def test_changes_that_were_indexed_are_pending_no_more(vault: Path, tmp_path: Path) -> None:
-    place = real_index(vault, tmp_path / "ix")
-    (vault / "New.md").write_text("A new note about tiles.\n")
-    with open_place(place) as opened:
-        assert opened.search("tiles").pending == 1
-        update_index(place)
-        assert opened.search("tiles").pending == 0
+@pytest.mark.parametrize("kind", ["query", "passage"])
+def test_vectors(opened: VaultHandle, kind: str) -> None:
+    texts = ["the launch of the map", "bread", "the launch of the map"]
+    found = opened.embed(EmbedQuery(texts=texts, kind=kind))  # type: ignore[arg-type]
+    assert (found.model, found.dimensions) == ("all-MiniLM-L6-v2", 384)
+    rows = np.array(found.vectors)
+    assert rows.shape == (3, 384)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    assert np.allclose(rows[0], rows[2])
+    assert rows[0] @ rows[1] < 0.9

@@ -131,55 +131,6 @@ def test_several_notes_of_a_name(opened: VaultHandle) -> None:
         opened.note("Log")
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Secret.md",
-        "Secret",
-        "Archive/Old.md",
-        "../outside.md",
-        "/etc/passwd",
-        "work/../../outside.md",
-        "./../outside",
-        "..\\outside.md",
-        "C:\\outside.md",
-        "C:/outside.md",
-        "\\\\?\\C:\\outside.md",
-        "%2e%2e%2foutside.md",
-        "outside.md\0.md",
-        "work/./Log.md",
-        "work//Log.md",
-        ".obsidian/app.md",
-        ".hidden.md",
-        "link.md",
-        "folder/outside.md",
-        "",
-        " ",
-        "x" * 300 + ".md",
-        "x" * 300 + "/y.md",
-        "/".join("x" * 300),
-        "\ud800.md",
-        "Wall.md/Clay.md",
-        "work",
-        "map.png",
-        "Wall.md::$DATA",
-        "CON.md",
-    ],
-)
-def test_nothing_else_is_read(opened: VaultHandle, said: str) -> None:
-    vault = opened.place.vault
-    (vault.parent / "outside.md").write_text("OUTSIDE")
-    for path in (".obsidian/app.md", ".hidden.md", "map.png"):
-        (vault / path).write_text("OUTSIDE")
-    for link, target in (("link.md", "../outside.md"), ("folder", "..")):
-        if not (vault / link).is_symlink():
-            (vault / link).symlink_to(target)
-    with pytest.raises(NoteMissing) as raised:
-        opened.note(said)
-    assert "OUTSIDE" not in str(raised.value)
-    assert "Secret.md" not in str(raised.value).removeprefix(said)
-
-
 def test_a_note_that_changed_is_read_as_it_is_now(own: VaultHandle) -> None:
     file = own.place.vault / "Wall.md"
     file.write_text(f"New first line.\n{NOTES['Clay.md']}See [[Clay#Winter]].\n")
@@ -195,24 +146,6 @@ def test_links_that_are_gone_are_not_told(own: VaultHandle) -> None:
     file = own.place.vault / "Clay.md"
     file.write_text("# Winter\nClay lies one winter. It waits.\n")
     assert [link.source for link in own.note("Wall").backlinks] == ["work/Log.md"]
-
-
-def test_a_note_that_became_private_is_read_no_more(own: VaultHandle) -> None:
-    file = own.place.vault / "Clay.md"
-    file.write_text(f"---\nprivate: true\n---\n{NOTES['Clay.md']}")
-    with pytest.raises(NoteMissing):
-        own.note("Clay")
-    told = own.note("Wall").model_dump_json()
-    assert "Clay lies one winter" not in told
-
-
-def test_a_note_behind_a_link_that_came_later_is_read_no_more(own: VaultHandle) -> None:
-    outside = own.place.vault.parent / "outside.md"
-    outside.write_text("OUTSIDE")
-    (own.place.vault / "Clay.md").unlink()
-    (own.place.vault / "Clay.md").symlink_to(outside)
-    with pytest.raises(NoteMissing):
-        own.note("Clay")
 
 
 def test_a_new_note_is_read_by_its_path(own: VaultHandle) -> None:
@@ -237,23 +170,7 @@ def test_a_path_is_spelled_as_on_disk(own: VaultHandle) -> None:
         own.note("work/new.md")
 
 
-def test_a_note_that_became_private_is_named_to_nobody(own: VaultHandle) -> None:
-    file = own.place.vault / "Clay.md"
-    file.write_text(f"---\nprivate: true\n---\n{NOTES['Clay.md']}")
-    assert _said(own, "Cley") == "Cley: no note of this vault"
-    assert _said(own, "Clay") == "Clay: no note of this vault"
-    assert _said(own, "No such note") == "No such note: no note of this vault"
-    (own.place.vault / "home/Log.md").write_text("---\nprivate: true\n---\n")
-    assert own.note("Log").path == "work/Log.md"
-
-
 def test_a_tag_of_a_note_that_became_private_is_named_to_nobody(own: VaultHandle) -> None:
     assert "site" in str(own.search("tag:siet").warnings)
     (own.place.vault / "Wall.md").write_text("---\nprivate: true\ntags: [site]\n---\n")
     assert "site" not in str(own.search("tag:siet").warnings)
-
-
-def _said(vault: VaultHandle, name: str) -> str:
-    with pytest.raises(NoteMissing) as raised:
-        vault.note(name)
-    return str(raised.value)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 
-import pytest
-
-from tests.support.product import FRESH, PendingCount, VaultError
+from tests.support.product import FRESH, PendingCount
 
 
 class Clock:
@@ -29,15 +27,6 @@ def test_a_count_is_kept_for_a_while() -> None:
     clock.now += 0.2
     count.begin()
     assert count.value() == 4
-
-
-def test_a_count_is_dropped_when_the_index_moves() -> None:
-    generation, counts = [1], iter([3, 0])
-    count = PendingCount(lambda: next(counts), Clock(), lambda: generation[0])
-    count.begin()
-    assert count.value() == 3
-    generation[0] = 2
-    assert count.value() == 0
 
 
 def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:
@@ -76,29 +65,3 @@ def test_a_slow_count_holds_nobody_up() -> None:
     go.set()
     counting.join(10)
     assert count.value() == 7
-
-
-def test_a_vault_that_cannot_be_listed_is_no_failure() -> None:
-    def fail() -> int:
-        raise VaultError("gone")
-
-    count = PendingCount(fail)
-    count.begin()
-    assert count.value() is None
-
-
-def test_a_count_that_breaks_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threading, "excepthook", lambda _: None)
-    told = iter([ValueError("broken"), 3])
-
-    def count() -> int:
-        one = next(told)
-        if isinstance(one, Exception):
-            raise one
-        return one
-
-    clock = Clock()
-    counted = PendingCount(count, clock)
-    assert counted.value() is None
-    clock.now += FRESH + 0.1
-    assert counted.value() == 3

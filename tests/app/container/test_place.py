@@ -6,28 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import SettingsError, UsageError, VaultError, locate
+from tests.support.product import SettingsError, UsageError, locate
 
 
 def test_the_named_vault_wins(vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NOTEHOP_VAULT__PATH", str(tmp_path))
     assert locate(vault).vault == vault.resolve()
     assert locate(vault).name == "My vault"
-
-
-def test_then_the_setting(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOTEHOP_VAULT__PATH", str(vault))
-    assert locate().vault == vault.resolve()
-
-
-def test_then_the_current_folder_if_it_is_a_vault(
-    vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(vault)
-    assert locate().vault == vault.resolve()
-    monkeypatch.chdir(vault / "people")
-    with pytest.raises(UsageError, match="--vault"):
-        locate()
 
 
 def test_the_vaults_own_settings_are_read(vault: Path) -> None:
@@ -39,26 +24,8 @@ def test_the_vaults_own_settings_are_read(vault: Path) -> None:
         locate(vault)
 
 
-def test_settings_that_are_handed_in_are_taken_as_they_are(vault: Path) -> None:
-    given = locate(vault, overrides={"retrieval.top_k": 3}).settings
-    (vault / "notehop.toml").write_text("[retrieval]\ntop_k = 9\n")
-    assert locate(vault, settings=given).settings.retrieval.top_k == 3
-
-
 def test_the_index_is_where_it_is_said_to_be(vault: Path, tmp_path: Path) -> None:
     assert locate(vault, index_dir=tmp_path / "ix").layout.root == tmp_path / "ix"
     assert locate(vault, overrides={"index.dir": str(tmp_path / "iy")}).layout.root.name == "iy"
     with pytest.raises(UsageError, match="inside the vault"):
         locate(vault, index_dir=vault / "ix")
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        pytest.param("nowhere", "no such folder", id="missing"),
-        pytest.param("Atlas.md", "a file, not a folder", id="file"),
-    ],
-)
-def test_what_is_no_vault(vault: Path, name: str, says: str) -> None:
-    with pytest.raises(VaultError, match=says):
-        locate(vault / name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
 from tests.support.product import CaptureKept as Kept
 from tests.support.product import (
     CaptureQuery,
@@ -18,8 +16,6 @@ from tests.support.product import (
     VaultHandle,
     link_to,
     load_settings,
-    locate,
-    open_place,
     parse_note,
     query_text,
     resolve_path,
@@ -119,30 +115,6 @@ def test_a_captured_text_finds_what_it_has_to_do_with(vault: VaultHandle) -> Non
 
 
 @pytest.mark.model
-def test_scores_are_those_of_the_search(vault: VaultHandle) -> None:
-    hits = vault.search(
-        CLAY, results="notes", literal=True, intent="none", connected={"max": 0}
-    ).hits
-    found = vault.capture(CaptureQuery(text=CLAY))
-    assert [(one.path, one.score) for one in found.connections] == [
-        (hit.path, round(hit.score, 4)) for hit in hits
-    ]
-
-
-@pytest.mark.model
-def test_scores_are_those_before_a_rerank(indexed: tuple[Path, Path], tmp_path: Path) -> None:
-    model = save_cross_encoder(tmp_path / "tiny", seed=1)
-    note = Kept("x.md", parse_note("x.md", b"Why is the launch of Atlas so late?"))
-    found = []
-    for name in ("", str(model)):
-        settings = {"rerank.model": name, "rerank.budget_ms": 60_000}
-        place = locate(indexed[0], index_dir=indexed[1], overrides=settings)
-        with open_place(place) as opened:
-            found.append(opened.related(note))
-    assert found[0] == found[1] != []
-
-
-@pytest.mark.model
 def test_notes_that_are_linked_already_are_left_out(vault: VaultHandle) -> None:
     first = vault.capture(CaptureQuery(text=CLAY)).connections
     best = first[0]
@@ -161,15 +133,3 @@ def test_any_text_is_kept_and_looked_up(vault: VaultHandle, text: str) -> None:
     found = vault.capture(CaptureQuery(text=text))
     assert "could not be looked up" not in found.message
     assert text.strip() in (vault.place.vault / found.filename).read_text()
-
-
-@pytest.mark.model
-def test_what_was_captured_is_not_in_the_index_until_it_is_indexed(vault: VaultHandle) -> None:
-    before = vault.generation
-    found = vault.capture(CaptureQuery(text=CLAY))
-    assert vault.generation == before
-    assert vault.search(CLAY).pending == 1
-    told = json.dumps(
-        [one.model_dump() for one in vault.capture(CaptureQuery(text=CLAY)).connections]
-    )
-    assert found.filename not in told

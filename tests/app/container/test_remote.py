@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
+import os
 import socket
+import stat
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,17 @@ from tests.support.product import (
     Place,
     Query,
     QueryError,
+    Running,
     SearchQuery,
-    ThemesQuery,
     ask_server,
     create_app,
+    digest,
     exit_code,
     locate,
+    proof,
+    read_running,
     remote,
     search_server,
-    themes_server,
 )
 from tests.support.serving import serving
 
@@ -66,19 +68,6 @@ def other(place: Place, **overrides: Any) -> Place:
     return locate(place.vault, index_dir=place.layout.root, overrides=dotted)
 
 
-def test_themes_are_asked_of_the_server(place: Place, start: Start) -> None:
-    vault = start()
-    asked = ThemesQuery(query="mud", max=3)
-    found = themes_server(place, asked)
-    assert found is not None
-    assert found.generation == vault.generation
-    assert vault.asked == [asked]
-
-
-def test_no_server(place: Place) -> None:
-    assert ask_server(place, Query(query="x")) is None
-
-
 def test_the_query_reaches_the_server_as_it_is(place: Place, start: Start) -> None:
     vault = start()
     search = SearchQuery(
@@ -96,13 +85,6 @@ def test_the_query_reaches_the_server_as_it_is(place: Place, start: Start) -> No
     assert vault.asked == [search, Query(query="x")]
 
 
-def test_a_server_may_answer_many(place: Place, start: Start) -> None:
-    start()
-    with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda _: ask_server(place, Query(query="x")), range(24)))
-    assert all(answer is not None for answer in found)
-
-
 @pytest.mark.parametrize(
     "error", [QueryError("too long"), IndexMissing("run: notehop index"), ModelError("broken")]
 )
@@ -111,11 +93,6 @@ def test_its_error_is_ours(place: Place, start: Start, error: NotehopError) -> N
     with pytest.raises(type(error), match=str(error)) as caught:
         ask_server(place, Query(query="x"))
     assert exit_code(caught.value) == exit_code(error)
-
-
-def test_an_error_that_nobody_foresaw_is_looked_for_here(place: Place, start: Start) -> None:
-    start(RuntimeError("a bug"))
-    assert ask_server(place, Query(query="x")) is None
 
 
 def test_other_settings(place: Place, start: Start) -> None:
@@ -185,22 +162,6 @@ def test_whatever_else_listens_there(place: Place, says: bytes) -> None:
         thread.join()
 
 
-def test_nobody_listens(place: Place, caplog: pytest.LogCaptureFixture) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-    Announcement(place).tell(f"http://127.0.0.1:{port}")
-    with caplog.at_level(logging.DEBUG):
-        assert ask_server(place, Query(query="x")) is None
-    (record,) = caplog.records
-    assert "is not asked" in record.getMessage()
-
-
-def test_a_server_that_hangs(place: Place) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        Announcement(place).tell(f"http://127.0.0.1:{listening.getsockname()[1]}")
-        assert ask_server(place, Query(query="x"), patience=0.02) is None
-
-
 def test_a_server_that_takes_too_long(
     place: Place, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,13 +178,105 @@ def test_a_url_that_is_none_of_ours(place: Place, url: str) -> None:
     assert ask_server(place, Query(query="x")) is None
 
 
-def test_no_proxy_is_asked(place: Place, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    start()
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, "http://203.0.113.7:1")
-    assert ask_server(place, Query(query="x")) is not None
+URL = "http://127.0.0.1:8765"
 
 
-def test_a_server_has_the_time_that_it_gives_itself(place: Place) -> None:
-    settings = place.settings.with_overrides({"server.timeout_s": 300})
-    assert remote._answered(Place(place.vault, settings, place.layout)) > 300
+def told(place: Place, url: str = URL) -> Running:
+    Announcement(place).tell(url)
+    found = read_running(place.layout)
+    assert found is not None
+    return found
+
+
+def rewrite(place: Place, **changes: Any) -> None:
+    says = json.loads(place.layout.server.read_text())
+    place.layout.server.write_text(json.dumps({**says, **changes}))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_only_its_user_can_read_it(place: Place) -> None:
+    told(place)
+    assert stat.S_IMODE(place.layout.server.stat().st_mode) == 0o600
+    place.layout.server.chmod(0o644)
+    assert read_running(place.layout) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "reached"),
+    [
+        (URL, URL),
+        ("http://0.0.0.0:80", "http://127.0.0.1:80"),
+        ("http://[::]:80", "http://[::1]:80"),
+        ("http://10.0.0.0:80", "http://10.0.0.0:80"),
+    ],
+)
+def test_every_address_is_reached_by_loopback(place: Place, url: str, reached: str) -> None:
+    assert told(place, url).url == reached
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"host": "another machine"}, id="other-machine"),
+        pytest.param({"pid": 2**22 + 1}, id="ended"),
+        pytest.param({"pid": 2**80}, id="no-process"),
+        pytest.param({"pid": "1"}, id="text-for-number"),
+        pytest.param({"url": None}, id="no-url"),
+        pytest.param({"more": 1}, id="unknown-key"),
+    ],
+)
+def test_a_file_that_names_no_server_of_ours(place: Place, changes: dict[str, Any]) -> None:
+    told(place)
+    rewrite(place, **changes)
+    assert read_running(place.layout) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000])
+def test_a_file_that_is_not_whole(place: Place, text: str) -> None:
+    told(place)
+    place.layout.server.write_text(text)
+    assert read_running(place.layout) is None
+
+
+def test_a_setting_that_can_change_a_reply_changes_the_digest(place: Place) -> None:
+    def of(**overrides: Any) -> str:
+        dotted = {key.replace("__", "."): value for key, value in overrides.items()}
+        return digest(locate(place.vault, index_dir=place.layout.root, overrides=dotted))
+
+    assert of() == digest(place)
+    assert of(server__port=1) == of(watch__settle_ms=99) == of(vault__path="/x") == of()
+    others = [
+        of(connected__max=1),
+        of(retrieval__top_k=9),
+        of(lexical__b=0.5),
+        of(answer__max_sentences=2),
+        of(vault__exclude=["x"]),
+        of(embedding__query_prompt="q"),
+    ]
+    assert len({of(), *others}) == len(others) + 1
+
+
+def test_a_proof_is_of_one_token_challenge_vault_index_and_settings(
+    place: Place, tmp_path: Path
+) -> None:
+    announced = Announcement(place)
+    announced.tell(URL)
+    found = read_running(place.layout)
+    assert found is not None
+    assert announced.prove("1") == proof(found.token, place, "1")
+    other = tmp_path / "Other"
+    other.mkdir()
+    proofs = {
+        proof("t", place, "1"),
+        proof("u", place, "1"),
+        proof("t", place, "2"),
+        proof("t", locate(other, index_dir=place.layout.root), "1"),
+        proof("t", locate(place.vault, index_dir=other), "1"),
+        proof(
+            "t",
+            locate(place.vault, index_dir=place.layout.root, overrides={"connected.max": 1}),
+            "1",
+        ),
+    }
+    assert len(proofs) == 6
+    assert not any(str(place.vault) in one for one in proofs)

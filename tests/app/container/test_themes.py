@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
@@ -15,16 +13,10 @@ from tests.app.answer.test_themes import Told
 from tests.support.notes import built, index
 from tests.support.product import (
     Catalog,
-    DoneEvent,
-    Query,
     QueryError,
-    SourcesEvent,
-    ThemesQuery,
     VaultHandle,
-    _first_left,
     locate,
     open_place,
-    read_themes,
     run,
     sum_themes_up,
 )
@@ -72,12 +64,6 @@ def test_the_list(small: VaultHandle) -> None:
     assert boats.notes[0].uri.endswith("file=Dinghy.md")
 
 
-def test_some_of_them(small: VaultHandle) -> None:
-    found = small.themes(max=1)
-    assert (len(found.themes), found.total) == (1, 2)
-    assert small.themes(ThemesQuery(max=1)) == found
-
-
 def test_filters_choose_notes(small: VaultHandle) -> None:
     for found in (small.themes("tag:boat"), small.themes(filters={"tag": ["boat"]})):
         assert [(one.name, one.count) for one in found.themes] == [("Dinghy", 2)]
@@ -108,18 +94,12 @@ def test_a_summary_that_a_model_wrote_says_so(tmp_path: Path) -> None:
         )
     with open_place(place) as vault:
         boats, birds = vault.themes().themes
-        assert (boats.summary, boats.written_by) == ("Boats.", "told")
-        assert (birds.summary, birds.written_by) == ("Birds.", "told")
+        assert (boats.summary, boats.written_by) == ("Boats.", "scripted")
+        assert (birds.summary, birds.written_by) == ("Birds.", "scripted")
         # It may say what a note said that is gone.
         (place.vault / "Mast.md").unlink()
         boats = next(one for one in vault.themes().themes if one.name == "Dinghy")
         assert (boats.summary, boats.written_by) == ("A boat of planks.", None)
-
-
-def test_what_makes_no_sense(small: VaultHandle) -> None:
-    for wrong in ({"max": 0}, {"most": 3}):
-        with pytest.raises(QueryError):
-            small.themes(**wrong)
 
 
 def test_a_note_that_is_private_since_takes_its_words_along(small: VaultHandle) -> None:
@@ -155,16 +135,6 @@ def test_without_a_file_or_behind_it_they_are_worked_out(tmp_path: Path) -> None
     assert place.layout.themes.read_bytes() == old
 
 
-def test_a_new_file_is_seen_while_it_is_open(small: VaultHandle) -> None:
-    assert small.themes().themes[0].count == 3
-    (small.place.vault / "Oars.md").write_text("Oars of the [[Dinghy]] and the [[Mast]].")
-    index(small.place)
-    assert small.themes().themes[0].count == 4
-    found = read_themes(small.place.layout.themes)
-    assert found is not None
-    assert found.generation == small.generation
-
-
 @pytest.mark.model
 def test_what_it_is_about_narrows_the_list(opened: VaultHandle) -> None:
     found = opened.themes("oysters")
@@ -193,18 +163,6 @@ def test_a_question_for_the_whole_vault(opened: VaultHandle) -> None:
     assert answer.connected_notes == []
 
 
-def test_the_first_passage_that_filters_leave_stands_for_a_note() -> None:
-    ids = {"A.md": ("a1", "a2", "a3"), "B.md": ("b1",)}
-    view = SimpleNamespace(
-        paths=lambda: sorted(ids),
-        chunk_ids_of=ids.__getitem__,
-        path_of=lambda one: f"{one[0].upper()}.md",
-    )
-    allowed = SimpleNamespace(among=lambda every: [one for one in every if one in ("a2", "a3")])
-    narrowed = SimpleNamespace(nothing=False, allowed=allowed)
-    assert _first_left(cast("Any", view), cast("Any", narrowed)) == {"A.md": "a2"}
-
-
 @pytest.mark.model
 def test_the_passage_of_a_note_is_one_that_the_filters_leave(opened: VaultHandle) -> None:
     answer = opened.ask('What are the main themes of my vault? "names 9 November"')
@@ -226,48 +184,6 @@ def test_a_question_about_a_part_of_it(opened: VaultHandle) -> None:
     assert everything.answer.startswith("The themes of the notes")
     nothing = opened.ask("What are the main themes of my work on quantum chromodynamics?")
     assert (nothing.mode, nothing.citations) == ("none", [])
-
-
-@pytest.mark.model
-@pytest.mark.parametrize("way", [{"themes": False}, {"intent": "none"}])
-def test_who_does_not_want_them(opened: VaultHandle, way: dict[str, object]) -> None:
-    answer = opened.ask("What are the main themes of my vault?", **way)
-    assert answer.intent == "none"
-    assert answer.answer.startswith(("Quoted", "I found nothing"))
-
-
-@pytest.mark.model
-def test_a_question_that_says_so_by_itself(opened: VaultHandle) -> None:
-    answer = opened.ask("Who counts the birds?", themes=True)
-    assert answer.intent == "themes"
-    assert "Bird window" in answer.answer
-    assert opened.ask("Who counts the birds?").intent == "none"
-
-
-@pytest.mark.model
-def test_sources_come_before_the_model_is_asked(demo: tuple[Path, Path]) -> None:
-    folder, index_dir = demo
-    place = locate(folder, index_dir=index_dir, overrides={"themes.enabled": True, "themes.max": 3})
-    llm = Told(lambda prompt: "One point [1]. [2] [5] [9]" if "[1] [" in prompt else "NOTHING")
-    with open_place(place, llm) as vault:
-        events = vault.stream(Query(query="What are the main themes of my vault?"))
-        first = next(events)
-        assert isinstance(first, SourcesEvent)
-        assert llm.asked == []
-        last = list(events)[-1]
-    assert isinstance(last, DoneEvent)
-    assert last.answer.mode == "llm"
-    # Three themes and the text that puts them together, whatever the vault holds.
-    assert len(llm.asked) == 4
-    assert {one.marker for one in last.answer.citations} <= {s.marker for s in first.sources}
-
-
-@pytest.mark.model
-def test_the_command(demo: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    folder, index_dir = demo
-    given = ["--vault", str(folder), "--index-dir", str(index_dir), "themes"]
-    assert run(given) == 2
-    assert "themes.enabled" in capsys.readouterr().err
 
 
 @pytest.mark.model

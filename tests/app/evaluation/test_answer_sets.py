@@ -19,7 +19,6 @@ from tests.support.product import (
     read_answer_set,
     rows,
 )
-from tests.support.product import answer_sets_opening as opening
 
 FACT: dict[str, Any] = {
     "id": "hull",
@@ -61,13 +60,6 @@ def test_what_an_answer_is_held_to(tmp_path: Path) -> None:
     assert np.isnan(without[4:6]).all()
 
 
-def test_the_opening_is_a_sentence_or_forty_words() -> None:
-    assert opening("Tar. " + "word " * 50) == "Tar. " + " ".join(["word"] * 39)
-    sentence = "word " * 60 + "end."
-    assert opening(f"{sentence} More.") == sentence
-    assert opening("") == ""
-
-
 def test_rows_and_what_falls_short(tmp_path: Path) -> None:
     found = read_answer_set(a_set(tmp_path, FACT, {**NEAR, "why": "near"}))
     good = Replied("Pitch, two coats.", False, "pitch, two coats")
@@ -107,13 +99,6 @@ def test_a_line_that_is_no_question(tmp_path: Path, row: dict[str, Any], said: s
         read_answer_set(file)
     assert f"{file}:2: " in str(error.value)
     assert said in str(error.value)
-
-
-def test_what_does_not_go_together(tmp_path: Path, vault: Path) -> None:
-    file = a_set(tmp_path, FACT)
-    where = ("--vault", vault)
-    assert "only --compare" in told(call("eval", "--answers", file, "--ablate", *where), 2)
-    assert "name it with --answers" in told(call("eval", "--each", *where), 2)
 
 
 @pytest.mark.model

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 
 from tests.support.product import (
-    MEASURES,
     Answered,
     Context,
     Evaluated,
@@ -16,7 +15,6 @@ from tests.support.product import (
     Question,
     QuestionSet,
     Target,
-    UsageError,
     Variant,
     ask_all,
     compare,
@@ -56,19 +54,6 @@ BOTH = {
 }
 
 
-def test_every_question_is_asked_and_told() -> None:
-    told: list[None] = []
-    outcome = ask_all(Scripted(["0.md", "a.md"]), QUESTIONS, lambda: told.append(None))
-    assert len(told) == len(QUESTIONS)
-    assert outcome.values.shape == (4, len(MEASURES))
-    column = dict(zip(MEASURES, outcome.values.T.tolist(), strict=True))
-    assert column["context.all"] == [1, 0, 0, 0]
-    assert column["notes.hit@1"] == column["chunks.hit@1"] == [1, 0, 0, 0]
-    assert column["notes.recall@20"] == [1, 0.5, 0.5, 0.5]
-    assert outcome.passages.tolist() == [2, 2, 2, 2]
-    assert outcome.found[0] == ("0.md", "a.md")
-
-
 def test_settings_are_held_to_the_one_they_name() -> None:
     first, second = evaluated(BOTH).rows
     assert (first.against, dict(first.gains), first.helped, first.hurt) == (None, {}, (), ())
@@ -82,32 +67,6 @@ def test_settings_are_held_to_the_one_they_name() -> None:
     assert second.hurt[0].found_before == ("a.md", "0.md", "1.md")
     assert second.values == (0, 1, 1, 1)
     assert second.recall[:2] == (0.5, 0.625)
-
-
-def test_what_does_not_differ_gains_nothing() -> None:
-    _, second = evaluated({"first": BOTH["first"], "second": BOTH["first"]}).rows
-    assert {(gain.low, gain.value, gain.high) for gain in second.gains.values()} == {(0, 0, 0)}
-    assert second.helped == second.hurt == ()
-
-
-def test_the_result_is_plain_values() -> None:
-    found = evaluated(BOTH).as_json()
-    assert found["questions"][1] == {
-        "id": "q1",
-        "question": "What is 1?",
-        "gold": ["a.md", "1.md"],
-        "answers": [],
-    }
-    assert found["rows"][1]["measures"]["context.all"]["value"] == 0.75
-    assert found["rows"][1]["overrides"] == {"connected.max": 3}
-
-
-def test_no_questions_make_no_row() -> None:
-    outcome = ask_all(BOTH["first"], QUESTIONS)
-    empty = QuestionSet("empty", (), "context.all")
-    none = type(outcome)(*(getattr(outcome, field.name)[:0] for field in fields(outcome)))
-    with pytest.raises(ValueError, match="nothing to estimate"):
-        compare(empty, VARIANTS[:1], {"first": none})
 
 
 KNOWN = (
@@ -148,24 +107,3 @@ def test_answers_are_held_to_the_known_ones() -> None:
     assert second.gains["answer.contains"].value == 0
     assert [change.id for change in second.helped] == ["year"]
     assert [change.id for change in second.hurt] == ["place"]
-
-
-def test_what_the_vault_cannot_answer_is_left_unanswered() -> None:
-    """A foreign question whose answer is in the sources after all tells nothing."""
-    foreign = [
-        Question("gone", "Who won?", (Target("x.md"),), answers=("Ann",)),
-        Question("known", "When was that?", (Target("x.md"),), answers=("1974",)),
-        Question("guess", "Who lost?", (Target("x.md"),), answers=("Bob",)),
-    ]
-    search = answering("", "In 1974.", "The gate is of oak.")
-    outcome = ask_all(search, KNOWN[3:], foreign=foreign)
-    (row,) = compare(QuestionSet("set", KNOWN[3:], "context.all"), VARIANTS[:1], {"first": outcome})
-    assert row.refused is not None
-    assert row.refused.value == 0.5
-    assert (row.answers, row.words) == ((), None)
-
-
-def test_a_measure_of_answers_needs_answers() -> None:
-    outcome = ask_all(answering("", "", "", ""), KNOWN, answers=False)
-    with pytest.raises(UsageError, match=r"answer\.yes_no applies to none"):
-        compare(QuestionSet("set", KNOWN, "answer.yes_no"), VARIANTS[:1], {"first": outcome})

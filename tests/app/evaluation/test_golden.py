@@ -15,7 +15,6 @@ from tests.support.product import (
     Target,
     UsageError,
     golden_sets,
-    measure_for,
     placed,
     read_questions,
 )
@@ -93,63 +92,7 @@ def test_the_answer_is_read(tmp_path: Path, keys: dict[str, object], expected: o
     assert read_questions(target / "queries.jsonl")[0].answers == expected
 
 
-def test_two_questions_of_one_id_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / "mine.jsonl"
-    file.write_text(f"{json.dumps(ROW)}\n\n{json.dumps(ROW)}\n")
-    with pytest.raises(UsageError, match=r"mine\.jsonl:3: a second question q1"):
-        read_questions(file)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"none\.jsonl: cannot be read: No such file"):
-        read_questions(tmp_path / "none.jsonl")
-
-
-def test_an_archive_that_is_not_one_is_named(tmp_path: Path) -> None:
-    target = golden_set(tmp_path / "data")
-    (target / "vault.tar.gz").unlink()
-    with pytest.raises(UsageError, match=r"vault\.tar\.gz: cannot be unpacked"):
-        golden_sets(tmp_path / "data", tmp_path / "work")
-    other = golden_set(tmp_path / "more", folder="notes")
-    with pytest.raises(UsageError, match="holds no folder vault"):
-        golden_sets(other.parent, tmp_path / "work2")
-
-
-@pytest.mark.parametrize(
-    ("written", "target"),
-    [
-        ("a.md", Target("a.md")),
-        ("C#/a.md", Target("C#/a.md")),
-        ("C#/a.md#Plan", Target("C#/a.md", "Plan")),
-        ("a.md#Plan#Dates", Target("a.md", "Plan#Dates")),
-    ],
-)
-def test_gold_is_a_path_or_a_place_in_it(tmp_path: Path, written: str, target: Target) -> None:
-    file = tmp_path / "mine.jsonl"
-    file.write_text(json.dumps({**ROW, "gold": [written]}))
-    assert read_questions(file)[0].gold == (target,)
-
-
 def test_places_get_the_lines_they_have_in_the_note() -> None:
     (question,) = placed([asked("a.md#Dates", "a.md#^x1", "a.md")], {"a.md": NOTE}, "mine")
     assert [target.lines for target in question.gold] == [(4, 8), (6, 7), None]
     assert question.notes == {"a.md"}
-
-
-def test_gold_that_is_not_there_is_named_all_at_once() -> None:
-    questions = [asked("a.md#Nowhere"), asked("b.md", "a.md"), asked("c.md"), asked("d.md")]
-    with pytest.raises(UsageError, match=r"^mine: .*: a\.md#Nowhere, b\.md, c\.md and 1 more;"):
-        placed(questions, {"a.md": NOTE}, "mine")
-
-
-@pytest.mark.parametrize(
-    ("gold", "measure"),
-    [
-        (("a.md", "b.md"), "context.all"),
-        (("a.md",), "notes.ndcg@10"),
-        (("a.md#Dates", "a.md#Plan"), "chunks.ndcg@10"),
-    ],
-)
-def test_the_measure_fits_the_questions(gold: tuple[str, ...], measure: str) -> None:
-    rows = dict.fromkeys(("a.md", "b.md"), NOTE)
-    assert measure_for(placed([asked(*gold)], rows, "mine")) == measure

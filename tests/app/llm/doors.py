@@ -24,7 +24,7 @@ from tests.support.product import (
     locate,
     open_place,
 )
-from tests.support.serving import serving
+from tests.support.serving import events_of, serving
 
 Door = Callable[..., "Heard"]
 """Asks a question under some settings."""
@@ -147,13 +147,3 @@ class Doors:
             done = CliRunner().invoke(app, [*arguments, *where])
         assert done.exit_code == 0, done.output
         return done.stdout
-
-
-def events_of(lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Server-sent events, by name."""
-    name = ""
-    for line in lines:
-        if line.startswith("event: "):
-            name = line.removeprefix("event: ")
-        elif line.startswith("data: "):
-            yield name, json.loads(line.removeprefix("data: "))

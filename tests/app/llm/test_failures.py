@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from tests.app.llm.doors import Door, Doors, Heard
+from tests.app.llm.doors import Door, Heard
 from tests.support.llm_server import (
     LlmServer,
     Play,
@@ -18,7 +18,6 @@ from tests.support.llm_server import (
     stalls,
     words,
 )
-from tests.support.product import locate, open_place
 
 pytestmark = pytest.mark.model
 
@@ -114,25 +113,11 @@ def test_what_stays_is_not_asked_again(server: LlmServer, ask: Door, status: int
     assert len(server.asked) == 1
 
 
-def test_no_more_often_than_the_setting_says(server: LlmServer, ask: Door) -> None:
-    server.plays(fails(503, "busy", retry_after="0.01"))
-    heard = ask(QUESTION, llm__retries=2)
-    assert is_quoted(heard)
-    assert "busy" in heard.warnings
-    assert len(server.asked) == 3
-
-
 def test_a_provider_is_left_alone_for_as_long_as_it_asks(server: LlmServer, ask: Door) -> None:
     server.plays(fails(429, retry_after="0.2"), words(RIGHT))
     assert ask(QUESTION, llm__retries=2).answer["mode"] == "llm"
     first, second = server.asked
     assert second.at - first.at >= 0.2
-
-
-def test_a_pause_that_nobody_waits_for_is_no_reason_to_wait(server: LlmServer, ask: Door) -> None:
-    server.plays(fails(429, "come back tomorrow", retry_after="86400"), words(RIGHT))
-    assert is_quoted(ask(QUESTION, llm__retries=2))
-    assert len(server.asked) == 1
 
 
 @pytest.mark.everywhere
@@ -188,22 +173,3 @@ def test_the_key_is_sent_and_never_shown(server: LlmServer, ask: Door) -> None:
     assert is_quoted(heard)
     assert "NOTEHOP_LLM__API_KEY" in heard.warnings
     assert "sk-wrong" not in str(heard.answer)
-
-
-@pytest.mark.parametrize("told", [fails(500, "bad key sk-secret-9"), fails(400, "sk-secret-9 ?")])
-def test_a_key_that_the_provider_repeats_is_hidden(
-    server: LlmServer, ask: Door, told: Play
-) -> None:
-    server.plays(told)
-    assert "sk-secret-9" not in str(ask(QUESTION, llm__api_key="sk-secret-9").answer)
-
-
-def test_the_other_calls_of_the_library_fall_back_too(server: LlmServer, doors: Doors) -> None:
-    server.plays(fails(503, "loading model"))
-    settings = doors.settings({})
-    with open_place(locate(doors.vault, index_dir=doors.index, overrides=settings)) as vault:
-        answer = vault.ask(QUESTION)
-        response = vault.query_engine().query(QUESTION)
-    assert answer.mode == response.metadata["mode"] == "extractive"
-    assert "loading model" in str(answer.warnings)
-    assert "loading model" in str(response.metadata["warnings"])

@@ -94,15 +94,6 @@ def test_what_a_model_thinks_is_no_answer(
 
 
 @pytest.mark.model
-def test_a_thought_of_which_only_the_end_is_there_is_no_answer(
-    server: LlmServer, ask: Door
-) -> None:
-    server.plays(words(f"The user asks for Atlas [2].\n</think>\n\n{RIGHT}"))
-    heard = ask(QUESTION)
-    assert heard.text == RIGHT
-
-
-@pytest.mark.model
 def test_a_model_that_only_thought_is_told_of(server: LlmServer, ask: Door) -> None:
     server.plays(words("<think>The user asks for Atlas, and I wonder [1]"))
     heard = ask(QUESTION)

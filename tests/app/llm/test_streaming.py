@@ -12,16 +12,7 @@ from typing import Any
 import pytest
 
 from tests.app.llm.doors import Doors
-from tests.support.llm_server import (
-    PATIENCE,
-    LlmServer,
-    Play,
-    Turn,
-    never_begins,
-    says,
-    stalls,
-    words,
-)
+from tests.support.llm_server import PATIENCE, LlmServer, Play, never_begins, says, stalls, words
 from tests.support.processes import environment, interruptible
 from tests.support.product import ConnectedEvent, SourcesEvent, TokenEvent
 
@@ -46,19 +37,6 @@ def test_the_sources_are_there_before_the_model_is_asked(server: LlmServer, door
         assert server.connections == 0
         assert isinstance(next(events), TokenEvent)
         assert len(server.asked) == 1
-
-
-def test_the_sources_are_sent_while_the_model_has_said_nothing(
-    server: LlmServer, doors: Doors
-) -> None:
-    gate = threading.Event()
-    server.plays(Turn((RIGHT,), before=gate))
-    with doors.streamed(QUESTION) as events:
-        assert next(events)[0] == "sources"
-        assert next(events)[0] == "connected"
-        assert server.request().sent == []
-        gate.set()
-        assert [name for name, _ in events] == ["token", "done"]
 
 
 def test_each_piece_is_handed_on_before_the_next_is_said(server: LlmServer, doors: Doors) -> None:
@@ -108,19 +86,6 @@ def test_a_reader_in_python_that_has_enough_ends_the_call(
         threading.Thread(target=lambda: (server.request(), enough.set())).start()
         assert "done" not in [event.event for event in events]
     assert server.request().gone.wait(PATIENCE)
-
-
-def test_those_who_left_take_no_place(server: LlmServer, doors: Doors) -> None:
-    for turn in (never_begins(), stalls("The "), never_begins()):
-        server.requests.clear()
-        server.plays(turn)
-        # One runs at a time: it waits for the place of the one before.
-        with doors.streamed(QUESTION, server__max_queries=1) as events:
-            assert next(events)[0] == "sources"
-            seen = server.request()
-        assert seen.gone.wait(PATIENCE)
-    server.plays(words(RIGHT))
-    assert doors.http(QUESTION, server__max_queries=1).text == RIGHT
 
 
 def test_an_answer_that_takes_too_long_ends_the_call(server: LlmServer, doors: Doors) -> None:

@@ -52,12 +52,6 @@ def test_a_citation_that_bears_nothing_out_is_flagged_and_not_hidden(
     assert flag == "unsupported" or (support == "partial" and heard.answer["claims"][0]["lacks"])
 
 
-def test_a_sentence_without_a_marker_is_flagged(server: LlmServer, ask: Door) -> None:
-    server.plays(words("The launch of Atlas is on 14 June 2027 [1]. The moon is made of cheese."))
-    heard = ask(QUESTION)
-    assert claims(heard) == [("high", None), ("none", "uncited")]
-
-
 def test_the_wrong_one_of_two_sources_is_told(server: LlmServer, ask: Door) -> None:
     server.plays(words("The launch of Atlas is on 14 June 2027 [1][5]."))
     (claim,) = ask(QUESTION).answer["claims"]

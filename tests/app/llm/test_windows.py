@@ -37,14 +37,6 @@ def test_a_small_window_is_kept(server: LlmServer, ask: Door) -> None:
         assert there == (source["marker"] not in whole)
 
 
-def test_no_sentence_is_cut(server: LlmServer, ask: Door) -> None:
-    server.plays(words(RIGHT))
-    ask(QUESTION, **SMALL)
-    body = context_of(server).rsplit("\n\nQuestion:", 1)[0]
-    for paragraph in body.split("\n\n"):
-        assert re.search(r"[.…\])]$", paragraph.strip()), paragraph[-80:]
-
-
 def test_what_was_not_sent_cannot_be_cited(server: LlmServer, ask: Door) -> None:
     server.plays(words("It is so [1] and so [7]."))
     heard = ask(QUESTION, **SMALL)

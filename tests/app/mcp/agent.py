@@ -16,7 +16,6 @@ from tests.support.processes import environment, notehop_serve
 
 T = TypeVar("T")
 
-ROOT = Path(__file__).parents[3]
 PATIENCE = 120
 
 

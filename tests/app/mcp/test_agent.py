@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 from mcp import MCPError, types
 
-from tests.app.mcp.agent import Agent, agent, over_stdio, server, text
+from tests.app.mcp.agent import Agent, agent, over_stdio, server
 
 pytestmark = pytest.mark.model
 
@@ -35,50 +34,6 @@ def local(demo: tuple[Path, Path]) -> Iterator[Agent]:
         yield found
 
 
-def test_the_tools_are_described(one: Agent) -> None:
-    tools = {tool.name: tool for tool in one.do(one.client.list_tools).tools}
-    assert list(tools) == ["smart_search", "ask", "graph_browse", "read_note", "capture"]
-    for name, tool in tools.items():
-        assert tool.description
-        assert tool.annotations is not None
-        assert tool.annotations.read_only_hint is (name != "capture")
-        assert tool.annotations.idempotent_hint is (name != "capture")
-        assert tool.annotations.destructive_hint is False
-        assert tool.annotations.open_world_hint is False
-        assert tool.output_schema is not None
-        for schema in (tool.input_schema, tool.output_schema):
-            Draft202012Validator.check_schema(schema)
-            assert schema["type"] == "object"
-        for argument in tool.input_schema["properties"].values():
-            assert argument.get("description") or argument.get("items")
-    assert "Demo" in (one.client.instructions or "")
-
-
-def test_search_finds_passages_with_their_place(one: Agent) -> None:
-    result = one.call("smart_search", query=TIMELINE, top_k=3)
-    found = result.structured_content
-    assert isinstance(found, dict)
-    first = found["hits"][0]
-    assert first.keys() >= {"file", "heading", "text", "score", "lines"}
-    assert (first["file"], first["heading"]) == (HOLLIN, "Timeline")
-    assert len(found["hits"]) == 3
-    assert f"[1] {HOLLIN}:{first['lines'][0]}-{first['lines'][1]} > Timeline" in text(result)
-    assert all(f"> {line}" in text(result) for line in first["text"].splitlines() if line)
-
-
-def test_a_budget_leaves_out_whole_passages_and_names_them(one: Agent) -> None:
-    everything = one.reply("smart_search", query=TIMELINE, top_k=10, budget=50_000)["hits"]
-    result = one.call("smart_search", query=TIMELINE, top_k=10, budget=400)
-    found = result.structured_content
-    assert isinstance(found, dict)
-    kept = len(found["hits"])
-    assert 0 < kept < 10
-    assert found["hits"] == everything[:kept]
-    assert found["left_out_count"] == 10 - kept
-    assert found["left_out"][0]["lines"] == everything[kept]["lines"]
-    assert "Did not fit the budget" in text(result)
-
-
 def test_who_asks_for_progress_is_told_of_it(one: Agent) -> None:
     told: list[tuple[float, str | None]] = []
 
@@ -89,34 +44,6 @@ def test_who_asks_for_progress_is_told_of_it(one: Agent) -> None:
     one.do(lambda: one.client.call_tool("ask", arguments, progress_callback=hear))
     assert [message for _, message in told][-2:] == ["searching", "answering from 5 sources"]
     assert [step for step, _ in told] == sorted({step for step, _ in told})
-
-
-def test_filters_narrow_and_are_told(one: Agent) -> None:
-    found = one.reply("smart_search", query="plans", filters={"path": ["Daily"]})
-    assert {hit["file"].split("/")[0] for hit in found["hits"]} == {"Daily"}
-    assert found["filters"] == ["path:Daily"]
-
-
-def test_an_answer_keeps_evidence_and_context_apart(one: Agent) -> None:
-    result = one.call("ask", question=TIMELINE)
-    found = result.structured_content
-    assert isinstance(found, dict)
-    assert found["mode"] == "extractive"
-    assert "8 April 2027" in found["answer"]
-    assert [cited["file"] for cited in found["citations"]] == [HOLLIN]
-    near = {note["file"] for note in found["connected_notes"]}
-    assert "Projects/Hollin Reach/Backwards from the spring tide.md" in near
-    evidence, context = text(result).split("Connected notes (context, not evidence):")
-    assert "[1]" in evidence
-    assert "C1 " in context
-
-
-def test_links_are_followed(one: Agent) -> None:
-    found = one.reply("graph_browse", notes="Hollin Reach", max=3)
-    assert found["start"] == [HOLLIN]
-    assert len(found["notes"]) == 3
-    assert found["total"] > 3
-    assert all(note["sentences"] for note in found["notes"])
 
 
 def test_a_note_is_read_whole_or_in_parts(one: Agent, demo: tuple[Path, Path]) -> None:
@@ -183,11 +110,6 @@ def test_what_makes_no_sense_is_a_result_that_says_why(
     assert files(demo[0]) == before
 
 
-def test_a_tool_that_is_none_is_an_error(local: Agent) -> None:
-    with pytest.raises(MCPError, match="no such tool; use smart_search"):
-        local.call("delete_note", path=HOLLIN)
-
-
 def test_the_best_linked_notes_are_listed_by_the_page(local: Agent) -> None:
     found: list[str] = []
     cursor: str | None = None
@@ -214,20 +136,3 @@ def test_a_note_is_a_resource(local: Agent) -> None:
     (part,) = local.do(local.client.read_resource, section).contents
     assert isinstance(part, types.TextResourceContents)
     assert part.text.startswith("## Money")
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "note://No%20such",
-        "note://..%2F..%2F..%2Fetc%2Fpasswd",
-        "note:///etc/passwd",
-        "note://Areas%2FSalary%20talk.md",
-        "note://x%00.md",
-        "note://",
-        "file:///etc/passwd",
-    ],
-)
-def test_what_is_no_resource_is_an_error(local: Agent, uri: str) -> None:
-    with pytest.raises(MCPError, match="no such resource"):
-        local.do(local.client.read_resource, uri)

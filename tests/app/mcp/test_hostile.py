@@ -51,10 +51,7 @@ def files(vault: Path) -> set[Path]:
 async def _refusals(client: Client, name: str) -> list[str]:
     """What each way to name a note says to a name; a text that it gives fails the test."""
     told: list[str] = []
-    for tool, arguments in (
-        ("read_note", {"note": name}),
-        ("graph_browse", {"notes": [name]}),
-    ):
+    for tool, arguments in (("read_note", {"note": name}), ("graph_browse", {"notes": [name]})):
         result = await client.call_tool(tool, arguments)
         assert result.is_error, (tool, name)
         assert isinstance(result.content[0], types.TextContent)

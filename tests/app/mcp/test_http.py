@@ -120,36 +120,6 @@ def test_noise_is_refused_and_opens_no_session(port: int, body: bytes, status: i
     assert post(port)[0] == 200
 
 
-@pytest.mark.parametrize(
-    ("method", "headers", "status"),
-    [
-        pytest.param("GET", (BOTH,), 400, id="listening-without-a-session"),
-        pytest.param("GET", (BOTH, "Mcp-Session-Id: x"), 404, id="listening-to-no-session"),
-        pytest.param("DELETE", (BOTH, "Mcp-Session-Id: ../x"), 404, id="ending-no-session"),
-        pytest.param("PUT", (BOTH,), 405, id="no-method-of-ours"),
-    ],
-)
-def test_other_methods_are_refused(
-    port: int, method: str, headers: tuple[str, ...], status: int
-) -> None:
-    assert say(port, request(method, "/mcp", headers=headers)).status == status
-
-
-def test_a_page_elsewhere_cannot_send_plain_text(port: int) -> None:
-    said = say(port, request("POST", "/mcp", headers=(BOTH,), body=LIST, kind="text/plain"))
-    assert said.status == 400
-
-
-def test_an_error_that_nobody_foresaw_is_not_quoted() -> None:
-    for port in served(FakeVault(fails=RuntimeError("the secret is 7321"))):
-        session = f"Mcp-Session-Id: {post(port)[1]['mcp-session-id']}"
-        call = {"name": "read_note", "arguments": {"note": "Atlas"}}
-        body = json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call})
-        told = post(port, body.encode(), session)[2]
-        assert b"an internal error" in told
-        assert b"7321" not in told
-
-
 SEARCH = json.dumps(
     {
         "jsonrpc": "2.0",

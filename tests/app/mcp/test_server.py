@@ -11,6 +11,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError, types
 
+from tests.app.api.fake_vault import FakeVault
 from tests.support.product import (
     Access,
     Captured,
@@ -19,8 +20,6 @@ from tests.support.product import (
     IndexMissing,
     ModelError,
     Query,
-    SearchQuery,
-    SearchResult,
     SourcesEvent,
     StreamEvent,
     make_server,
@@ -30,25 +29,14 @@ from tests.support.product import (
 T = TypeVar("T")
 
 
-class FakeVault:
-    """Keeps what it is asked; an answer goes on until nobody waits for it."""
-
-    ready = True
+class Endless(FakeVault):
+    """An answer goes on until nobody waits for it."""
 
     def __init__(self, fails: Exception | None = None) -> None:
-        self.fails = fails
-        self.asked: list[Query] = []
+        super().__init__(fails)
+        self.ready = True
         self.began = threading.Event()
         self.noticed = threading.Event()
-
-    def warm(self) -> None:
-        raise AssertionError("it is warm")
-
-    def search(self, query: SearchQuery) -> SearchResult:
-        self.asked.append(query)
-        if self.fails is not None:
-            raise self.fails
-        return SearchResult(hits=[], connected_notes=[], generation=1, pending=0)
 
     def stream(
         self, query: Query, *, cancelled: Callable[[], bool] | None = None
@@ -68,7 +56,7 @@ class FakeVault:
 class FakeAccess:
     """Opens a vault, or does not."""
 
-    def __init__(self, vault: FakeVault, closed: Exception | None = None) -> None:
+    def __init__(self, vault: Endless, closed: Exception | None = None) -> None:
         self.vault = vault
         self.closed = closed
         self.opened = closed is None
@@ -99,7 +87,7 @@ def told(result: types.CallToolResult) -> str:
 
 
 def test_a_search_is_handed_on_as_it_was_asked() -> None:
-    vault = FakeVault()
+    vault = Endless()
     filters = {"tag": ["fish"], "not": {"path": ["Old"]}}
     result = call(
         FakeAccess(vault), "smart_search", query="elvers", top_k=7, intent="status", filters=filters
@@ -115,7 +103,7 @@ def test_a_search_is_handed_on_as_it_was_asked() -> None:
 
 
 def test_an_answer_that_nobody_waits_for_is_stopped() -> None:
-    vault = FakeVault()
+    vault = Endless()
 
     async def work() -> None:
         async with Client(make_server(FakeAccess(vault), "x"), mode="legacy") as client:
@@ -129,7 +117,7 @@ def test_an_answer_that_nobody_waits_for_is_stopped() -> None:
 
 
 def test_an_error_of_ours_is_told() -> None:
-    vault = FakeVault(ModelError("the model is missing; run: notehop models pull x"))
+    vault = Endless(ModelError("the model is missing; run: notehop models pull x"))
     for result in (
         call(FakeAccess(vault), "smart_search", query="x"),
         call(FakeAccess(vault), "ask", question="x"),
@@ -141,7 +129,7 @@ def test_an_error_of_ours_is_told() -> None:
 def test_an_error_that_nobody_foresaw_is_logged_and_not_quoted(
     caplog: pytest.LogCaptureFixture, tool: str, argument: str
 ) -> None:
-    vault = FakeVault(RuntimeError("the secret is 7321"))
+    vault = Endless(RuntimeError("the secret is 7321"))
     with caplog.at_level(logging.ERROR):
         result = call(FakeAccess(vault), tool, **{argument: "x"})
     assert told(result) == "an internal error; the log of the server says more"
@@ -150,7 +138,7 @@ def test_an_error_that_nobody_foresaw_is_logged_and_not_quoted(
 
 
 def test_a_vault_that_cannot_be_opened_is_told_by_every_tool_but_capture() -> None:
-    access = FakeAccess(FakeVault(), IndexMissing("no index yet; run: notehop index"))
+    access = FakeAccess(Endless(), IndexMissing("no index yet; run: notehop index"))
     assert told(call(access, "read_note", note="x")) == "no index yet; run: notehop index"
     assert not call(access, "capture", text="keep me").is_error
 

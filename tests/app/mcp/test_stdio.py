@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -142,65 +141,6 @@ def test_noise_is_refused_and_passed_over(noisy: Process, noise: bytes, code: in
     assert all(message["id"] is None for message in before)
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    [
-        pytest.param("no/such", {}, -32601, id="unknown-method"),
-        pytest.param("prompts/list", {}, -32601, id="not-offered"),
-        pytest.param("tools/call", {}, -32602, id="no-tool"),
-        pytest.param("tools/call", {"name": 5}, -32602, id="name-is-no-text"),
-        pytest.param("tools/call", {"name": "ask", "arguments": []}, -32602, id="list-for-object"),
-        pytest.param("tools/call", {"name": "\u202e\x00rm"}, -32602, id="unknown-tool"),
-        pytest.param("resources/read", {"uri": "x" * 100_000}, -32602, id="no-uri"),
-    ],
-)
-def test_requests_that_make_no_sense_are_errors(
-    noisy: Process, method: str, params: dict[str, Any], code: int
-) -> None:
-    noisy.ask(3, method, params)
-    reply, before = noisy.read_to(3)
-    assert reply["error"]["code"] == code
-    assert len(json.dumps(reply)) < 3_000
-    assert before == []
-
-
-def test_blank_lines_answers_and_unknown_notifications_are_nothing(noisy: Process) -> None:
-    noisy.send(b"\n  \r\n")
-    noisy.send(b'{"jsonrpc":"2.0","id":99,"result":{}}\n')
-    noisy.send(b'{"jsonrpc":"2.0","method":"notifications/no/such","params":{"a":[1]}}\n')
-    noisy.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":42}}\n')
-    # With an id that is none, it can only be a notification.
-    noisy.send(b'{"jsonrpc":"2.0","id":{},"method":"ping"}\n')
-    noisy.ask(4, "ping")
-    assert noisy.read_to(4) == ({"jsonrpc": "2.0", "id": 4, "result": {}}, [])
-
-
-def test_without_an_index_tools_say_what_makes_one(noisy: Process) -> None:
-    noisy.ask(5, "tools/call", {"name": "smart_search", "arguments": {"query": "fish"}})
-    reply, _ = noisy.read_to(5)
-    assert reply["result"]["isError"] is True
-    assert "notehop index" in reply["result"]["content"][0]["text"]
-    noisy.ask(6, "resources/list")
-    assert noisy.read_to(6)[0]["result"]["resources"] == []
-
-
-def test_a_version_that_nobody_speaks_is_answered_with_one_that_we_do(
-    bare: tuple[Path, Path],
-) -> None:
-    with process(*bare) as one:
-        assert one.begin("1999-01-01")["protocolVersion"].startswith("2025-")
-        assert one.leave() == []
-
-
-def test_noise_before_the_first_message_and_no_message_at_all(bare: tuple[Path, Path]) -> None:
-    with process(*bare) as one:
-        one.send(os.urandom(2_000).replace(b"\n", b"") + b"\n")
-        assert one.read()["id"] is None
-        one.ask(1, "tools/list")
-        assert "error" in one.read_to(1)[0]
-        assert one.leave() == []
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_while_it_waits_for_its_client(
     bare: tuple[Path, Path], number: signal.Signals
@@ -233,11 +173,6 @@ def test_nothing_heavy_is_loaded_before_the_first_reply() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
     )
     assert result.stdout.strip() == "[]"
-
-
-def test_a_vault_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
-    with process(tmp_path / "nowhere", tmp_path / "index") as one:
-        assert one.running.wait(PATIENCE) == 2
 
 
 @pytest.mark.model
@@ -325,23 +260,3 @@ def until(happens: Callable[[], bool]) -> None:
     while not happens():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-@pytest.mark.model
-def test_several_calls_run_at_once(demo: tuple[Path, Path]) -> None:
-    with agent(over_stdio(*demo)) as one:
-        import anyio
-
-        found: list[str] = []
-
-        async def ask(query: str) -> None:
-            result = await one.client.call_tool("smart_search", {"query": query})
-            found.append(str(result.structured_content))
-
-        async def both() -> None:
-            async with anyio.create_task_group() as tasks:
-                for query in ("Hollin Reach", "spring tide", "Bram", "mud"):
-                    tasks.start_soon(ask, query)
-
-        one.do(both)
-        assert len(set(found)) == 4

@@ -73,12 +73,3 @@ def test_the_background_is_the_likeness_of_passages_of_different_notes() -> None
     assert background.share_below(1.0) == 1.0
     assert background.share_below(-1.0) == 0.0
     assert background_of(index) is background
-
-
-@pytest.mark.parametrize("notes", [[], ["A.md"]])
-def test_of_one_note_nothing_can_be_told_from_chance(notes: list[str]) -> None:
-    index = FakeIndex()
-    for path in notes:
-        index.add(path, 0, 90)
-    background = background_of(index)
-    assert (background.share_below(0.0), background.bar) == (1.0, -1.0)

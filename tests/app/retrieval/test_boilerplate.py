@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -67,24 +65,6 @@ def test_hits_held_back_keep_a_share_of_their_score() -> None:
     assert "held_back" not in hits[0].node.metadata
 
 
-def test_a_score_below_nothing_goes_down_too() -> None:
-    found = back([hit("a", -0.1), hit("b", -0.15)])
-    assert [one.node.node_id for one in found] == ["b", "a"]
-
-
 def test_a_note_named_exactly_keeps_its_place() -> None:
     named = hit("a", 0.9, signals={"title": {"rank": 1}})
     assert back([named, hit("b", 0.6)])[0] is named
-
-
-def test_no_more_hits_are_taken_than_are_needed() -> None:
-    taken: list[str] = []
-
-    def hits() -> Iterator[tuple[NodeWithScore, str | None]]:
-        for name, score in [("a", 0.9), ("b", 0.6), ("c", 0.4), ("d", 0.3)]:
-            taken.append(name)
-            yield hit(name, score), SKELETON if name == "a" else None
-
-    found = held_back(hits(), 0.5)
-    assert [next(found).node.node_id for _ in range(2)] == ["b", "a"]
-    assert taken == ["a", "b", "c"]

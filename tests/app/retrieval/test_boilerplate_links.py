@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.fake_index import FakeIndex, direction, light
-from tests.support.product import ConnectedNotesPostprocessor, TracedQuery, without_marks
+from tests.support.product import ConnectedNotesPostprocessor, TracedQuery
 
 
 def manual(*others: str) -> FakeIndex:
@@ -34,39 +32,8 @@ def test_what_many_notes_say_alike_counts_less() -> None:
     assert connected(alike) == ["Fonts.md:0"]
 
 
-def test_notes_that_link_there_in_words_of_their_own_change_nothing() -> None:
-    various = manual("All of it is explained in Settings.", "Settings are kept in one file.")
-    assert connected(various) == ["Settings.md:0"]
-
-
 def test_such_a_sentence_alone_is_no_evidence_for_a_place() -> None:
     repeated = ["Open Settings."] * 4
     # The passage that would lose its place is likelier than the note.
     assert connected(manual(*repeated), most=2) == ["Fonts.md:0"]
     assert connected(manual(), most=2) == ["Settings.md:0", "Fonts.md:0"]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "shown"),
-    [
-        ("Open **Settings**.", "Open Settings."),
-        (
-            "See [[Plan|the plan]], ![[Map]] and [a page](https://a.b).",
-            "See the plan, Map and a page.",
-        ),
-        ("A **_strong_ ==word==** and ~~gone~~.", "A strong word and gone."),
-        ("Set `a**b` to ``x ` y``.", "Set a**b to x ` y."),
-        ("cut off in the **middle", "cut off in the middle"),
-        ("snake_case, 2 * 3 * 4 and a == b stay.", "snake_case, 2 * 3 * 4 and a == b stay."),
-    ],
-)
-def test_sentences_are_shown_without_marks(sentence: str, shown: str) -> None:
-    assert without_marks(sentence) == shown
-
-
-def test_a_connected_note_is_shown_by_its_sentence_without_marks() -> None:
-    stage = ConnectedNotesPostprocessor(view=manual(), top_k=1, context_chunks=2, max_connected=1)
-    asked = TracedQuery("themes", embedding=direction(0))
-    node = stage.postprocess_nodes(light("Themes.md:0"), asked)[-1].node
-    assert node.metadata["linked_from"]["sentence"] == "Open Settings."
-    assert "**" not in node.metadata["reason"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import ValidationError
 
 from tests.support.fake_index import (
@@ -101,23 +99,6 @@ def test_a_connected_note_says_why_it_is_there():
     }
 
 
-def test_scores_stay_in_order_and_below_the_sources():
-    index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Weather.md", 4)
-    scores = [hit.score for hit in run(index)]
-    assert scores == sorted(scores, reverse=True)
-    assert len(set(scores)) == 4
-
-
-def test_no_metadata_of_ours_is_embedded_and_the_model_sees_little_of_it():
-    index = vault().link("Aurora.md", "Sam.md", 3)
-    node = connected(run(index))[0]
-    assert set(node.excluded_embed_metadata_keys) == set(node.metadata)
-    assert set(node.metadata) - set(node.excluded_llm_metadata_keys) == {
-        *("path", "title", "role", "label"),
-        "reason",
-    } | ({"heading"} if node.metadata["heading"] else set())
-
-
 @pytest.mark.parametrize(
     ("link", "chunk"),
     [
@@ -131,11 +112,6 @@ def test_the_chunk_shown(link, chunk):
     # Its best chunk decides how near the note is, whichever is shown.
     evidence = connected(found)[0].metadata["evidence"]
     assert evidence["target_similarity"] == round(cosine(10), 4)
-
-
-def test_a_link_to_a_section_says_which():
-    found = run(vault().link("Aurora.md", "Plan.md", 3, to=2, fragment="Part 2"))
-    assert "(line 1), at #Part 2:" in connected(found)[0].metadata["reason"]
 
 
 @pytest.mark.parametrize(
@@ -211,13 +187,6 @@ def test_directions(way, expected):
     assert shown(run(index, direction=way)) == expected
 
 
-def test_a_backlink_tells_its_own_place():
-    found = run(vault().link("Plan.md", "Budget.md", 3, chunk=1), direction="backward")
-    metadata = connected(found)[0].metadata
-    assert metadata["linked_from"]["path"] == metadata["path"] == "Plan.md"
-    assert metadata["reason"].startswith('links to source 2, "Budget" (line 1)')
-
-
 @pytest.mark.parametrize(
     ("scope", "order", "expected"),
     [
@@ -231,11 +200,6 @@ def test_scopes(scope, order, expected):
     index.link("Aurora.md", "Sam.md", 85, chunk=0)
     index.chunk_vectors.angles |= {"Weather.md:0": 10, "Sam.md:0": 30}
     assert shown(run(index, scope=scope, order=order)) == expected
-
-
-def test_a_property_belongs_to_every_chunk_of_its_note():
-    index = vault().link("Aurora.md", "Sam.md", None, chunk=None)
-    assert shown(run(index, hits=("Aurora.md:1", "Budget.md:0"), scope="chunk")) == ["Sam.md:0"]
 
 
 def test_a_link_belongs_to_the_source_that_holds_it():
@@ -263,32 +227,6 @@ def test_order_rank_has_no_gate():
     assert shown(run(index, hits, order="context")) == []
 
 
-def test_a_hit_without_semantic_rank_is_compared_by_its_vector():
-    """The similarity comes from the table: a lexical hit is not waved through."""
-    index = vault().link("Aurora.md", "Weather.md", 85)
-    asked = query()
-    found = run(index, ("Aurora.md:0", "Budget.md:0", "Other.md:0", "Sam.md:0"), asked=asked)
-    assert connected(found) == []
-    assert asked.trace.counts["connected"]["below_gate"] == 1
-
-
-def test_more_sources_than_places_leaves_room_for_connected_notes():
-    index = vault().link("Aurora.md", "Sam.md", 3)
-    found = run(index, top_k=3, context_chunks=3, max_connected=1)
-    assert shown(found) == ["Sam.md:0"]
-
-
-def test_none_wanted():
-    index = vault().link("Aurora.md", "Sam.md", 3)
-    hits = ("Aurora.md:0", "Budget.md:0", "Plan.md:0", "Weather.md:0", "Other.md:0")
-    assert ids(run(index, hits, max_connected=0)) == list(hits[:4])
-
-
-@pytest.mark.parametrize("order", ["context", "rank"])
-def test_no_hits(order):
-    assert run(vault(), hits=(), order=order) == []
-
-
 def test_stale_hits_are_dropped_and_counted():
     asked = query()
     assert ids(run(vault(), ("Gone.md:0", "Aurora.md:0"), asked=asked)) == ["Aurora.md:0"]
@@ -303,13 +241,6 @@ def test_nodes_of_another_index_stay_and_are_not_followed():
     assert connected(found)[0].metadata["reason"].startswith('linked from source 2, "Aurora"')
 
 
-def test_nodes_handed_in_are_not_changed():
-    hits = light("Aurora.md:0")
-    ConnectedNotesPostprocessor(view=vault()).postprocess_nodes(hits, query())
-    assert hits[0].node.metadata == {}
-    assert hits[0].node.get_content() == ""
-
-
 def test_the_vector_on_the_query_is_used_and_one_is_made_once():
     model = AngleEmbedding()
     stage = ConnectedNotesPostprocessor(
@@ -321,16 +252,6 @@ def test_the_vector_on_the_query_is_used_and_one_is_made_once():
     stage.postprocess_nodes(light("Aurora.md:0"), bundle)
     stage.postprocess_nodes(light("Aurora.md:0"), bundle)
     assert model.asked == 1
-
-
-def test_order_rank_needs_no_vector():
-    model = AngleEmbedding()
-    asked = TracedQuery("0")
-    stage = ConnectedNotesPostprocessor(
-        view=vault().link("Aurora.md", "Sam.md", 3), embed_model=model, order="rank"
-    )
-    assert shown(stage.postprocess_nodes(light("Aurora.md:0"), asked)) == ["Sam.md:0"]
-    assert (model.asked, asked.trace.warnings) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -347,18 +268,6 @@ def test_without_a_vector_the_order_is_rank_and_says_so(model, words):
     assert shown(found) == ["Weather.md:0", "Sam.md:0"]
     assert [words in warning for warning in asked.trace.warnings] == [True]
     assert connected(found)[0].metadata["evidence"]["order"] == "rank"
-
-
-def test_a_plain_query_logs_what_it_cannot_carry(caplog):
-    stage = ConnectedNotesPostprocessor(view=vault().link("Aurora.md", "Sam.md", 3))
-    stage.postprocess_nodes(light("Aurora.md:0"), QueryBundle("0"))
-    assert "came without its vector" in caplog.text
-
-
-def test_async_gives_the_same():
-    stage = ConnectedNotesPostprocessor(view=vault().link("Aurora.md", "Sam.md", 3))
-    found = asyncio.run(stage.apostprocess_nodes(light("Aurora.md:0"), query()))
-    assert ids(found) == ["Aurora.md:0", "Sam.md:0"]
 
 
 @pytest.mark.parametrize(

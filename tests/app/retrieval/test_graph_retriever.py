@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from dataclasses import replace
 
@@ -11,7 +10,6 @@ import pytest
 from tests.support.fake_index import AngleEmbedding, FakeIndex, Listed, ids
 from tests.support.product import (
     DAY,
-    PRESETS,
     Expansion,
     GraphEnhancedRetriever,
     LexicalRetriever,
@@ -20,11 +18,8 @@ from tests.support.product import (
     Tokenizer,
     TracedQuery,
     WeightedFusionRetriever,
-    count_expanded,
-    preset,
     recency,
     votes,
-    weight,
 )
 
 NOW = 1_000 * DAY
@@ -54,13 +49,6 @@ def added(found):
     return [hit.node.node_id for hit in found if "expanded_from" in hit.node.metadata]
 
 
-def test_off_leaves_the_hits_alone():
-    inner = Listed(("A.md:0", 0.9))
-    found = GraphEnhancedRetriever(inner, vault().link("A.md", "C.md")).retrieve("?")
-    assert ids(found) == ["A.md:0"]
-    assert found[0].node is inner.nodes["A.md:0"]
-
-
 @pytest.mark.parametrize(
     ("way", "expected"),
     [
@@ -72,10 +60,6 @@ def test_off_leaves_the_hits_alone():
 def test_directions_and_chunks(way, expected):
     index = vault().link("A.md", "C.md", to=1, fragment="Part 1").link("E.md", "B.md", chunk=1)
     assert added(expanded(index, direction=way)) == expected
-
-
-def test_a_property_that_links_here_brings_the_first_chunk_of_its_note():
-    assert added(expanded(vault().link("E.md", "A.md", chunk=None))) == ["E.md:0"]
 
 
 @pytest.mark.parametrize(
@@ -109,49 +93,10 @@ def test_expanded_hits_rank_below_the_lowest_direct_one_by_weight():
     assert scores[1] == 0.5 > scores[2] > scores[3] > 0
 
 
-@pytest.mark.parametrize("lowest", [0.0, -3.0], ids=["zero", "negative, as of a reranker"])
-def test_they_rank_below_any_score(lowest):
-    found = expanded(vault().link("A.md", "C.md").link("A.md", "D.md"), ("A.md:0", lowest))
-    scores = [hit.score for hit in found]
-    assert len(set(scores)) == 3
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_a_hit_keeps_its_place():
-    hits = (("A.md:0", 0.9), ("B.md:0", 0.5), ("C.md:0", 0.1))
-    query = TracedQuery("?")
-    index = vault().link("A.md", "C.md").link("A.md", "D.md")
-    assert ids(expanded(index, *hits, query=query)) == ["A.md:0", "B.md:0", "C.md:0", "D.md:0"]
-    assert query.trace.counts["expansion"] == {
-        "seeds": 3,
-        "neighbours": 1,
-        "hits_already": 0,
-        "filtered_out": 0,
-        "over_limit": 0,
-        "added": 1,
-    }
-
-
 def test_seeds_are_the_best_notes_not_chunks():
     hits = (("A.md:0", 0.9), ("A.md:1", 0.8), ("B.md:0", 0.5), ("D.md:0", 0.1))
     index = vault().link("B.md", "C.md").link("D.md", "E.md")
     assert added(expanded(index, *hits, seeds=2)) == ["C.md:0"]
-
-
-def test_a_candidate_already_is_counted_not_added():
-    hits = (("A.md:0", 0.9), ("C.md:0", 0.1))
-    query = TracedQuery("?")
-    index = vault().link("A.md", "C.md").link("A.md", "D.md")
-    assert added(expanded(index, *hits, seeds=1, query=query)) == ["D.md:0"]
-    assert query.trace.counts["expansion"]["hits_already"] == 1
-
-
-def test_the_limit_takes_the_heaviest():
-    index = vault().link("A.md", "C.md").link("A.md", "D.md")
-    index.pagerank |= {"C.md": 0.1, "D.md": 0.3}
-    query = TracedQuery("?")
-    assert added(expanded(index, notes=1, query=query)) == ["D.md:0"]
-    assert query.trace.counts["expansion"]["over_limit"] == 1
 
 
 @pytest.mark.parametrize(("depth", "expected"), [(1, ["C.md:0"]), (2, ["C.md:0", "D.md:0"])])
@@ -180,54 +125,12 @@ def test_more_links_weigh_more():
     }
 
 
-def test_no_hits_and_unknown_hits():
-    assert expanded(vault().link("A.md", "C.md"), ("Elsewhere.md:0", 0.5))[1:] == []
-    inner = Listed()
-    outer = GraphEnhancedRetriever(inner, vault(), expansion=PRESETS["balanced"])
-    assert outer.retrieve("?") == []
-
-
-def test_expanded_hits_are_whole_unless_told_otherwise():
-    index = vault().link("A.md", "C.md")
-    assert expanded(index)[2].node.get_content() == "C part 0"
-    outer = GraphEnhancedRetriever(
-        Listed(("A.md:0", 0.9)), index, expansion=PRESETS["balanced"], with_text=False
-    )
-    assert outer.retrieve("?")[1].node.get_content() == ""
-
-
-def test_async_gives_the_same():
-    index = vault().link("A.md", "C.md")
-    outer = GraphEnhancedRetriever(
-        Listed(("A.md:0", 0.9)), index, expansion=PRESETS["balanced"], clock=lambda: NOW
-    )
-    assert ids(asyncio.run(outer.aretrieve("?"))) == ids(outer.retrieve("?"))
-
-
 @pytest.mark.parametrize(
     ("days", "expected"),
     [(-5, 1.0), (0, 1.0), (30, 0.5), (60, 0.25), (120, 0.0625), (4_000, 0.0625)],
 )
 def test_recency_halves_in_30_days_for_120(days, expected):
     assert recency(NOW - days * DAY, NOW) == pytest.approx(expected)
-
-
-def test_weight_is_the_product():
-    assert weight(0.2, 3, NOW - 30 * DAY, NOW) == pytest.approx(0.2 * math.log(4) * 0.5)
-    assert weight(0.2, 3, NOW, NOW, depth=2) == pytest.approx(0.2 * math.log(4) * 0.5)
-
-
-@pytest.mark.parametrize(
-    ("name", "notes", "depth"),
-    [("off", 0, 1), ("conservative", 10, 1), ("balanced", 15, 1), ("aggressive", 20, 2)],
-)
-def test_presets(name, notes, depth):
-    assert (preset(name).notes, preset(name).depth) == (notes, depth)
-
-
-def test_an_unknown_preset_lists_those_there_are():
-    with pytest.raises(ValueError, match="'wild'; choose: off, conservative, balanced, aggressive"):
-        preset("wild")
 
 
 @pytest.mark.parametrize(
@@ -331,25 +234,6 @@ def test_a_neighbour_that_was_found_already_gets_the_vote_and_no_mark():
     assert added(found) == ["D.md:0"]
 
 
-def test_filters_keep_neighbours_out_of_a_fusion_too():
-    found, query = around(allowed={"C.md:0"})
-    assert added(found) == ["C.md:0"]
-    assert query.trace.counts["expansion"]["filtered_out"] == 1
-
-
-def test_judges_are_shown_the_neighbours():
-    class Judge:
-        seen: tuple[str, ...] = ()
-
-        def rank(self, query, candidates):  # noqa: ARG002
-            self.seen = tuple(candidates)
-            return [(candidates[-1], 1.0)]
-
-    judge = Judge()
-    around(judges={"judge": judge})
-    assert {"C.md:0", "D.md:0"} <= set(judge.seen)
-
-
 def test_the_second_link_counts_half():
     index = vault().link("A.md", "C.md", 10).link("C.md", "D.md", 10)
     query = TracedQuery("0")
@@ -362,28 +246,6 @@ def test_the_second_link_counts_half():
     assert {id_: mark["depth"] for id_, mark in marks.items()} == {"C.md:0": 1, "D.md:0": 2}
     assert marks["D.md:0"]["path"] == "C.md"
     assert marks["D.md:0"]["weight"] == pytest.approx(marks["C.md:0"]["weight"] / 2)
-
-
-def test_those_that_reached_the_top_are_counted_and_logged(caplog):
-    found, query = around()
-    with caplog.at_level("DEBUG", logger="notehop.app.retrieval.graph_retriever"):
-        assert list(count_expanded(iter(found), query)) == found
-    assert query.trace.counts["expansion"]["in_top_10"] == 2
-    assert "'in_top_10': 2" in caplog.text
-    off = TracedQuery("0")
-    assert list(count_expanded(iter(found), off)) == found
-    assert off.trace.counts == {}
-
-
-def test_fused_async_gives_the_same():
-    index = vault().link("A.md", "D.md", 20).link("A.md", "C.md", 70)
-    outer = fused(index)
-    assert ids(asyncio.run(outer.aretrieve("0"))) == ids(outer.retrieve("0"))
-
-
-def test_a_negative_weight_is_refused():
-    with pytest.raises(ValueError, match=r"weight is -0\.1"):
-        fused(vault(), weight=-0.1)
 
 
 STANDING = Standing(hit_rank=1, depth=1, weight=0.1, sentence=0.5, note=0.5)

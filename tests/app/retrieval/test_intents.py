@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import pytest
 
-from tests.support.product import INTENTS, RULES, Rule, about, names_of
+from tests.support.product import RULES, Rule, about, names_of
 from tests.support.product import intents_read as read
 
 KNOWN = {"atlas", "priya", "tidal prism"}
@@ -31,12 +31,6 @@ def test_every_rule_takes_its_example(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", [r for r in RULES if r.strict], ids=lambda rule: rule.example)
 def test_a_strict_rule_takes_names_only(rule: Rule) -> None:
     assert read(rule.example, nobody).intent == "none"
-
-
-def test_each_intent_has_rules_in_four_languages() -> None:
-    for intent in INTENTS:
-        languages = {rule.language for rule in RULES if rule.intent == intent}
-        assert languages == (set() if intent == "none" else {"en", "de", "fr", "es"})
 
 
 @pytest.mark.parametrize(
@@ -83,21 +77,6 @@ def test_ways_to_write_it(query: str, intent: str, subject: str) -> None:
 def test_ordinary_questions_are_after_nothing(query: str) -> None:
     assert read(query, named).intent == "none"
     assert read(query, named).about == query
-
-
-def test_the_index_is_asked_once_and_only_for_strict_rules() -> None:
-    asked: list[Collection[str]] = []
-
-    def keep(names: Collection[str]) -> Collection[str]:
-        asked.append(names)
-        return ()
-
-    read("What is the status of Atlas?", keep)
-    assert asked == []
-    read("Who is Priya?", keep)
-    assert len(asked) == 1
-    read("Priya likes maps", keep)
-    assert len(asked) == 1
 
 
 def test_an_intent_that_is_named_needs_no_rule() -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from llama_index.core.llms import MockLLM
-from llama_index.core.query_engine import RetrieverQueryEngine
 
-from tests.support.fake_index import AngleEmbedding, FakeIndex, direction, ids
+from tests.support.fake_index import AngleEmbedding, FakeIndex, direction
 from tests.support.product import (
     AliasWidening,
     ConnectedNotesPostprocessor,
@@ -62,12 +58,7 @@ def stack(view, order="context", direction="forward", expansion="off", widen=Fal
         fusion, view, expansion=preset(expansion), with_text=False, clock=lambda: 0.0
     )
     context = ConnectedNotesPostprocessor(
-        view=view,
-        top_k=2,
-        context_chunks=5,
-        max_connected=2,
-        order=order,
-        direction=direction,
+        view=view, top_k=2, context_chunks=5, max_connected=2, order=order, direction=direction
     )
     return graph, context
 
@@ -118,41 +109,3 @@ def _shown(found):
         }
         for *_, metadata in found
     ]
-
-
-def test_components_live_as_long_as_the_reader_and_see_what_is_new(tmp_path):
-    index = vault()
-    with index.on_disk(tmp_path) as reader:
-        graph, context = stack(reader.snapshot)
-        query = TracedQuery("launch", embedding=direction(0))
-        hits = graph.retrieve(query)
-        with index.add("New.md", 0).words("New.md:0", "Launch launch").on_disk(tmp_path):
-            # The query goes on in the generation it began in.
-            assert query.view.generation == 1
-            assert "New.md:0" not in ids(context.postprocess_nodes(hits, query))
-            later = TracedQuery("launch", embedding=direction(0))
-            assert "New.md:0" in ids(context.postprocess_nodes(graph.retrieve(later), later))
-            assert later.view.generation == 2
-
-
-def test_as_parts_of_a_llama_index_query_engine(tmp_path):
-    with vault().on_disk(tmp_path) as reader:
-        view = reader.snapshot
-        model = AngleEmbedding()
-        retriever = WeightedFusionRetriever(
-            {
-                "semantic": SemanticRetriever(view, model),
-                "lexical": LexicalRetriever(view, Tokenizer("en")),
-            }
-        )
-        connected = ConnectedNotesPostprocessor(view=view, embed_model=model, top_k=2)
-        engine = RetrieverQueryEngine.from_args(
-            retriever, node_postprocessors=[connected], llm=MockLLM()
-        )
-        response = engine.query("0")
-        again = asyncio.run(engine.aquery("0"))
-    assert ids(response.source_nodes) == ids(again.source_nodes)
-    roles = [hit.node.metadata["role"] for hit in response.source_nodes]
-    assert roles == sorted(roles, reverse=True)
-    assert roles.count("connected") == 2
-    assert "role: connected\nlabel: C1" in str(response)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 
 from tests.support.fake_index import FakeIndex, ids, light
 from tests.support.product import AT_ONCE, ModelError, RerankPostprocessor, TracedQuery, light_node
@@ -77,19 +77,6 @@ def test_the_best_are_scored_and_the_others_stay_below_as_they_came():
     assert scores[4] < 0.0
 
 
-def test_what_was_before_is_kept_and_shared_nodes_are_not_touched():
-    hits = light("A.md:0", "A.md:1")
-    found = reranked(hits, ByPart())
-    assert found[0].node.metadata["rerank"] == {
-        "score": 1.0,
-        "rank_before": 2,
-        "score_before": 0.5,
-    }
-    assert found[1].node.metadata["rerank"]["rank_before"] == 1
-    assert [hit.node.metadata for hit in hits] == [{}, {}]
-    assert [hit.score for hit in hits] == [1.0, 0.5]
-
-
 @pytest.mark.parametrize(
     ("record", "stays"),
     [
@@ -111,11 +98,6 @@ def test_a_passage_is_scored_under_its_title_and_headings():
     assert scorer.passes == [["A - Part 0\nA part 0", "B - Part 0\nB part 0"]]
 
 
-def test_equal_scores_keep_the_order_they_came_in():
-    found = reranked(light("B.md:0", "A.md:0", "A.md:1"), ByPart())
-    assert ids(found) == ["A.md:1", "B.md:0", "A.md:0"]
-
-
 def test_what_the_query_names_stays_first():
     named = NodeWithScore(
         node=light_node("A.md:0", signals={"title": {"rank": 1, "score": 1.0, "weight": 3.0}}),
@@ -132,13 +114,6 @@ def test_a_deleted_chunk_is_not_scored_and_stands_below():
     found = reranked(light("gone", "A.md:0", "A.md:1"), scorer)
     assert ids(found) == ["A.md:1", "A.md:0", "gone"]
     assert sum(map(len, scorer.passes)) == 2
-
-
-@pytest.mark.parametrize("hits", [[], light("A.md:0")], ids=["none", "one"])
-def test_nothing_to_order_loads_no_model(hits):
-    query = TracedQuery("?")
-    assert reranked(hits, Missing(), query) is hits
-    assert query.trace.warnings == []
 
 
 def test_over_budget_the_fused_order_stands_and_the_reply_says_so():
@@ -163,13 +138,6 @@ def test_the_last_pass_may_end_late_for_all_is_scored_then():
     assert query.trace.warnings == []
 
 
-def test_waiting_for_another_query_counts():
-    hits = light("A.md:0", "A.md:1")
-    query = TracedQuery("?")
-    assert reranked(hits, ByPart(busy=True), query) is hits
-    assert "had scored 0 of 2 passages" in query.trace.warnings[0]
-
-
 def test_a_model_that_is_not_there_is_a_warning_not_an_error():
     hits = light("A.md:0", "A.md:1")
     query = TracedQuery("?")
@@ -178,11 +146,3 @@ def test_a_model_that_is_not_there_is_a_warning_not_an_error():
         "not reranked, the fused order stands: rerank.model: none is not on this machine; "
         "run: notehop models pull it"
     ]
-
-
-def test_as_a_component_it_wants_the_query():
-    stage = RerankPostprocessor(view=vault(), scorer=ByPart())
-    hits = light("A.md:0", "A.md:1")
-    assert ids(stage.postprocess_nodes(hits, QueryBundle("?"))) == ["A.md:1", "A.md:0"]
-    with pytest.raises(ValueError, match="query_bundle"):
-        stage.postprocess_nodes(hits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fake_index import FakeIndex
-from tests.support.product import SHARED, Subject, Tokenizer, proper_names
+from tests.support.product import Subject, Tokenizer, proper_names
 
 
 def vault() -> FakeIndex:
@@ -58,21 +58,6 @@ def test_names_in_the_text(text: str, paths: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        pytest.param("the ecologist search", "Projects/Field Ecologist Search.md", id="a part"),
-        pytest.param("gull hides", "Projects/Gull Hide.md", id="inflected"),
-        pytest.param("hide for every gull", "Projects/Gull Hide.md", id="turned round"),
-    ],
-)
-def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> None:
-    candidates = [f"{one}:0" for one in ("Pell.md", "Projects/Gull Hide.md")]
-    candidates.append("Projects/Field Ecologist Search.md:0")
-    assert found(text, *candidates) == (path,)
-    assert found(text, "Pell.md:0") == ()
-
-
-@pytest.mark.parametrize(
     ("text", "paths"),
     [
         pytest.param(
@@ -92,61 +77,6 @@ def test_proper_names_are_written_as_the_note_writes_them(text: str, paths: list
     assert list(subject.notes(())) == paths
 
 
-def test_what_very_many_notes_are_called_is_no_proper_name() -> None:
-    class Counted(FakeIndex):
-        def notes_at(self, paths):
-            read.extend(paths := list(paths))
-            return super().notes_at(paths)
-
-    read: list[str] = []
-    index = Counted().add("Pell.md", 1)
-    for number in range(SHARED + 1):
-        index.add(f"{number}/README.md", 2)
-    text = "what does the README of Pell say about ports"
-    subject = Subject(index, text, None, proper=proper_names(text, "en"))
-    assert subject.notes(["7/README.md:0"]) == ("Pell.md",)
-    assert read == ["Pell.md"]
-
-
-def test_names_are_looked_up_once() -> None:
-    asked = []
-
-    class Counted(FakeIndex):
-        def named_any(self, names):
-            asked.append(set(names))
-            return super().named_any(names)
-
-    subject = Subject(Counted().add("Pell.md", 1), "what of Pell", None)
-    subject.look_up()
-    assert subject.found == ()
-    assert subject.notes(()) == ("Pell.md",)
-    assert subject.notes(()) == ("Pell.md",)
-    assert len(asked) == 1
-
-
-def test_candidates_are_not_looked_at_where_no_name_stands() -> None:
-    class Untouched(list):
-        def __iter__(self):
-            raise AssertionError("candidates are fused when they are looked at")
-
-    text = "what of eels"
-    assert Subject(vault(), text, None).notes(Untouched()) == ()
-
-
-def test_half_of_a_name_and_something_else_is_no_name() -> None:
-    assert found("ecologist salaries", "Projects/Field Ecologist Search.md:0") == ()
-
-
-def test_at_most_three() -> None:
-    index = FakeIndex()
-    for number in range(5):
-        index.add(f"{number}/Budget.md", number)
-    assert Subject(index, "Budget", str.split).notes(()) == ()
-    fit = [f"{number}/Budget.md:0" for number in (4, 2, 3, 0)]
-    found = Subject(index, "Budget", str.split).notes(fit)
-    assert found == ("4/Budget.md", "2/Budget.md", "3/Budget.md")
-
-
 @pytest.mark.parametrize(
     ("about", "found"),
     [
@@ -158,15 +88,3 @@ def test_at_most_three() -> None:
 def test_a_name_that_covers_too_little_is_no_subject(about: str, found: tuple[str, ...]) -> None:
     index = FakeIndex().add("Boat.md", 0)
     assert Subject(index, about, None, covered=0.5).notes(()) == found
-
-
-def test_what_is_left_out_is_no_subject() -> None:
-    index = FakeIndex().add("Templates/Project.md", 0).add("Project.md", 0)
-    subject = Subject(index, "Project", str.split, left_out=lambda path: path.startswith("Temp"))
-    assert subject.notes(["Templates/Project.md:0"]) == ("Project.md",)
-
-
-def test_a_long_text_without_blanks_is_looked_at_in_part() -> None:
-    index = FakeIndex().add("水温.md", 0)
-    assert Subject(index, "水温" + "字" * 10_000, None).notes(()) == ("水温.md",)
-    assert Subject(index, "字" * 10_000 + "水温", None).notes(()) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.app.web.test_hostile_text import note
-from tests.support.product import MOST, NoteLink, answer_html, note_href, note_html, snippets_html
+from tests.support.product import MOST, NoteLink, answer_html, note_html, snippets_html
 
 
 def links(**named: str | None) -> list[NoteLink]:
@@ -35,81 +35,65 @@ def html(text: str, **named: str | None) -> str:
 REL = 'rel="noopener noreferrer nofollow"'
 
 
-@pytest.mark.parametrize(
-    ("text", "named", "expected"),
-    [
-        pytest.param(
-            "[[Plan]]", {"[[Plan]]": "Work/Plan.md"}, 'href="#/note/Work/Plan.md"', id="wikilink"
-        ),
-        pytest.param(
-            "[[Plan#Next|next]]",
-            {"[[Plan#Next|next]]": "Work/Plan.md"},
-            f'<a class="wikilink" href="#/note/Work/Plan.md?at=Next" {REL}>next</a>',
-            id="section-and-display",
-        ),
-        pytest.param(
-            "[[Plan#^b1]]",
-            {"[[Plan#^b1]]": "A & B/Plän.md"},
-            'href="#/note/A%20%26%20B/Pl%C3%A4n.md?at=%5Eb1"',
-            id="block-and-signs",
-        ),
-        pytest.param("[[#Next]]", {}, 'href="#/note/Folder/Note.md?at=Next"', id="same-note"),
-        pytest.param(
-            "[[Nowhere]]",
-            {"[[Nowhere]]": None},
-            '<span class="wikilink unresolved">Nowhere</span>',
-            id="unresolved",
-        ),
-        pytest.param(
-            "![[Plan]]",
-            {"![[Plan]]": "Plan.md"},
-            '<a class="embed" href="#/note/Plan.md"',
-            id="embed",
-        ),
-        pytest.param(
-            "![[a.png|300]]",
-            {"![[a.png|300]]": "Files/a.png"},
-            '<a class="embed" href="obsidian://open?vault=My%20vault&amp;file=Files%2Fa.png"',
-            id="attachment",
-        ),
-        pytest.param(
-            "[b](Other%20note.md#Next)",
-            {"[b](Other%20note.md#Next)": "Folder/Other note.md"},
-            'href="#/note/Folder/Other%20note.md?at=Next"',
-            id="markdown-link",
-        ),
-        pytest.param(
-            "[b][r] [[Plan]]\n\n[r]: ../Work/Plan.md",
-            {"[[Plan]]": "Work/Plan.md"},
-            f'<a class="wikilink" href="#/note/Work/Plan.md" {REL}>b</a>',
-            id="reference",
-        ),
-        pytest.param(
-            "[w](https://e.org/a?b=1&c)",
-            {},
-            f'<a class="external" href="https://e.org/a?b=1&amp;c" target="_blank" {REL}>w</a>',
-            id="other-host",
-        ),
-        pytest.param("#a/b-c", {}, 'href="#/search?q=tag%3Aa%2Fb-c"', id="tag"),
-        pytest.param("a#b #1", {}, ">a#b #1</p>", id="no-tag"),
-        pytest.param("==so *so*==", {}, '<mark class="hl">so <em>so</em></mark>', id="highlight"),
-        pytest.param("a %%not%% b", {}, ">a  b</p>", id="comment"),
-        pytest.param("a\n\n%%\nnot\n\nthis\n%%\n\nb", {}, ">a</p>\n<p", id="comment-block"),
-        pytest.param(
-            "---\nx: 1\n---\nText", {}, '<p data-line="4" data-end="4">Text</p>', id="front"
-        ),
-        pytest.param("Text ^b-1", {}, '<p id="b-b-1" data-line="1" data-end="1">Text</p>', id="id"),
-        pytest.param("- a\n- b ^x", {}, '<li id="b-x" data-line="2"', id="id-of-item"),
-        pytest.param("> q\n\n^x\n\nz", {}, '<blockquote id="b-x"', id="id-below"),
-        pytest.param("# A\n### B", {}, ">A</h3>\n<h5", id="headings"),
-        pytest.param("## A", {}, '<h3 data-line="1"', id="first-heading"),
-        pytest.param("![x](https://e.org/p.png)", {}, '<span class="image">x</span>', id="image"),
-        pytest.param("a\nb", {}, "a<br>\nb", id="line-breaks-stay"),
-        pytest.param("|a|\n|-:|\n|1|", {}, '<td class="right">1</td>', id="table"),
-        pytest.param("$a<b$", {}, '<span class="math">a&lt;b</span>', id="math"),
-        pytest.param("5 $ and 6 $", {}, ">5 $ and 6 $</p>", id="money"),
-    ],
-)
+NOTES = {
+    "wikilink": ("[[Plan]]", {"[[Plan]]": "Work/Plan.md"}, 'href="#/note/Work/Plan.md"'),
+    "section-and-display": (
+        "[[Plan#Next|next]]",
+        {"[[Plan#Next|next]]": "Work/Plan.md"},
+        f'<a class="wikilink" href="#/note/Work/Plan.md?at=Next" {REL}>next</a>',
+    ),
+    "block-and-signs": (
+        "[[Plan#^b1]]",
+        {"[[Plan#^b1]]": "A & B/Plän.md"},
+        'href="#/note/A%20%26%20B/Pl%C3%A4n.md?at=%5Eb1"',
+    ),
+    "same-note": ("[[#Next]]", {}, 'href="#/note/Folder/Note.md?at=Next"'),
+    "unresolved": (
+        "[[Nowhere]]",
+        {"[[Nowhere]]": None},
+        '<span class="wikilink unresolved">Nowhere</span>',
+    ),
+    "embed": ("![[Plan]]", {"![[Plan]]": "Plan.md"}, '<a class="embed" href="#/note/Plan.md"'),
+    "attachment": (
+        "![[a.png|300]]",
+        {"![[a.png|300]]": "Files/a.png"},
+        '<a class="embed" href="obsidian://open?vault=My%20vault&amp;file=Files%2Fa.png"',
+    ),
+    "markdown-link": (
+        "[b](Other%20note.md#Next)",
+        {"[b](Other%20note.md#Next)": "Folder/Other note.md"},
+        'href="#/note/Folder/Other%20note.md?at=Next"',
+    ),
+    "reference": (
+        "[b][r] [[Plan]]\n\n[r]: ../Work/Plan.md",
+        {"[[Plan]]": "Work/Plan.md"},
+        f'<a class="wikilink" href="#/note/Work/Plan.md" {REL}>b</a>',
+    ),
+    "other-host": (
+        "[w](https://e.org/a?b=1&c)",
+        {},
+        f'<a class="external" href="https://e.org/a?b=1&amp;c" target="_blank" {REL}>w</a>',
+    ),
+    "tag": ("#a/b-c", {}, 'href="#/search?q=tag%3Aa%2Fb-c"'),
+    "no-tag": ("a#b #1", {}, ">a#b #1</p>"),
+    "highlight": ("==so *so*==", {}, '<mark class="hl">so <em>so</em></mark>'),
+    "comment": ("a %%not%% b", {}, ">a  b</p>"),
+    "comment-block": ("a\n\n%%\nnot\n\nthis\n%%\n\nb", {}, ">a</p>\n<p"),
+    "front": ("---\nx: 1\n---\nText", {}, '<p data-line="4" data-end="4">Text</p>'),
+    "id": ("Text ^b-1", {}, '<p id="b-b-1" data-line="1" data-end="1">Text</p>'),
+    "id-of-item": ("- a\n- b ^x", {}, '<li id="b-x" data-line="2"'),
+    "id-below": ("> q\n\n^x\n\nz", {}, '<blockquote id="b-x"'),
+    "headings": ("# A\n### B", {}, ">A</h3>\n<h5"),
+    "first-heading": ("## A", {}, '<h3 data-line="1"'),
+    "image": ("![x](https://e.org/p.png)", {}, '<span class="image">x</span>'),
+    "line-breaks-stay": ("a\nb", {}, "a<br>\nb"),
+    "table": ("|a|\n|-:|\n|1|", {}, '<td class="right">1</td>'),
+    "math": ("$a<b$", {}, '<span class="math">a&lt;b</span>'),
+    "money": ("5 $ and 6 $", {}, ">5 $ and 6 $</p>"),
+}
+
+
+@pytest.mark.parametrize(("text", "named", "expected"), NOTES.values(), ids=NOTES)
 def test_a_note(text: str, named: dict[str, str | None], expected: str) -> None:
     assert expected in html(text, **named)
 
@@ -133,57 +117,45 @@ def test_a_callout() -> None:
     assert ">Tip</p>" in html("> [!tip]\n> x")
 
 
-def test_lines_are_those_of_the_file() -> None:
-    view = note("## Part\n\nText\n").model_copy(update={"lines": (40, 42)})
-    found, _ = note_html(view, "V")
-    assert '<h3 data-line="40" data-end="40">' in found
-    assert '<p data-line="42" data-end="42">' in found
-
-
 def test_a_note_that_is_too_long_is_cut() -> None:
     found, cut = note_html(note("a " * MOST), "V")
     assert cut
     assert len(found) < 2 * MOST
 
 
-@pytest.mark.parametrize(
-    ("query", "text", "expected"),
-    [
-        pytest.param(
-            "launching maps",
-            "We launched the map of maps.",
-            "We <mark>launched</mark> the <mark>map</mark> of <mark>maps</mark>.",
-            id="forms",
-        ),
-        pytest.param(
-            "café",
-            "The cafe and the Café.",
-            "The <mark>cafe</mark> and the <mark>Café</mark>.",
-            id="accents",
-        ),
-        pytest.param(
-            "what is the gate",
-            "It is what the gate is.",
-            "It is what the <mark>gate</mark> is.",
-            id="function-words",
-        ),
-        pytest.param(
-            'tag:gate "tide pool" -path:x',
-            "A gate, a tide pool.",
-            "A gate, a <mark>tide pool</mark>.",
-            id="filters",
-        ),
-        pytest.param("amp lt", "A & B < amp", "A &amp; B &lt; <mark>amp</mark>", id="entities"),
-        pytest.param("潮汐", "关于潮汐门", "关于<mark>潮汐</mark>门", id="unspaced"),
-        pytest.param(
-            "span class mark",
-            "`span` and **class**",
-            "<code><mark>span</mark></code> and <strong><mark>class</mark></strong>",
-            id="no-tags",
-        ),
-        pytest.param("", "Nothing asked.", "<p>Nothing asked.</p>", id="no-query"),
-    ],
-)
+MARKED = {
+    "forms": (
+        "launching maps",
+        "We launched the map of maps.",
+        "We <mark>launched</mark> the <mark>map</mark> of <mark>maps</mark>.",
+    ),
+    "accents": (
+        "café",
+        "The cafe and the Café.",
+        "The <mark>cafe</mark> and the <mark>Café</mark>.",
+    ),
+    "function-words": (
+        "what is the gate",
+        "It is what the gate is.",
+        "It is what the <mark>gate</mark> is.",
+    ),
+    "filters": (
+        'tag:gate "tide pool" -path:x',
+        "A gate, a tide pool.",
+        "A gate, a <mark>tide pool</mark>.",
+    ),
+    "entities": ("amp lt", "A & B < amp", "A &amp; B &lt; <mark>amp</mark>"),
+    "unspaced": ("潮汐", "关于潮汐门", "关于<mark>潮汐</mark>门"),
+    "no-tags": (
+        "span class mark",
+        "`span` and **class**",
+        "<code><mark>span</mark></code> and <strong><mark>class</mark></strong>",
+    ),
+    "no-query": ("", "Nothing asked.", "<p>Nothing asked.</p>"),
+}
+
+
+@pytest.mark.parametrize(("query", "text", "expected"), MARKED.values(), ids=MARKED)
 def test_words_that_were_asked_for_are_marked(query: str, text: str, expected: str) -> None:
     assert expected in snippets_html([text], query)[0]
 
@@ -200,7 +172,3 @@ def test_the_markers_of_an_answer_are_links() -> None:
     assert f'<a class="cite" href="#cite-C2" {REL}>C2</a>' in found
     assert found.count("<a ") == 2
     assert "<br>\n— Note &gt; Part" in found
-
-
-def test_the_address_of_a_note() -> None:
-    assert note_href("A/B c?#.md", "x y") == "#/note/A/B%20c%3F%23.md?at=x%20y"

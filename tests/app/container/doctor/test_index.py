@@ -96,30 +96,6 @@ def test_what_the_store_lacks_beside_that_is_harm(place: Place) -> None:
     assert told(check(place)) == []
 
 
-def test_looking_leaves_no_doubts(place: Place) -> None:
-    check_index(place)
-    assert doubts(place.layout, read_seal(place.layout)) == {}
-
-
-def test_no_index(tmp_path: Path) -> None:
-    place = place_of(tmp_path, NOTES)
-    assert check(place) == IndexCheck(exists=False)
-    assert not place.layout.root.exists()
-
-
-def test_changes_since_are_counted_and_nothing_wrong(place: Place) -> None:
-    (place.vault / "New.md").write_text("More.\n")
-    found = check(place)
-    assert (told(found), found.pending) == ([], 1)
-
-
-def test_changes_that_the_lexical_file_does_not_hold_yet(place: Place) -> None:
-    (place.vault / "Plan.md").write_text("The beta starts in June.\n")
-    (place.vault / "Tiles.md").unlink()
-    index(place)
-    assert told(check(place)) == []
-
-
 def sql(statement: str) -> Callable[[Place], None]:
     def change(place: Place) -> None:
         with sqlite3.connect(place.layout.catalog) as connection:
@@ -196,138 +172,87 @@ def begin_rebuild(place: Place) -> None:
     place.layout.next.create(place.vault)
 
 
+HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
+    "store gone": (remove("chroma"), "chroma", "it lacks every vector", INDEX, True),
+    "store lacks some": (lose_vectors, "chroma/chunks", "it lacks vectors", INDEX, True),
+    "store holds too many": (
+        add_vectors,
+        "chroma/links",
+        "vectors that nothing refers to",
+        INDEX,
+        False,
+    ),
+    "no tables": (remove("vectors"), "vectors/chunks", "it lacks every vector", INDEX, True),
+    "no part": (remove("vectors/chunks-*.npy"), "vectors/chunks", "damaged", INDEX, True),
+    "part cut short": (cut("vectors/links-*.npy"), "vectors/links", "damaged", INDEX, True),
+    "ids rotten": (rot("vectors/chunks-*.ids"), "vectors/chunks", "damaged", INDEX, True),
+    "numbers rotten": (rot("vectors/chunks-*.npy"), "vectors/chunks", "damaged", INDEX, True),
+    "manifest cut": (cut("vectors/chunks.json"), "vectors/chunks", "damaged", INDEX, True),
+    "stamp": (misprint_manifest, "vectors/chunks", "it is of another index", INDEX, True),
+    "table lacks some": (drop_parts, "vectors/chunks", "it lacks vectors", REBUILD, True),
+    "no lexical index": (remove("lexical"), "lexical", "cannot be read", INDEX, True),
+    "lexical rot": (rot("lexical/postings.bin"), "lexical", "cannot be read", INDEX, True),
+    "no query door": (remove("model"), "model", "the model for queries", INDEX, True),
+    "door rotten": (rot("model/door.json"), "model", "the model for queries", INDEX, True),
+    "mark of a run": (touch("writing"), "chroma", "a run was cut off", INDEX, False),
+    "half a rebuild": (begin_rebuild, "next", "a rebuild was cut off", INDEX, False),
+    "half a run": (
+        sql("UPDATE meta SET value='true' WHERE key='under_way'"),
+        "catalog",
+        "the last run was cut off",
+        INDEX,
+        True,
+    ),
+    "chunks gone": (
+        sql("DELETE FROM chunks WHERE path='Plan.md'"),
+        "catalog",
+        "indexed notes without a chunk",
+        REBUILD,
+        True,
+    ),
+    "note gone": (
+        sql("DELETE FROM notes WHERE path='Plan.md'"),
+        "catalog",
+        "chunks of notes that are not indexed",
+        REBUILD,
+        True,
+    ),
+    "names gone": (
+        sql("DELETE FROM names WHERE path='Plan.md'"),
+        "catalog",
+        "indexed notes that no name finds",
+        REBUILD,
+        True,
+    ),
+    "text changed": (
+        sql("UPDATE chunks SET text='Something else'"),
+        "catalog",
+        "damaged",
+        REBUILD,
+        True,
+    ),
+    "table gone": (sql("DROP TABLE links"), "catalog", "no table links", REBUILD, True),
+    "older catalog": (
+        sql("UPDATE meta SET value='0' WHERE key='generation'"),
+        "catalog",
+        "generations 1 to 1 are lost",
+        REBUILD,
+        True,
+    ),
+    "another format": (
+        sql("UPDATE meta SET value='99' WHERE key='schema'"),
+        "catalog",
+        "format 99",
+        REBUILD,
+        True,
+    ),
+    "no catalog": (remove("catalog.sqlite*"), "catalog", "no index yet", INDEX, True),
+}
+"""Harm: what is broken, what is said of it, the command that repairs it, whether answers suffer."""
+
+
 @pytest.mark.parametrize(
-    ("harm", "part", "problem", "command", "broken"),
-    [
-        pytest.param(
-            remove("chroma"), "chroma", "it lacks every vector", INDEX, True, id="store gone"
-        ),
-        pytest.param(
-            lose_vectors, "chroma/chunks", "it lacks vectors", INDEX, True, id="store lacks some"
-        ),
-        pytest.param(
-            add_vectors,
-            "chroma/links",
-            "vectors that nothing refers to",
-            INDEX,
-            False,
-            id="store holds too many",
-        ),
-        pytest.param(
-            remove("vectors"),
-            "vectors/chunks",
-            "it lacks every vector",
-            INDEX,
-            True,
-            id="no tables",
-        ),
-        pytest.param(
-            remove("vectors/chunks-*.npy"), "vectors/chunks", "damaged", INDEX, True, id="no part"
-        ),
-        pytest.param(
-            cut("vectors/links-*.npy"), "vectors/links", "damaged", INDEX, True, id="part cut short"
-        ),
-        pytest.param(
-            rot("vectors/chunks-*.ids"), "vectors/chunks", "damaged", INDEX, True, id="ids rotten"
-        ),
-        pytest.param(
-            rot("vectors/chunks-*.npy"),
-            "vectors/chunks",
-            "damaged",
-            INDEX,
-            True,
-            id="numbers rotten",
-        ),
-        pytest.param(
-            cut("vectors/chunks.json"), "vectors/chunks", "damaged", INDEX, True, id="manifest cut"
-        ),
-        pytest.param(
-            misprint_manifest, "vectors/chunks", "it is of another index", INDEX, True, id="stamp"
-        ),
-        pytest.param(
-            drop_parts, "vectors/chunks", "it lacks vectors", REBUILD, True, id="table lacks some"
-        ),
-        pytest.param(
-            remove("lexical"), "lexical", "cannot be read", INDEX, True, id="no lexical index"
-        ),
-        pytest.param(
-            rot("lexical/postings.bin"), "lexical", "cannot be read", INDEX, True, id="lexical rot"
-        ),
-        pytest.param(
-            remove("model"), "model", "the model for queries", INDEX, True, id="no query door"
-        ),
-        pytest.param(
-            rot("model/door.json"), "model", "the model for queries", INDEX, True, id="door rotten"
-        ),
-        pytest.param(
-            touch("writing"), "chroma", "a run was cut off", INDEX, False, id="mark of a run"
-        ),
-        pytest.param(
-            begin_rebuild, "next", "a rebuild was cut off", INDEX, False, id="half a rebuild"
-        ),
-        pytest.param(
-            sql("UPDATE meta SET value='true' WHERE key='under_way'"),
-            "catalog",
-            "the last run was cut off",
-            INDEX,
-            True,
-            id="half a run",
-        ),
-        pytest.param(
-            sql("DELETE FROM chunks WHERE path='Plan.md'"),
-            "catalog",
-            "indexed notes without a chunk",
-            REBUILD,
-            True,
-            id="chunks gone",
-        ),
-        pytest.param(
-            sql("DELETE FROM notes WHERE path='Plan.md'"),
-            "catalog",
-            "chunks of notes that are not indexed",
-            REBUILD,
-            True,
-            id="note gone",
-        ),
-        pytest.param(
-            sql("DELETE FROM names WHERE path='Plan.md'"),
-            "catalog",
-            "indexed notes that no name finds",
-            REBUILD,
-            True,
-            id="names gone",
-        ),
-        pytest.param(
-            sql("UPDATE chunks SET text='Something else'"),
-            "catalog",
-            "damaged",
-            REBUILD,
-            True,
-            id="text changed",
-        ),
-        pytest.param(
-            sql("DROP TABLE links"), "catalog", "no table links", REBUILD, True, id="table gone"
-        ),
-        pytest.param(
-            sql("UPDATE meta SET value='0' WHERE key='generation'"),
-            "catalog",
-            "generations 1 to 1 are lost",
-            REBUILD,
-            True,
-            id="older catalog",
-        ),
-        pytest.param(
-            sql("UPDATE meta SET value='99' WHERE key='schema'"),
-            "catalog",
-            "format 99",
-            REBUILD,
-            True,
-            id="another format",
-        ),
-        pytest.param(
-            remove("catalog.sqlite*"), "catalog", "no index yet", INDEX, True, id="no catalog"
-        ),
-    ],
+    ("harm", "part", "problem", "command", "broken"), HARMS.values(), ids=HARMS
 )
 def test_every_harm_is_found_and_repaired_by_the_command_that_is_named(
     harm: Callable[[Place], None],
@@ -357,32 +282,6 @@ def test_a_store_that_ends_its_process_is_found(place: Place) -> None:
     found = check_index(place, probe_apart)
     assert [(one.part, one.command) for one in found.findings] == [("chroma", INDEX)]
     assert "it is damaged: " in found.findings[0].problem
-
-
-def test_findings_name_notes(place: Place) -> None:
-    lose_vectors(place)
-    [found] = check(place).findings
-    assert found.count == 2
-    assert set(found.examples) < set(NOTES)
-    assert len(found.examples) == 2
-
-
-def test_settings_that_do_not_fit(place: Place) -> None:
-    other = locate(place.vault, index_dir=place.layout.root, overrides={"chunking.max_tokens": 64})
-    [(part, problem, command)] = told(check(other))
-    assert (part, command) == ("catalog", REBUILD)
-    assert "settings name max_tokens 64" in problem
-
-
-def test_while_another_process_writes(place: Place) -> None:
-    lose_vectors(place)
-    (place.layout.root / "writing").touch()
-    with WriterLock(place.layout, "notehop index"):
-        found = check(place)
-    assert found.findings == []
-    [said] = found.not_done
-    assert said.startswith("chroma: ")
-    assert f"notehop index (process {os.getpid()}" in said
 
 
 def test_what_differs_while_another_process_writes_means_nothing(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.notes import place_of
-from tests.support.product import DoctorReport, Kind, examine
+from tests.support.product import DoctorReport, Kind, conflict_copies, examine
 
 
 def report(folder: Path, notes: dict[str, str], **overrides: object) -> DoctorReport:
@@ -46,14 +46,6 @@ def test_names_that_lead_nowhere_with_what_they_may_mean(tmp_path: Path) -> None
     assert told.near_misses_for == 7
 
 
-def test_a_private_note_is_no_near_miss(tmp_path: Path) -> None:
-    told = report(
-        tmp_path, {"A.md": "[[Secert]]\n", "Secret.md": "---\nprivate: true\n---\n[[Gone]]\n"}
-    )
-    assert told.unresolved is not None
-    assert [(one.target, one.near) for one in told.unresolved] == [("Secert", [])]
-
-
 def test_headings_and_blocks_that_are_not_there(tmp_path: Path) -> None:
     told = report(
         tmp_path,
@@ -74,15 +66,6 @@ def test_headings_and_blocks_that_are_not_there(tmp_path: Path) -> None:
     ]
 
 
-def test_names_that_several_files_have(tmp_path: Path) -> None:
-    told = report(
-        tmp_path, {"A.md": "[[Plan]]\n", "x/Plan.md": "x\n", "y/Plan.md": "y\n", "z/B.md": "z\n"}
-    )
-    assert told.ambiguous is not None
-    [found] = told.ambiguous
-    assert (found.target, found.count, found.candidates) == ("Plan", 1, ["x/Plan.md", "y/Plan.md"])
-
-
 def test_orphans(tmp_path: Path) -> None:
     told = report(
         tmp_path,
@@ -98,13 +81,7 @@ def test_orphans(tmp_path: Path) -> None:
             "map.png": "",
         },
     )
-    assert told.orphans == [
-        "Alone.md",
-        "Dreams.md",
-        "Picture.md",
-        "Self.md",
-        "Talks to private.md",
-    ]
+    assert told.orphans == ["Alone.md", "Dreams.md", "Picture.md", "Self.md", "Talks to private.md"]
 
 
 def test_duplicates(tmp_path: Path) -> None:
@@ -148,22 +125,6 @@ def test_numbered_copies(tmp_path: Path, texts: tuple[str, str], copies: list[st
     assert [one.path for one in told.conflicts] == copies
 
 
-def test_conflict_copies_of_any_file(tmp_path: Path) -> None:
-    told = report(
-        tmp_path,
-        {
-            "A.md": "x",
-            "A.sync-conflict-20260501-101500-ABCDEF7.md": "y",
-            "map.sync-conflict-20260501-101500-ABCDEF7.png": "z",
-        },
-    )
-    assert told.conflicts is not None
-    assert [(one.path.partition(".")[0], one.of) for one in told.conflicts] == [
-        ("A", "A.md"),
-        ("map", None),
-    ]
-
-
 def test_notes_that_are_not_as_meant_and_notes_that_are_left_out(tmp_path: Path) -> None:
     place = place_of(
         tmp_path,
@@ -195,19 +156,57 @@ def test_notes_that_are_not_as_meant_and_notes_that_are_left_out(tmp_path: Path)
     assert told.notes == 1
 
 
-def test_a_vault_with_nothing_to_mend(tmp_path: Path) -> None:
-    told = report(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
-    lists = told.model_dump(exclude={"index", "near_misses_for"})
-    assert [name for name, value in lists.items() if isinstance(value, list) and value] == []
-    assert not told.broken
+@pytest.mark.parametrize(
+    ("copy", "of", "tool"),
+    [
+        ("a/Plan.sync-conflict-20260501-101500-ABCDEF7.md", "a/Plan.md", "Syncthing"),
+        ("Plan.sync-conflict-20260501-101500.md", "Plan.md", "Syncthing"),
+        ("Plan (Ida's conflicted copy 2026-05-01).md", "Plan.md", "a sync tool"),
+        ("Plan (conflicted copy 2026-05-01 101500).md", "Plan.md", "a sync tool"),
+        ("Plan (Conflicted copy phone 202605011015).md", "Plan.md", "a sync tool"),
+        ("Plan (In Konflikt stehende Kopie von Ida 2026-05-01).md", "Plan.md", "a sync tool"),
+        ("Plan (Copie en conflit de Ida 2026-05-01).md", "Plan.md", "a sync tool"),
+        ("Plan (Case Conflict 1).md", "Plan.md", "Dropbox"),
+        ("Plan (SFConflict ida@example.org 2026-05-01-10-15-00).md", "Plan.md", "Seafile"),
+        ("Plan-DESKTOP-1A2B3C4.md", "Plan.md", "OneDrive"),
+        ("map.sync-conflict-20260501-101500-ABCDEF7.png", "map.png", "Syncthing"),
+    ],
+)
+def test_names_that_tools_give(copy: str, of: str, tool: str) -> None:
+    [found] = conflict_copies([of, copy], lambda *_: False)
+    assert (found.path, found.of, found.tool) == (copy, of, tool)
 
 
-def test_near_misses_are_looked_for_of_the_most_linked(tmp_path: Path) -> None:
-    notes = {"A.md": "[[Tide gaet]]\n", "B.md": "[[Nowhere]] [[Nowhere]]\n", "Tide gate.md": ""}
-    told = examine(place_of(tmp_path, notes), set(Kind) - {Kind.INDEX}, near_for=1)
-    assert told.near_misses_for == 1
-    assert told.unresolved is not None
-    assert [(one.target, len(one.near)) for one in told.unresolved] == [
-        ("Nowhere", 0),
-        ("Tide gaet", 0),
-    ]
+@pytest.mark.parametrize(
+    "path",
+    [
+        "Gulf War (conflict 1991).md",
+        "Resolving a conflict.md",
+        "Copies (and conflicts).md",
+        "Sync-conflict.md",
+        "Laptop-DESKTOP.md",
+    ],
+)
+def test_names_that_people_give(path: str) -> None:
+    assert conflict_copies([path, "Plan.md"], lambda *_: True) == []
+
+
+def test_a_copy_whose_note_is_gone() -> None:
+    copy = "Plan.sync-conflict-20260501-101500-ABCDEF7.md"
+    [found] = conflict_copies([copy], lambda *_: False)
+    assert found.of is None
+
+
+def test_a_computer_name_counts_only_beside_its_note() -> None:
+    assert conflict_copies(["Setup-DESKTOP-1A2B3C4.md"], lambda *_: True) == []
+
+
+@pytest.mark.parametrize("name", ["Plan 2.md", "Plan (1).md"])
+def test_a_number_counts_only_beside_a_note_that_says_the_same(name: str) -> None:
+    assert [one.of for one in conflict_copies([name, "Plan.md"], lambda *_: True)] == ["Plan.md"]
+    assert conflict_copies([name, "Plan.md"], lambda *_: False) == []
+    assert conflict_copies([name, "other/Plan.md"], lambda *_: True) == []
+
+
+def test_pictures_with_numbers_are_no_copies() -> None:
+    assert conflict_copies(["map 2.png", "map.png"], lambda *_: True) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from tests.support.product import (
     chunks_left,
     field_tokens,
     notes_left,
-    of_fields,
     plan,
     property_label,
     remarks,
@@ -174,36 +172,3 @@ NOTHING = {
 @pytest.mark.parametrize(("query", "says"), NOTHING.items(), ids=NOTHING)
 def test_what_is_said_of_nothing(view: Snapshot, query: str, says: str) -> None:
     assert told(view, query) == [says]
-
-
-def test_a_property_that_no_note_has_is_named_with_those_there_are(view: Snapshot) -> None:
-    conditions = tuple(of_fields(Filters.model_validate({"properties": {"stat": "open"}})))
-    assert remarks.of_conditions(conditions, view.labels, TODAY) == [
-        "stat:open: no note has this property; there are: lead, status"
-    ]
-
-
-def test_a_negated_filter_that_names_nothing_is_said_too(view: Snapshot) -> None:
-    conditions = conditions_of(view, "-tag:fsh eels")
-    assert remarks.of_conditions(conditions, view.labels, TODAY) == [
-        "-tag:fsh: no note has this tag; the nearest are: fish"
-    ]
-
-
-def test_what_was_taken_for_text_is_said(view: Snapshot) -> None:
-    found = plan("foo:bar tag: eels", Filters(), lambda _: False, TODAY)
-    assert remarks.of_plan(found, view.labels) == [
-        "foo:bar was searched for as text: no note has the property foo (there are: lead, status)",
-        "tag: was searched for as text: write the value right after the colon, without a blank",
-    ]
-
-
-def test_an_index_without_properties(tmp_path: Path) -> None:
-    index = SampleIndex(tmp_path / "index")
-    index.write(record("A.md", "one"))
-    with Reader.open(index.layout) as reader, reader.snapshot() as view:
-        found = plan("foo:bar", Filters(), lambda _: False, TODAY)
-        [said] = remarks.of_plan(found, view.labels)
-        assert said.endswith("no note has the property foo (no note has any)")
-        assert told(view, "tag:x") == ["tag:x: no note has this tag; no note has any"]
-        assert told(view, "type:x") == ["type:x: no note is of this type; no note has one"]
