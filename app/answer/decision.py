@@ -25,8 +25,12 @@ def features(
 
     :param ranked: best first.
     """
-    if not ranked or asked.total <= 0 or all(term.missing for term in asked.terms):
-        # What has no word in common with any note is near some by chance alone.
+    own = [one.source for one in sources if not one.linked]
+    weak = bool(own) and all(source.weak for source in own)
+    absent = all(term.missing or (term.absent and weak) for term in asked.terms)
+    if not ranked or asked.total <= 0 or absent:
+        # What has no word in common with any note is near some by chance alone. Only a question in
+        # another language may be answered by meaning, unless nothing is near it.
         return {"nothing": 1.0}
     best = ranked[:LOOKED_AT]
     background = asked.reading.background
@@ -97,6 +101,23 @@ def likelihood(found: Mapping[str, float], weights: Mapping[str, float]) -> floa
         return 0.0
     total = sum(weights.get(name, 0.0) * value for name, value in found.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
+    """The sides of a comparison of which no source has a word of its own, as they are written."""
+    words, sides = asked.reading.words, asked.question.sides
+    texts = (
+        " ".join((one.source.title, one.source.heading, one.source.text, *one.names))
+        for one in sources
+    )
+    held = frozenset().union(*(frozenset(words(text)) for text in texts))
+    found = []
+    for side in sides:
+        others = frozenset(words(" ".join(one for one in sides if one != side)))
+        own = frozenset(words(side)) - others - asked.reading.small
+        if own and not own & held:
+            found.append(side)
+    return found
 
 
 def _apart(asked: Asked, best: Sequence[Candidate], sources: Sequence[Named]) -> list[float]:

@@ -96,10 +96,12 @@ def grammar_of(material: Material) -> Grammar:
     return grammar_for([*shown, *(note.text for note in material.connected)])
 
 
-def quoted(quotes: Sequence[Quote]) -> Draft:
+def quoted(quotes: Sequence[Quote], unmentioned: Sequence[str] = ()) -> Draft:
     """The draft of an extractive answer: each quote with its marker, then note and heading.
 
     A quote of several lines is a quote block, so that its lists and tables stay what they are.
+
+    :param unmentioned: what was asked about, too, and the sources say nothing of.
     """
     text = QUOTED
     said: list[Said] = []
@@ -116,20 +118,26 @@ def quoted(quotes: Sequence[Quote]) -> Draft:
         start = len(text) + 2
         said.append(Said(start, start + len(piece), marker, tuple(quote.ranges)))
         text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.heading)}"
+    if unmentioned:
+        text += f"\n\n{_nothing_about(unmentioned)}"
     cited = tuple(quote.source.marker for quote in quotes)
     return Draft(text, "extractive", cited, said=tuple(said))
 
 
-def silent(material: Material, missing: Sequence[str] = ()) -> Draft:
+def silent(
+    material: Material, missing: Sequence[str] = (), unmentioned: Sequence[str] = ()
+) -> Draft:
     """The honest answer when nothing in the sources answers; it names the nearest notes.
 
     :param missing: words of the question that stand in no note.
+    :param unmentioned: as of :func:`quoted`.
     """
     text = SILENT
-    if missing:
-        words = [f"“{body(on_one_line(word))}”" for word in missing[:MISSING]]
-        listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-        text += f" No note has the {'word' if len(words) == 1 else 'words'} {listed}."
+    if unmentioned:
+        text += f" {_nothing_about(unmentioned)}"
+    elif missing:
+        noun = "word" if len(missing) == 1 else "words"
+        text += f" No note has the {noun} {_either(missing)}."
     nearest = list(dict.fromkeys(place_of(source) for source in material.sources))[:NEAREST]
     if nearest:
         text += f" Nearest: {'; '.join(nearest)}."
@@ -150,6 +158,15 @@ def place_of(source: Source, within: str = "") -> str:
     """
     parts = (source.title, source.heading, within)
     return on_one_line(" > ".join(part for part in parts if part))
+
+
+def _nothing_about(what: Sequence[str]) -> str:
+    return f"I found nothing about {_either(what)}."
+
+
+def _either(words: Sequence[str]) -> str:
+    shown = [f"“{body(on_one_line(word))}”" for word in words[:MISSING]]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
 
 
 def _were(count: int) -> str:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from llama_index.core.llms import MockLLM
 
 from notehop.app.answer.checking import Checker
-from notehop.app.answer.decision import features, likelihood
+from notehop.app.answer.decision import features, likelihood, unmentioned
 from notehop.app.answer.draft import Draft, quoted, silent
 from notehop.app.answer.layout import Quote
 from notehop.app.answer.material import Material, promoted
@@ -44,12 +44,14 @@ def weights() -> Mapping[str, Mapping[str, float]]:
 class Looked:
     """What was found for a question: the quotes, and the likelihood that they answer it.
 
-    ``missing`` are words of the question, as they are written there, that no note has.
+    ``missing`` are words of the question, as they are written there, that no note has, and
+    ``unmentioned`` the sides of a comparison that no source speaks of.
     """
 
     quotes: Sequence[Quote] = ()
     likelihood: float = 0.0
     missing: Sequence[str] = ()
+    unmentioned: Sequence[str] = ()
 
     @property
     def answers(self) -> bool:
@@ -72,6 +74,7 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
             weights()["decision" if reading.vectors is not None else "decision_by_words"],
         ),
         [term.written or term.word for term in asked.terms if term.missing],
+        unmentioned(asked, sources),
     )
 
 
@@ -98,12 +101,15 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         """Quote what answers, or say that nothing does."""
         found = self._look(query, material)
         if not found.answers:
-            return silent(material, found.missing)
+            return silent(material, found.missing, found.unmentioned)
         used = [quote.source.marker for quote in found.quotes]
         shown = promoted(material, used)
         by_place = {(one.path, one.lines, one.text): one for one in shown.sources}
         return replace(
-            quoted([replace(one, source=by_place[_place(one.source)]) for one in found.quotes]),
+            quoted(
+                [replace(one, source=by_place[_place(one.source)]) for one in found.quotes],
+                found.unmentioned,
+            ),
             material=shown,
         )
 

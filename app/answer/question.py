@@ -176,6 +176,13 @@ _SIDES = (
                r"(?P<b>[^,?]{2,60})", re.IGNORECASE),
 )  # fmt: skip
 
+_BARE_SIDE = re.compile(
+    r"^\s*(?:an?|the|my|our|der|die|das|eine?|les?|la|une?|el|los|las|het|een)\s+"
+    r"|\s+(?:for|in|on|at|when|as|with|if|für|im|bei|pour|dans|para|en|voor)\s.*$",
+    re.IGNORECASE,
+)
+"""What a side of a comparison is without: its article, and what they are compared for."""
+
 
 def read(text: str) -> Question:
     """Tell what a question asks for."""
@@ -221,5 +228,5 @@ def _sides(text: str) -> tuple[str, ...]:
     for pattern in _SIDES:
         found = pattern.search(text)
         if found is not None:
-            return found["a"].strip(), found["b"].strip(" ?.!")
+            return tuple(_BARE_SIDE.sub("", found[name]).strip(" ?.!") for name in ("a", "b"))
     return ()

@@ -40,14 +40,15 @@ Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
 class Term:
     """A word of a query, folded and stemmed.
 
-    ``weight`` is its rarity in the vault, above 0. ``missing``: no note holds it, although it is in
-    the language of the notes. ``written`` is how the query has it.
+    ``weight`` is its rarity in the vault, above 0. ``absent``: no note holds it; ``missing``: although
+    the query is in the language of the notes. ``written`` is how the query has it.
     """
 
     word: str
     weight: float
     missing: bool = False
     written: str = ""
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

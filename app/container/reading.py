@@ -61,7 +61,8 @@ def reading_of(
             for token in own or word.tokens[:1]:
                 weight = idf(index.frequency(token), len(index))
                 missing = word.missing and not foreign
-                found.setdefault(token, Term(token, weight, missing, word.written))
+                term = Term(token, weight, missing, word.written, absent=word.missing)
+                found.setdefault(token, term)
         return list(found.values())
 
     known = _Known()
