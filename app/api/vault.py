@@ -65,7 +65,7 @@ class Vault(Protocol):
     ) -> NoteView:
         """Read a note."""
 
-    def graph(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
+    def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
         """Lay out a part of the graph."""
 
     def capture(self, query: CaptureQuery) -> Captured:

@@ -6,8 +6,10 @@ Touches: vault-read, terminal.
 from __future__ import annotations
 
 import os
+import re
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -29,12 +31,22 @@ if TYPE_CHECKING:
 
 NAME = "links"
 
+_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#6553[45];")
+"""Characters that may stand in a note and in no XML, as they come out of networkx."""
+
 
 def run(
     ctx: typer.Context,
     where: Annotated[
         list[str] | None,
         typer.Argument(metavar="[VAULT] [NOTE]", help="A vault, a note of it, or both."),
+    ] = None,
+    graph: Annotated[
+        Literal["graphml", "json"] | None,
+        typer.Option(
+            "--format",
+            help="Print the graph of the vault's notes and links instead, for graph tools.",
+        ),
     ] = None,
     vault: VaultOption = None,
     index_dir: IndexDirOption = None,
@@ -44,11 +56,16 @@ def run(
 ) -> None:
     """List every link with its line, kind and target; needs neither index nor model."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
+    from notehop.app.cli.output import print_json, warn
     from notehop.app.container.links import list_links
 
     place, note = _told_apart(options, where or [])
+    if graph is not None:
+        if note is not None:
+            raise UsageError(f"{note}: --format is for a whole vault; leave the note out")
+        _print_graph(place, graph)
+        return
     found = list_links(place, note)
-    from notehop.app.cli.output import print_json, warn
     from notehop.app.cli.show_links import as_values, show_links
 
     if options.json:
@@ -56,6 +73,23 @@ def run(
     else:
         show_links(found.links)
     warn([f"{path}: {reason}" for path, reason in found.problems])
+
+
+def _print_graph(place: Place, form: str) -> None:
+    import networkx as nx
+
+    from notehop.app.cli.output import print_json, warn
+    from notehop.app.container.links import link_graph
+
+    graph, problems = link_graph(place)
+    if form == "json":
+        print_json(nx.node_link_data(graph, edges="edges"))
+    else:
+        sys.stdout.writelines(
+            f"{_NOT_XML.sub('&#65533;', line)}\n"
+            for line in nx.generate_graphml(graph, named_key_ids=True)
+        )
+    warn([f"{path}: {reason}" for path, reason in problems])
 
 
 def _told_apart(options: Common, where: list[str]) -> tuple[Place, str | None]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Self, get_type_hints
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
@@ -35,6 +35,7 @@ from notehop.app.container.queries import as_query, checked
 from notehop.app.container.related import find_related
 from notehop.app.container.remedy import remedy
 from notehop.app.container.retriever import VaultRetriever
+from notehop.app.container.standing import Standing
 from notehop.app.container.status import index_status
 from notehop.app.container.streaming import events
 from notehop.app.container.themes import VaultThemes
@@ -67,6 +68,10 @@ from notehop.config import Settings
 from notehop.indexing.capture.capture import Kept
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.stores.reader_graph import build_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 NEAREST = 3
 """Passages that a search shows where nothing matches."""
@@ -241,7 +246,19 @@ class VaultHandle:
             )
         return found.model_copy(update={"pending": self._pending.value()})
 
-    def graph(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
+    def graph(self) -> nx.MultiDiGraph:
+        """The graph of the links between the notes that are in the vault now, the caller's to keep.
+
+        A node is a path with ``title``, ``tags``, ``page_type`` and ``modified`` (seconds since the
+        epoch); an edge a link that leads to a note, under its place among those of its note, with
+        ``kind``, ``line``, ``fragment``, ``sentence``, ``via`` and ``status``.
+        """
+        with self._reader.snapshot() as view:
+            now = Standing(view, self.place)
+            rows = now.notes_at(view.paths())
+            return build_graph(rows.values(), now.links_from(rows))
+
+    def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
         """Lay out the notes around some, or without any the best of the vault by PageRank.
 
         :param depth: links from them, 1 or 2.
@@ -511,7 +528,7 @@ for _method in (
     VaultHandle.browse,
     VaultHandle.themes,
     VaultHandle.note,
-    VaultHandle.graph,
+    VaultHandle.picture,
     VaultHandle.capture,
     VaultHandle.embed,
 ):

@@ -5,8 +5,10 @@ Touches: vault-read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from notehop.app.container.notes import find_note
 from notehop.app.container.place import Place
@@ -21,6 +23,9 @@ from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.properties import meaning
 from notehop.indexing.vault.walk import FileEntry
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 TELLING = ("alias", "private", "notehop")
 """A front matter without any of these words has no aliases and keeps no note out."""
@@ -141,6 +146,38 @@ def list_links(place: Place, note: str | None = None) -> Listing:
     return Listing(
         tuple(_resolved(vault, files, sources, keep_all=note is not None)), tuple(vault.problems)
     )
+
+
+def link_graph(place: Place) -> tuple[nx.MultiDiGraph, tuple[tuple[str, str], ...]]:
+    """The graph of a vault's links as its files are now, and what could not be read.
+
+    A node is a note's path with its ``title``; an edge a link between two notes, under its place
+    among those of its note, with ``kind``, ``line``, ``sentence``, ``status`` and, where it has
+    them, ``via`` and ``fragment``.
+
+    :raises VaultError: if the vault cannot be listed.
+    """
+    import networkx as nx
+
+    found = survey(place)
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from((path, {"title": note.title}) for path, note in found.notes.items())
+    places: Counter[str] = Counter()
+    for one in found.links:
+        number = places[one.source]
+        places[one.source] += 1
+        if one.resolution.path in found.notes:
+            told = {
+                "kind": one.link.kind.value,
+                "line": one.link.line,
+                "sentence": one.link.sentence,
+                "status": one.resolution.status.value,
+                "via": one.resolution.via and one.resolution.via.value,
+                "fragment": one.link.fragment,
+            }
+            known = {key: value for key, value in told.items() if value is not None}
+            graph.add_edge(one.source, one.resolution.path, number, **known)
+    return graph, found.failed
 
 
 def survey(place: Place) -> Survey:

@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from notehop.app.evaluation.questions import LinkPair
-from notehop.indexing.graph.graph import build_graph
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Ranking, Reader, Snapshot
+from notehop.indexing.stores.reader_graph import build_graph
 from notehop.indexing.stores.reader_holdings import Holdings
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from notehop.indexing.stores.layout import IndexLayout
 
 
@@ -40,24 +38,24 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
 
 
 class Without:
-    """Links that are not shown, and the graph without them, made once for each generation."""
+    """Links that are not shown, and PageRank without them, worked out once for each generation."""
 
     def __init__(self, links: frozenset[LinkPair]) -> None:
         self._links = links
         self._turn = threading.Lock()
-        self._made: tuple[int, nx.MultiDiGraph, Mapping[str, float]] | None = None
+        self._made: tuple[int, Mapping[str, float]] | None = None
 
     def shown(self, links: Iterable[LinkRow]) -> list[LinkRow]:
         """The links that are left."""
         return [link for link in links if (link.path, link.target_path) not in self._links]
 
-    def graph(self, view: HeldOut) -> tuple[nx.MultiDiGraph, Mapping[str, float]]:
-        """The graph and PageRank of what is left."""
+    def pagerank(self, view: HeldOut) -> Mapping[str, float]:
+        """PageRank by what is left."""
         with self._turn:
             if self._made is None or self._made[0] != view.generation:
                 graph = build_graph(view.notes(), self.shown(view.all_links()))
-                self._made = (view.generation, graph, pagerank(graph))
-            return self._made[1], self._made[2]
+                self._made = (view.generation, pagerank(graph))
+            return self._made[1]
 
 
 class HeldOut(Snapshot):
@@ -80,18 +78,13 @@ class HeldOut(Snapshot):
         return self._without.shown(super().links_to(paths))
 
     @property
-    def graph(self) -> nx.MultiDiGraph:
-        """The graph without what is held out."""
-        return self._without.graph(self)[0]
-
-    @property
     def pagerank(self) -> Mapping[str, float]:
-        """PageRank in that graph."""
-        return self._without.graph(self)[1]
+        """PageRank without what is held out."""
+        return self._without.pagerank(self)
 
 
 class HeldOutReader(Reader):
-    """A reader whose generations lack some links, those of the graph included."""
+    """A reader whose generations lack some links, those that PageRank counts included."""
 
     without: Without
 

@@ -48,7 +48,7 @@ class Vault(Protocol):
     ) -> NoteView:
         """Read a note."""
 
-    def graph(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
+    def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
         """The best linked notes, where none is named."""
 
     def capture(self, query: CaptureQuery) -> Captured:

@@ -60,7 +60,7 @@ def page(nodes: Sequence[GraphNode], cursor: str | None) -> types.ListResourcesR
 
 def best_linked(vault: Vault) -> list[GraphNode]:
     """The notes that are listed, best first."""
-    found = vault.graph((), most=MOST).nodes
+    found = vault.picture((), most=MOST).nodes
     return sorted(found, key=lambda node: (-node.pagerank, node.path))
 
 

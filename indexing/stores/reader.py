@@ -30,7 +30,7 @@ from notehop.indexing.stores.seal import doubts, put_seal, read_seal
 from notehop.indexing.stores.table import VectorTable
 
 if TYPE_CHECKING:
-    import networkx as nx
+    pass
 
 __all__ = ["Ranking", "Reader", "Snapshot"]
 
@@ -163,12 +163,6 @@ class Reader:
     def lexical(self) -> LexicalIndex:
         """The lexical index."""
         return self._holdings.lexical
-
-    @property
-    def graph(self) -> nx.MultiDiGraph:
-        """The graph of the newest generation."""
-        with self.snapshot() as snapshot:
-            return snapshot.graph
 
     @property
     def pagerank(self) -> Mapping[str, float]:

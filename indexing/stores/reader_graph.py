@@ -1,6 +1,7 @@
-"""What follows from the links of a generation: its graph, and the PageRank of its notes.
+"""What follows from the links of a generation: its graph, made when it is asked for, and the PageRank
+of its notes, which is brought on by difference then.
 
-Both are made when they are first asked for, and brought on by difference then.
+networkx is imported inside the function, for commands that need no graph start faster without it.
 
 Touches: index (reads).
 """
@@ -8,14 +9,15 @@ Touches: index (reads).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from notehop.config.errors import NotehopError
 from notehop.indexing.graph.link_table import LinkTable
+from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.catalog import CatalogSnapshot
-from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -36,30 +38,6 @@ class _Of(Generic[Made]):
 
     def is_before(self, view: CatalogSnapshot) -> bool:
         return self.stamp == view.stamp and self.generation < view.generation
-
-
-class Graphs:
-    """The graph of the newest generation that was asked for. Threads share it."""
-
-    def __init__(self) -> None:
-        self._turn = threading.Lock()
-        self._last: _Of[nx.MultiDiGraph] | None = None
-
-    def of(self, view: CatalogSnapshot) -> nx.MultiDiGraph:
-        """The graph of a generation; whoever has it may not change it."""
-        from notehop.indexing.graph.graph import build_graph
-
-        with self._turn:
-            last = self._last
-            if last is not None and last.is_of(view):
-                return last.made
-            if last is not None and last.is_before(view):
-                graph = _followed(last.made, view, last.generation)
-            else:
-                graph = build_graph(view.notes(NoteStatus.INDEXED), view.links())
-            if last is None or last.stamp != view.stamp or last.is_before(view):
-                self._last = _Of(view.stamp, view.generation, graph)
-            return graph
 
 
 class Ranks:
@@ -127,21 +105,7 @@ class Ranks:
 class Derived:
     """What is handed on from generation to generation."""
 
-    graphs: Graphs = field(default_factory=Graphs)
     ranks: Ranks = field(default_factory=Ranks)
-
-
-def _followed(graph: nx.MultiDiGraph, view: CatalogSnapshot, since: int) -> nx.MultiDiGraph:
-    from notehop.indexing.graph.graph import follow_graph
-
-    changed = view.relinked_paths(since)
-    there = _indexed(view, changed)
-    new = [path for path in there if path not in graph]
-    # Links of others to a note that is new may stand in the catalog as they did before.
-    others = {link.path for link in view.links_to(new)} - there.keys()
-    rows = there | _indexed(view, others)
-    gone = [path for path in changed if path not in there]
-    return follow_graph(graph, rows.values(), view.links_from(rows), gone)
 
 
 def _of_links(table: _Of[LinkTable], view: CatalogSnapshot) -> _Of[LinkTable]:
@@ -159,3 +123,52 @@ def _of_links(table: _Of[LinkTable], view: CatalogSnapshot) -> _Of[LinkTable]:
 def _indexed(view: CatalogSnapshot, paths: Collection[str]) -> dict[str, NoteRow]:
     rows = view.notes_at(paths)
     return {path: row for path, row in rows.items() if row.status is NoteStatus.INDEXED}
+
+
+def build_graph(notes: Iterable[NoteRow], links: Iterable[LinkRow]) -> nx.MultiDiGraph:
+    """Build the graph of a vault.
+
+    Nodes are paths with ``title``, ``tags``, ``page_type`` and ``modified`` (seconds since the
+    epoch). An edge leads from the note that holds a link to the one it means, under the link's
+    ordinal as key, with ``kind``, ``source_chunk``, ``line``, ``fragment``, ``sentence``,
+    ``target_chunk``, ``via``, ``status`` and ``ordinal``. An ambiguous link leads to its first
+    candidate. Links without an edge: unresolved and excluded ones, those to attachments, and those
+    whose source or target is not among ``notes``. A note that links to itself has a loop.
+    """
+    import networkx as nx
+
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from((note.path, _node(note)) for note in notes)
+    graph.add_edges_from(
+        (link.path, link.target_path, link.ordinal, _edge(link))
+        for link in links
+        if link.path in graph and _leads(graph, link)
+    )
+    return graph
+
+
+def _leads(graph: nx.MultiDiGraph, link: LinkRow) -> bool:
+    return link.status in (Status.RESOLVED, Status.AMBIGUOUS) and link.target_path in graph
+
+
+def _node(note: NoteRow) -> dict[str, Any]:
+    return {
+        "title": note.title,
+        "tags": note.tags,
+        "page_type": note.page_type,
+        "modified": note.modified,
+    }
+
+
+def _edge(link: LinkRow) -> dict[str, Any]:
+    return {
+        "kind": link.kind,
+        "source_chunk": link.chunk_id,
+        "line": link.line,
+        "fragment": link.fragment,
+        "sentence": link.sentence,
+        "target_chunk": link.target_chunk_id,
+        "via": link.via,
+        "status": link.status,
+        "ordinal": link.ordinal,
+    }

@@ -17,7 +17,7 @@ from notehop.indexing.stores.reader_holdings import Holdings
 from notehop.indexing.stores.table import VectorTable
 
 if TYPE_CHECKING:
-    import networkx as nx
+    pass
 
 
 class Snapshot:
@@ -170,14 +170,6 @@ class Snapshot:
             return {path: tuple(links) for path, links in found.items()}
 
         return _sorted(self._holdings.cache.links_to.get(paths, read))
-
-    @property
-    def graph(self) -> nx.MultiDiGraph:
-        """The graph of the indexed notes (:mod:`notehop.indexing.graph.graph`), made when first asked for.
-
-        Queries share it: do not change it.
-        """
-        return self._holdings.derived.graphs.of(self._view)
 
     @property
     def pagerank(self) -> Mapping[str, float]:

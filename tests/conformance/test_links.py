@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.support.product import ResolvedLink, VaultFiles, is_note, link_report, parse_note
+from tests.support.product import (
+    Outline,
+    ResolvedLink,
+    VaultFiles,
+    is_note,
+    outline_of_note,
+    parse_note,
+    resolve_link,
+)
 
 TABLE = yaml.safe_load(Path(__file__).with_name("links.yaml").read_text(encoding="utf-8"))
 CASES: list[dict[str, Any]] = TABLE["cases"]
@@ -52,7 +61,12 @@ def run(case: Mapping[str, Any]) -> list[ResolvedLink]:
         excluded=case.get("excluded", ()),
         aliases={path: note.aliases for path, note in notes.items()},
     )
-    return link_report(notes, files, only=source)
+
+    def outline_of(path: str) -> Outline | None:
+        return outline_of_note(notes[path]) if path in notes else None
+
+    links = sorted(notes[source].links, key=attrgetter("start"))
+    return [resolve_link(files, source, link, outline_of) for link in links]
 
 
 def found(resolved: ResolvedLink, expected: Mapping[str, Any]) -> dict[str, Any]:

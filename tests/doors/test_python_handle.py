@@ -162,7 +162,7 @@ def test_a_closed_vault_answers_nothing(index: tuple[Path, Path]) -> None:
         lambda: vault.stream("oyster beds"),
         lambda: vault.browse(BrowseQuery(seeds=["Oysters"])),
         lambda: vault.note("Oysters"),
-        vault.graph,
+        vault.picture,
         lambda: vault.capture(CaptureQuery(text="Late.")),
         lambda: vault.embed(EmbedQuery(texts=["x"])),
         vault.status,
@@ -179,7 +179,7 @@ def test_a_closed_vault_answers_nothing(index: tuple[Path, Path]) -> None:
 
 
 def test_methods_are_tools(vault: VaultHandle) -> None:
-    for name in ("ask", "search", "browse", "themes", "note", "graph", "capture", "embed"):
+    for name in ("ask", "search", "browse", "themes", "note", "picture", "capture", "embed"):
         tool = FunctionTool.from_defaults(getattr(vault, name))
         assert tool.metadata.get_parameters_dict()["properties"], name
     found = FunctionTool.from_defaults(vault.search).call(query="oyster beds")

@@ -88,8 +88,8 @@ def replies(opened: VaultHandle) -> Iterator[Any]:
     yield opened.note("Plan")
     for direction in ("forward", "both"):
         yield opened.browse(BrowseQuery(seeds=["Atlas"], direction=direction))
-    yield opened.graph()
-    yield opened.graph(["Atlas"], depth=2)
+    yield opened.picture()
+    yield opened.picture(["Atlas"], depth=2)
     for query in ("crossing of the street", "Stripes paint"):
         for results in ("chunks", "notes"):
             yield opened.search(query, results=results, explain=True)
@@ -121,6 +121,7 @@ def test_no_reply_names_it(
     opened: VaultHandle, vault: Path, withdraw: Callable[[Path], None]
 ) -> None:
     withdraw(vault)
+    assert NOTE not in opened.graph()
     for reply in replies(opened):
         assert named(reply.model_dump()) == []
     (link,) = [one for one in opened.note("Atlas").links if "Crossing" in one.raw]

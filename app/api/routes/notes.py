@@ -75,7 +75,7 @@ def routes(service: Service) -> APIRouter:
         depth: Annotated[int, Query(ge=1, le=2, description="Links to follow.")] = 1,
         most: Annotated[int, Query(ge=1, le=MOST, description="Notes at most.")] = 60,
     ) -> Response:
-        return await service.reply(lookups, lambda: vault.graph(around, depth=depth, most=most))
+        return await service.reply(lookups, lambda: vault.picture(around, depth=depth, most=most))
 
     @router.post(
         "/graph/browse",

@@ -26,7 +26,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
 
 
 def test_around_a_note(opened: VaultHandle) -> None:
-    view = opened.graph(["a"])
+    view = opened.picture(["a"])
     assert [one.path for one in view.nodes if one.seed] == ["A.md"]
     assert [(one.source, one.target, one.count) for one in view.edges] == [
         ("A.md", "B.md", 2),
@@ -40,12 +40,12 @@ def test_around_a_note(opened: VaultHandle) -> None:
 
 
 def test_the_best_of_all(opened: VaultHandle) -> None:
-    view = opened.graph(most=2)
+    view = opened.picture(most=2)
     assert len(view.nodes) == 2
     assert view.total == 5
     ranks = [one.pagerank for one in view.nodes]
     assert ranks == sorted(ranks, reverse=True)
-    assert len(opened.graph().nodes) == 5
+    assert len(opened.picture().nodes) == 5
 
 
 def test_linked_notes_lie_near_each_other() -> None:

@@ -41,7 +41,6 @@ def seen(snapshot: Snapshot) -> dict[str, Any]:
         "sentences": snapshot.link_vectors.similarities(query, sentences).tolist(),
         "lexical": snapshot.lexical_top(["alpha", "delta", "euros", "new"], 99),
         "links": snapshot.links_from(snapshot.paths()),
-        "edges": sorted(snapshot.graph.edges()),
         "warnings": snapshot.warnings,
     }
 
