@@ -103,7 +103,11 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     # stores
     ("indexing/stores/lexical.py", "(-hit[1], hit[0]))[:k]", "(hit[1], hit[0]))[:k]"),
     ("indexing/stores/table.py", "scores >= bar - _TIE", "scores > bar + _TIE"),
-    ("indexing/stores/catalog_filter.py", "sorted(filter(taken, dates))", "sorted(dates)"),
+    (
+        "indexing/stores/catalog_filter.py",
+        "key=lambda path: dates[path], reverse=True",
+        "key=lambda path: dates[path]",
+    ),
     ("indexing/stores/labels.py", "range(1, len(parts) + 1)", "range(1, len(parts))"),
     ("indexing/stores/reader_holdings.py", "for one in wanted if one not in index", "for one in ()"),
     ("indexing/stores/lag.py", "sorted(ids - known)", "sorted(ids & known)"),
