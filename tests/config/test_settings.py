@@ -38,11 +38,6 @@ def test_each_layer_wins_over_the_one_before(
     assert (connected.max, connected.gate, connected.rrf_k, connected.order) == (5, 0.4, 12, "rank")
 
 
-def test_a_list_comes_from_the_environment_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOTEHOP_VAULT__EXCLUDE", '["Archive/**"]')
-    assert load_settings().vault.exclude == ("Archive/**",)
-
-
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import Document, MetadataMode, NodeRelationship, TextNode
+from llama_index.core.schema import Document, NodeRelationship, TextNode
 
 from tests.support.product import (
     ChunkingSettings,
@@ -63,14 +63,6 @@ def test_a_node_a_chunk(parser: SectionNodeParser) -> None:
     assert note.text[nodes[1].start_char_idx : nodes[1].end_char_idx] == "# Two\nMore.\n\n"
 
 
-@pytest.mark.parametrize("mode", [MetadataMode.EMBED, MetadataMode.LLM])
-def test_model_and_prompt_see_the_text_alone(parser: SectionNodeParser, mode: MetadataMode) -> None:
-    document = Document(text="# A\nb", metadata={"path": "n.md", "file_size": 12})
-    (node,) = nodes_of(parser, document)
-    assert node.get_content(mode) == "n - A\n# A\nb"
-    assert node.metadata["file_size"] == 12
-
-
 def test_relations_to_source_and_neighbours(parser: SectionNodeParser) -> None:
     one, two, three = nodes_of(parser, NoteDocument.of(parse_note("n.md", TEXT.encode())))
     assert one.ref_doc_id == two.ref_doc_id == three.ref_doc_id == "n.md"
@@ -81,14 +73,6 @@ def test_relations_to_source_and_neighbours(parser: SectionNodeParser) -> None:
     assert one.prev_node is None
     assert three.next_node is None
     assert set(one.relationships) == {NodeRelationship.SOURCE, NodeRelationship.NEXT}
-
-
-def test_a_plain_document_is_parsed_here(parser: SectionNodeParser) -> None:
-    parsed = nodes_of(parser, NoteDocument.of(parse_note("n.md", TEXT.encode())))
-    plain = nodes_of(parser, Document(text=TEXT, metadata={"path": "n.md"}))
-    assert [node.node_id for node in plain] == [node.node_id for node in parsed]
-    windows = nodes_of(parser, Document(text="a\r\nb", metadata={"path": "n.md"}))
-    assert windows[0].start_char_idx is None  # offsets are those of the decoded note
 
 
 @pytest.mark.parametrize(

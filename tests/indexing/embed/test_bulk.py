@@ -104,17 +104,6 @@ def test_cut_vectors_are_unit_vectors_again(
         load_bulk(settings_for(folder, dimensions=33))
 
 
-def test_passages_beyond_the_window_are_counted(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
-    bulk = load_bulk(settings_for(make_model(window=16)))
-    assert bulk.max_tokens == 16
-    bulk.embed(["note " * 14, "plan"])  # fills the window with its two special tokens, and fits
-    assert bulk.cut == 0
-    bulk.embed(["note " * 15, "plan", "link " * 40])
-    assert bulk.cut == 2
-
-
 def test_a_model_that_does_not_load_is_named(
     make_model: MakeModel, settings_for: SettingsFor
 ) -> None:
@@ -131,23 +120,6 @@ def test_vectors_that_are_no_numbers_are_an_error(
     bulk.llama.model[0].model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
     with pytest.raises(ModelError, match="no numbers"):
         bulk.embed(["plan"])
-
-
-def test_static_word_vectors_have_no_window(tmp_path: Path, settings_for: SettingsFor) -> None:
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-
-    words = Tokenizer(WordLevel({"[UNK]": 0, "plan": 1, "note": 2}, unk_token="[UNK]"))
-    words.pre_tokenizer = Whitespace()
-    model = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=24)], device="cpu")
-    model.save(str(tmp_path / "static"), create_model_card=False)
-    bulk = load_bulk(settings_for(tmp_path / "static"))
-    assert (bulk.dimensions, bulk.max_tokens) == (24, 512)
-    assert bulk.embed(["plan", "note " * 1_000]).shape == (2, 24)
-    assert bulk.cut == 0
 
 
 @pytest.mark.usefixtures("no_network")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from tests.support.product import (
     check_dimensions,
     model_identity,
     native_dimensions,
-    read_card,
 )
 
 SettingsFor = Callable[..., EmbeddingSettings]
@@ -92,13 +90,6 @@ def test_native_dimensions(
     assert native_dimensions(lay_out(tmp_path / "m", modules, files)) == expected
 
 
-def test_native_dimensions_of_static_word_vectors(tmp_path: Path) -> None:
-    folder = lay_out(tmp_path / "m", ["StaticEmbedding"], {})
-    header = json.dumps({"embedding.weight": {"shape": [100, 24]}}).encode()
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
-    assert native_dimensions(folder) == 24
-
-
 @pytest.mark.parametrize(
     ("wanted", "native", "message"),
     [
@@ -113,15 +104,6 @@ def test_dimensions_that_cannot_be_had(
 ) -> None:
     with pytest.raises(SettingsError, match=message):
         check_dimensions("m", wanted, native)
-
-
-def test_the_card_of_a_cut_model(tmp_path: Path, settings_for: SettingsFor) -> None:
-    folder = lay_out(tmp_path / "m", None, HIDDEN)
-    whole = read_card(settings_for(folder))
-    cut = read_card(settings_for(folder, dimensions=16))
-    assert (whole.dimensions, whole.truncate) == (48, None)
-    assert (cut.dimensions, cut.truncate) == (16, 16)
-    assert read_card(settings_for(folder, dimensions=48)).truncate is None
 
 
 def test_identity_of_the_bundled_model_needs_no_weights_read(settings_for: SettingsFor) -> None:

@@ -90,12 +90,6 @@ def test_a_model_that_the_hub_has_not(hub: Hub) -> None:
         ask("someone/else", hub.url)
 
 
-def test_a_hub_without_weights_for_us(hub: Hub) -> None:
-    hub.files = {"config.json": b"{}", "model.gguf": b"weights of another kind"}
-    with pytest.raises(ModelError, match="no weights of it that can be used here"):
-        ask(NAME, hub.url)
-
-
 def test_a_hub_that_cannot_be_reached() -> None:
     gone = "http://127.0.0.1:9"
     with pytest.raises(ModelError, match=r"127\.0\.0\.1:9 cannot be reached.*online"):

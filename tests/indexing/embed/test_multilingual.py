@@ -76,6 +76,7 @@ def test_its_tokens_are_those_of_the_engine(
 
 
 @pytest.mark.model
+@pytest.mark.slow
 def test_the_doors_agree(door: QueryEmbedder, bulk: BulkEmbedder) -> None:
     texts = [*PROBES, *ODD, "слово " * 900]
     by_query = np.stack([door.embed_query(text) for text in texts])

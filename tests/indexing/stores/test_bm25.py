@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -73,15 +72,6 @@ def test_it_is_a_bm25_retriever_of_llamaindex() -> None:
     assert asyncio.run(retriever.aretrieve("moon budget")) == hits
 
 
-@pytest.mark.parametrize(
-    ("allowed", "expected"),
-    [(None, ["a", "b"]), (["a", "zz"], ["a"]), ([], [])],
-    ids=["all", "some", "none"],
-)
-def test_only_allowed_chunks_are_returned(allowed: list[str] | None, expected: list[str]) -> None:
-    assert sorted(found("the crew and the budget", allowed=allowed)) == expected
-
-
 def test_nodes_are_made_for_hits_alone_and_a_chunk_that_is_gone_is_dropped() -> None:
     tokenizer = Tokenizer("en")
     asked: list[str] = []
@@ -93,12 +83,3 @@ def test_nodes_are_made_for_hits_alone_and_a_chunk_that_is_gone_is_dropped() -> 
     retriever = bm25_retriever(index_of(TEXTS, tokenizer), tokenizer, corpus)
     assert [hit.node.node_id for hit in retriever.retrieve("moon budget")] == ["a"]
     assert sorted(asked) == ["a", "b"]
-
-
-def test_the_stock_persistence_is_refused(tmp_path: Path) -> None:
-    tokenizer = Tokenizer("en")
-    retriever = bm25_retriever(LexicalIndex(), tokenizer, nodes_of({}))
-    with pytest.raises(NotImplementedError, match=r"LexicalIndex\.save"):
-        retriever.persist(str(tmp_path))
-    with pytest.raises(NotImplementedError, match=r"LexicalIndex\.load"):
-        type(retriever).from_persist_dir(str(tmp_path))

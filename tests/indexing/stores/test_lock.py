@@ -83,14 +83,6 @@ def test_a_lock_file_that_is_deleted_while_held_lets_no_second_writer_in(
         assert second.held
 
 
-def test_a_holder_on_another_machine_is_named(layout: IndexLayout) -> None:
-    with WriterLock(layout, "notehop index"):
-        says = {"host": "elsewhere", "pid": 2**22 + 1, "command": "notehop serve", "since": "s"}
-        layout.lock_holder.write_text(json.dumps(says))
-        with pytest.raises(IndexLocked, match="process 4194305 on elsewhere"):
-            WriterLock(layout, "notehop index").acquire()
-
-
 FORKS = """
 import os, sys
 from pathlib import Path

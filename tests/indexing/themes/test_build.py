@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from tests.support.product import (
     options_of,
     read_themes,
     sum_themes_up,
-    write_themes,
 )
 from tests.support.scripted_llm import ScriptedLLM
 
@@ -148,22 +146,6 @@ def test_the_name_stays_while_its_note_is_at_the_centre(bench: Bench) -> None:
     bench.index()
     (after,) = (one for one in themes(bench).themes if "birds/Mud.md" in one.notes)
     assert (after.id, after.name) == (birds.id, "Redshank")
-
-
-def test_a_worse_partition_has_all_looked_at_again(bench: Bench) -> None:
-    bench.index()
-    found = themes(bench)
-    quality = found.quality
-    # Both teams thrown together: as if links had come that the partition knows nothing of.
-    one, other = found.themes
-    joined = replace(one, notes=(*one.notes, *other.notes))
-    write_themes(
-        bench.layout.themes, replace(found, generation=found.generation - 1, themes=(joined,))
-    )
-    bench.write("Lonely.md", "Nobody links here yet.")
-    bench.index()
-    assert len(themes(bench).themes) == 2
-    assert themes(bench).quality == pytest.approx(quality)
 
 
 def test_a_note_that_becomes_private_leaves_the_file_at_once(bench: Bench) -> None:

@@ -119,59 +119,6 @@ def test_a_repeated_key_is_a_warning_and_the_last_counts() -> None:
     )
 
 
-def test_front_matter_that_does_not_end_is_text_with_a_warning() -> None:
-    note = note_of("---\ntitle: x\n\nText [[A]].\n")
-    assert note.body_start == 0
-    assert [link.target for link in note.links] == ["A"]
-    assert note.warnings[0].startswith("folder/Here.md:1: the front matter does not end")
-
-
-PROPERTY_LINKS = """---
-plain: "[[Note]]"
-shown: '[[a/Note#H|text]]'
-list:
-  - "[[One]]"
-  - text [[No]]
-  - "[[Two]] [[Three]]"
-deep: {a: [{b: "[[Deep]]"}]}
-markdown: "[text](My%20note.md)"
-embed: "![[img.png]]"
-url: "[x](https://example.org)"
-unquoted: [[Nested]]
-escaped: "[[Caf\\u00e9]]"
-multi: |
-  [[Block]]
-one: &n "[[Shared]]"
-two: *n
-code: "`[[No]]`"
----
-"""
-
-
-def test_property_links() -> None:
-    note = note_of(PROPERTY_LINKS)
-    found = [(link.property, link.target, link.fragment, link.display) for link in note.links]
-    assert found == [
-        ("plain", "Note", None, None),
-        ("shown", "a/Note", "H", "text"),
-        ("list.0", "One", None, None),
-        ("deep.a.0.b", "Deep", None, None),
-        ("markdown", "My note.md", None, "text"),
-        ("embed", "img.png", None, None),
-        ("escaped", "Café", None, None),
-        ("multi", "Block", None, None),
-        ("one", "Shared", None, None),
-        ("two", "Shared", None, None),
-    ]
-    assert {link.kind.value for link in note.links} == {"property"}
-    lines = note.text.split("\n")
-    for link in note.links:
-        if link.property not in ("escaped", "multi", "two"):
-            assert note.text[link.start : link.end] == link.raw
-            assert link.raw in lines[link.line - 1]
-    assert {link.property: link.line for link in note.links}["deep.a.0.b"] == 8
-
-
 @pytest.mark.parametrize(
     ("yaml", "expected"),
     [
@@ -325,3 +272,23 @@ def test_the_owner_keeps_a_note_out_even_if_its_front_matter_is_broken(
 def test_the_day_in_a_name(path: str, day: str | None) -> None:
     found = day_in_name(path)
     assert (found and found.isoformat()) == day
+
+
+def test_front_matter_that_does_not_end_is_text_with_a_warning() -> None:
+    note = note_of("---\ntitle: x\n\nText [[A]].\n")
+    assert note.body_start == 0
+    assert [link.target for link in note.links] == ["A"]
+    assert note.warnings[0].startswith("folder/Here.md:1: the front matter does not end")
+
+
+def test_links_of_properties_know_where_they_stand() -> None:
+    note = note_of(
+        '---\nplain: "[[Note]]"\nlist:\n  - "[[One]]"\n  - text [[No]]\n'
+        'deep: {a: [{b: "[[Deep]]"}]}\none: "[[Shared]]"\n---\n'
+    )
+    assert [(link.property, link.target, link.line) for link in note.links] == [
+        ("plain", "Note", 2),
+        ("list.0", "One", 4),
+        ("deep.a.0.b", "Deep", 6),
+        ("one", "Shared", 7),
+    ]

@@ -206,16 +206,6 @@ def test_much_work_goes_to_another_process(followed: Followed) -> None:
     assert followed.bulk_runs == 1
 
 
-def test_a_failure_is_told_once_and_tried_again(followed: Followed) -> None:
-    followed.bulky = True
-    followed.failures = 3
-    followed.bench.write("long.md", "Much.")
-    followed.until(lambda: "long.md" in followed.paths())
-    followed.until(lambda: len(followed.messages()) == 3)
-    assert followed.messages()[0] == "no space; make some"
-    assert followed.messages()[-1] == "following the vault again"
-
-
 def test_settings_of_the_vault_are_taken_up(followed: Followed) -> None:
     bench = followed.bench
     bench.settings = bench.settings.with_overrides({"vault.exclude": ["Notes/**"]})
@@ -288,15 +278,6 @@ def test_an_index_that_is_deleted_is_made_again_and_followed_by_one(followed: Fo
     assert len(followed.paths()) == 13
     with pytest.raises(IndexLocked, match="a test"):
         Watching(bench.layout, "another").acquire(patience=0)
-
-
-def test_one_that_was_too_slow_after_the_index_was_deleted_gives_way(followed: Followed) -> None:
-    other = Watching(followed.bench.layout, "another")
-    followed.bench.layout.watch_lock.unlink()
-    other.acquire(patience=0)
-    followed.until(lambda: followed.ended)
-    assert "another" in str(followed.ended)
-    other.release()
 
 
 def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
