@@ -12,6 +12,7 @@ import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -21,16 +22,18 @@ from notehop.app.api.metrics import Metrics
 from notehop.app.api.parts import Part
 from notehop.app.api.routes import notes, queries, state, writing
 from notehop.app.api.service import EVERYWHERE, Prove, Service
-from notehop.app.api.vault import Vault
 from notehop.config import load_settings
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from notehop.app.container.handle import VaultHandle
 
 _log = logging.getLogger(__name__)
 
 
 def create_app(
-    vault: Vault,
+    vault: VaultHandle,
     settings: ServerSettings | None = None,
     *,
     tokens: Sequence[str] = (),
@@ -92,7 +95,7 @@ def create_app(
     return app
 
 
-def _warm(vault: Vault) -> None:
+def _warm(vault: VaultHandle) -> None:
     try:
         vault.warm()
     except NotehopError as exc:

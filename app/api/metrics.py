@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from prometheus_client import (
     CollectorRegistry,
@@ -17,7 +18,9 @@ from prometheus_client import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from notehop.app.api.desk import Desks
-from notehop.app.api.vault import Vault
+
+if TYPE_CHECKING:
+    from notehop.app.container.handle import VaultHandle
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 
@@ -30,7 +33,7 @@ PAUSE = 0.02
 class Metrics:
     """What is counted of one server."""
 
-    def __init__(self, vault: Vault, desks: Desks) -> None:
+    def __init__(self, vault: VaultHandle, desks: Desks) -> None:
         # When each number began is one more series of each, and no one asks.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = own = CollectorRegistry()

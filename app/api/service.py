@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Response
 from pydantic import BaseModel
@@ -13,7 +13,9 @@ from pydantic import BaseModel
 from notehop.app.api.desk import Desk, Desks
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import PROBLEM
-from notehop.app.api.vault import Vault
+
+if TYPE_CHECKING:
+    from notehop.app.container.handle import VaultHandle
 
 JSON = "application/json"
 
@@ -29,7 +31,7 @@ class Service:
     :ivar metrics: None counts nothing.
     """
 
-    vault: Vault
+    vault: VaultHandle
     desks: Desks
     version: str
     prove: Prove | None = None

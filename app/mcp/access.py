@@ -2,57 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from notehop.app.models import (
-    BrowseQuery,
-    BrowseResult,
-    Captured,
-    CaptureQuery,
-    GraphView,
-    NoteView,
-    Query,
-    SearchQuery,
-    SearchResult,
-    StreamEvent,
-)
+from notehop.app.models import Captured, CaptureQuery
+
+if TYPE_CHECKING:
+    from notehop.app.container.handle import VaultHandle
 
 T = TypeVar("T")
-
-
-class Vault(Protocol):
-    """A vault that is open for questions; its methods block, and threads may share it."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether the next query finds everything loaded."""
-
-    def warm(self) -> None:
-        """Load what queries need."""
-
-    def stream(
-        self, query: Query, *, cancelled: Callable[[], bool] | None = None
-    ) -> Iterator[StreamEvent]:
-        """Answer a question piece by piece, until ``cancelled`` says that nobody listens."""
-
-    def search(self, query: SearchQuery) -> SearchResult:
-        """List what matches."""
-
-    def browse(self, query: BrowseQuery) -> BrowseResult:
-        """List the notes around some."""
-
-    def note(
-        self, path_or_name: str, *, section: str | None = None, mentions: bool = True
-    ) -> NoteView:
-        """Read a note."""
-
-    def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
-        """The best linked notes, where none is named."""
-
-    def capture(self, query: CaptureQuery) -> Captured:
-        """Write a new note."""
 
 
 class Access(Protocol):
@@ -62,7 +21,7 @@ class Access(Protocol):
     def opened(self) -> bool:
         """Whether :meth:`open` takes no time."""
 
-    def open(self) -> Vault:
+    def open(self) -> VaultHandle:
         """The vault, opened; blocks.
 
         :raises NotehopError: why it cannot be opened, or not yet.

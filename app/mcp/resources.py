@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from mcp import MCPError, types
 
-from notehop.app.mcp.access import Vault
 from notehop.app.models import GraphNode
 from notehop.config.errors import NoteMissing, UsageError
+
+if TYPE_CHECKING:
+    from notehop.app.container.handle import VaultHandle
 
 SCHEME = "note://"
 
@@ -58,13 +61,13 @@ def page(nodes: Sequence[GraphNode], cursor: str | None) -> types.ListResourcesR
     )
 
 
-def best_linked(vault: Vault) -> list[GraphNode]:
+def best_linked(vault: VaultHandle) -> list[GraphNode]:
     """The notes that are listed, best first."""
     found = vault.picture((), most=MOST).nodes
     return sorted(found, key=lambda node: (-node.pagerank, node.path))
 
 
-def read(open_vault: Callable[[], Vault], uri: str) -> types.ReadResourceResult:
+def read(open_vault: Callable[[], VaultHandle], uri: str) -> types.ReadResourceResult:
     """The text of a note, or of the section behind ``#``.
 
     :raises MCPError: if there is none.

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp import MCPError, types
 from mcp.server import Server
@@ -20,13 +20,16 @@ from mcp.server.session import ServerSession
 from pydantic import BaseModel
 
 from notehop.app.mcp import resources
-from notehop.app.mcp.access import Access, Call, Vault
+from notehop.app.mcp.access import Access, Call
 from notehop.app.mcp.arguments import read_arguments
 from notehop.app.mcp.schemas import input_schema, output_schema
 from notehop.app.mcp.tools import INSTRUCTIONS, TOOLS, Tool, capture
 from notehop.app.problems import UNEXPECTED, agent_text
 from notehop.config.errors import IndexFailure, NotehopError
 from notehop.indexing.shown import on_one_line
+
+if TYPE_CHECKING:
+    from notehop.app.container.handle import VaultHandle
 
 _log = logging.getLogger(__name__)
 
@@ -125,7 +128,7 @@ class _Desk:
     async def _done(self, tool: Tool, given: Any, call: Call, steps: _Steps) -> BaseModel:
         """Have a tool do its work, and say before it what takes longer the first time."""
         access = self._access
-        vault: Vault | None = None
+        vault: VaultHandle | None = None
         if access.opened:
             vault = access.open()
         else:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from notehop.app.mcp import arguments as asked
 from notehop.app.mcp import replies, shaping, text
-from notehop.app.mcp.access import Access, Call, Vault
+from notehop.app.mcp.access import Access, Call
 from notehop.app.models import (
     Asked,
     BrowseQuery,
@@ -27,6 +27,9 @@ from notehop.app.models import (
 )
 from notehop.app.problems import error_of
 from notehop.config.errors import NotehopError
+
+if TYPE_CHECKING:
+    from notehop.app.container.handle import VaultHandle
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Tool:
     description: str
     arguments: type[Asked]
     reply: type[BaseModel]
-    work: Callable[[Vault, Any, Call], BaseModel] | None
+    work: Callable[[VaultHandle, Any, Call], BaseModel] | None
     text: Callable[[Any], str]
     models: bool = True
     slow: bool = False
@@ -55,7 +58,9 @@ class Tool:
         return self.work is None
 
 
-def smart_search(vault: Vault, given: asked.SearchArguments, call: Call) -> replies.SearchReply:
+def smart_search(
+    vault: VaultHandle, given: asked.SearchArguments, call: Call
+) -> replies.SearchReply:
     """Search."""
     call.say("searching")
     query = SearchQuery(
@@ -69,7 +74,7 @@ def smart_search(vault: Vault, given: asked.SearchArguments, call: Call) -> repl
     return shaping.search_reply(vault.search(query), given.budget)
 
 
-def ask(vault: Vault, given: asked.AskArguments, call: Call) -> replies.AskReply:
+def ask(vault: VaultHandle, given: asked.AskArguments, call: Call) -> replies.AskReply:
     """Answer; a language model is stopped once nobody waits any more.
 
     :raises NotehopError: why there is no answer.
@@ -93,7 +98,9 @@ def ask(vault: Vault, given: asked.AskArguments, call: Call) -> replies.AskReply
     raise NotehopError("the answer was broken off; ask again")
 
 
-def graph_browse(vault: Vault, given: asked.BrowseArguments, call: Call) -> replies.BrowseReply:
+def graph_browse(
+    vault: VaultHandle, given: asked.BrowseArguments, call: Call
+) -> replies.BrowseReply:
     """Browse."""
     call.say("following links")
     query = BrowseQuery(
@@ -107,7 +114,7 @@ def graph_browse(vault: Vault, given: asked.BrowseArguments, call: Call) -> repl
     return shaping.browse_reply(vault.browse(query), given.budget)
 
 
-def read_note(vault: Vault, given: asked.ReadArguments, call: Call) -> replies.NoteReply:
+def read_note(vault: VaultHandle, given: asked.ReadArguments, call: Call) -> replies.NoteReply:
     """Read."""
     call.say("reading")
     view = vault.note(given.note, section=given.section, mentions=False)
