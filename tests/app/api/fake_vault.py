@@ -147,7 +147,7 @@ class FakeVault:
             generation=self.generation,
         )
 
-    def graph(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
+    def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
         self._fail()
         self.drawn.append((list(around), depth, most))
         return GraphView(nodes=[], edges=[], total=0, generation=self.generation)

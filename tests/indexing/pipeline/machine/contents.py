@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.product import METADATA, Catalog, IndexLayout, Snapshot, Tokenizer, lag
+from tests.support.product import (
+    METADATA,
+    Catalog,
+    IndexLayout,
+    Snapshot,
+    Tokenizer,
+    build_graph,
+    lag,
+)
 from tests.support.product import VectorsVectors as Vectors
 
 QUESTIONS = (
@@ -60,7 +68,8 @@ def catalog_rows(path: Path) -> Told:
 
 def graph_of(snapshot: Snapshot) -> Told:
     """Nodes and edges with all that they carry."""
-    graph = snapshot.graph
+    rows = snapshot.notes_at(snapshot.paths())
+    graph = build_graph(rows.values(), snapshot.links_from(rows))
     told: Told = {f"node {path}": said for path, said in graph.nodes(data=True)}
     for source, target, key, said in graph.edges(keys=True, data=True):
         told[f"edge {source} -> {target} ({key})"] = said
