@@ -13,6 +13,8 @@ from notehop.app.models import Source
 GAP = "…"
 """Stands where the source says something in between."""
 
+_FLAT = ("prose", "property")
+
 INDENT = "   "
 """Of a list in a list: as much as a number takes."""
 
@@ -64,7 +66,7 @@ def laid_out(parts: Sequence[Part]) -> tuple[str, tuple[Range, ...]]:
         for part in shown
         for place in (*(part.passage.lead_ranges if _says(part) else ()), *part.passage.ranges)
     )
-    flat = all(part.passage.kind == "prose" for part in shown) or _is_single(shown)
+    flat = all(part.passage.kind in _FLAT for part in shown) or _is_single(shown)
     text = _flat(shown) if flat else "\n\n".join(_blocks(shown))
     return text, tuple(sorted(ranges))
 
@@ -103,7 +105,7 @@ def _blocks(parts: Sequence[Part]) -> Iterator[str]:
         group = list(run)
         if last is not None and last.order + 1 != group[0].order:
             yield GAP
-        if kind == "prose":
+        if kind in _FLAT:
             yield _flat(group)
         elif kind == "item":
             yield _list(group)

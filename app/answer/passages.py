@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SentenceSpans = Callable[[str], Sequence[Range]]
 """Text -> half-open character ranges of its sentences, in order."""
 
-Kind = Literal["prose", "item", "row", "code"]
+Kind = Literal["prose", "item", "row", "code", "property"]
 
 LONGEST_ITEM = 300
 """A list item up to this many characters is quoted whole: cut, it loses what it was listed for."""
@@ -50,6 +50,17 @@ _FILE = re.compile(
     re.IGNORECASE,
 )
 """All that is left of an embedded picture or recording: its name says nothing that answers."""
+
+
+_PROPERTY = re.compile(
+    r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL
+)
+"""A property, as :mod:`notehop.indexing.nodes.properties` writes it among others."""
+
+_ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}: [^\n]+\s*")
+
+BETWEEN = " ·"
+"""What stands between two properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +95,19 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
     """Return the passages of ``text`` in order; headings, HTML and bare rules are none.
 
     A sentence that ends with a colon before a list or code says nothing alone: it is the lead of
-    what follows. Code is a passage only so, or right below a heading. Neither is the title of a
-    callout that has more to say.
+    what follows. Code is a passage only below a sentence or a heading. Neither is the title of a
+    callout that has more to say. The properties of a note are one.
     """
+    if (f"{BETWEEN}\n" in text or _ONE_PROPERTY.fullmatch(text)) and (listed := properties(text)):
+        words = f"{BETWEEN} ".join(one.text for one in listed)
+        places = tuple(place for one in listed for place in one.ranges)
+        return (Passage(words, 0, kind="property", ranges=places),)
     found: list[Passage] = []
     leads: dict[int, Stretch] = {}
     for number, block in enumerate(_blocks(text)):
         lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, _NOTHING)
         if block.kind == "code":
-            if lead.text.endswith(":") or block.headed:
+            if lead.text or block.headed:
                 found.append(_passage(block.body, number, block, lead))
             leads.pop(block.depth, None)
             continue
@@ -109,7 +124,7 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
             for at, piece in enumerate(pieces)
             if _WORD.search(piece.text) and (lead.text or not _NAME.fullmatch(piece.text))
         ]
-        introduced = block.introduces and (block.depth > 0 or opens)
+        introduced = block.introduces and (block.depth > 0 or opens or block.before_code)
         leads = {depth: text for depth, text in leads.items() if depth < block.depth}
         leads[block.depth] = last if introduced else _NOTHING
     return tuple(found)
@@ -118,13 +133,28 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
 _NOTHING = Stretch("")
 
 
+def properties(text: str) -> tuple[Passage, ...]:
+    """The properties of a note one by one, if a text is nothing else."""
+    found: list[Passage] = []
+    at = 0
+    while at < len(text):
+        one = _PROPERTY.match(text, at)
+        if one is None:
+            return ()
+        words = " ".join(f"{one['key']}: {one['value']}".split())
+        place = (one.start(), one.end("value"))
+        found.append(Passage(words, 0, kind="property", ranges=(place,)))
+        at = one.end()
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class _Block:
     """A paragraph, list item, table row or block of code.
 
     ``depth`` counts the lists around it; ``introduces`` tells that a list or code follows right
-    below. ``place`` is that of a row, which has bars between its words. ``headed`` tells that
-    nothing stands between the block and its heading.
+    below, ``before_code`` that it is code. ``place`` is that of a row, which has bars between its
+    words. ``headed`` tells that nothing stands between the block and its heading.
     """
 
     body: Stretch
@@ -132,6 +162,7 @@ class _Block:
     depth: int = 0
     mark: str = ""
     introduces: bool = False
+    before_code: bool = False
     head: Stretch = field(default_factory=lambda: _NOTHING)
     place: tuple[Range, ...] = ()
     written: str = ""
@@ -245,6 +276,7 @@ def _blocks(text: str) -> Iterator[_Block]:
                     len(marks),
                     marks[-1] if item else "",
                     introduces,
+                    follows == "fence",
                     group=group,
                     heading=heading,
                     headed=headed,

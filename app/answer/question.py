@@ -127,7 +127,8 @@ MEASURES: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
 """What is measured -> how questions ask for it, and what a text has that says it."""
 
 _SCAFFOLD = re.compile(
-    r"\b(?:what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
+    r"\b(?:what (?:is|does) (?:that|it)\b|who or what"
+    r"|what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
     r"|can you|could you|please|tell me|explain|define|describe|definition of|meaning of|meant by"
     r"|what is meant|mean(?:s|ing)?|stands? for|is that|short for|abbreviation|acronym|it|all about"
     r"|is|are|does|do|the purpose of|purpose of|called|term|the|a|an|or|exactly|actually|briefly"
@@ -140,8 +141,9 @@ _SCAFFOLD = re.compile(
     r"|het|de|vad (?:ar|betyder)|ar|en|ett)\b"
 )
 _DEFINES = re.compile(
-    r"^(?:(?:so|and|hey|ok) )?(?:what(?:s| is| are| was| does)|who(?:s| is| are| was)|define\b|"
-    r"explain\b|definition of|meaning of|can you (?:explain|define)|could you (?:explain|define)"
+    r"^(?:(?:so|and|hey|ok) )?(?:who or what (?:is|are)|what(?:s| is| are| was| does)"
+    r"|who(?:s| is| are| was)|define\b|explain\b|definition of|meaning of"
+    r"|can you (?:explain|define)|could you (?:explain|define)"
     r"|what do you mean|was (?:ist|sind|bedeute[tn]|heisst)|wer ist|wofur steht|definiere|erklare"
     r"|qu'?est[- ]ce qu|c'?est quoi|que signifie|que veut dire|definis|qui est"
     r"|que (?:es|son|significa)|quien es|cos'?e|che cos|cosa significa|chi e|definisci"
@@ -153,7 +155,7 @@ _INNER = re.compile(
     r"\b(?:who|when|where|why|how|which|because|if|while|and|that|did|was|were|has|have|agreed"
     r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
 )
-_DOES = re.compile(r"^\w+ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
+_DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
 _ROLES = re.compile(
     r"\b(?:of|for|in|at|on|to|from|with|by|per|about|von|fur|bei|im|zu|mit|du|des|pour|dans|del"
     r"|para|con|per|di|van|voor|met|av|pa)\b"

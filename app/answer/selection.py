@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from notehop.app.answer.layout import Part, Quote, laid_out
-from notehop.app.answer.passages import Passage, passages
+from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading
 from notehop.indexing.tokens.fold import fold
 
@@ -38,6 +39,11 @@ ENOUGH = 100
 
 LONGEST_LIST = 14
 """Items or rows that are quoted of one list or table."""
+
+LISTED_AMONG = 8
+"""Best candidates among which half of a list is that is quoted whole."""
+
+_VALUES = ("number", "date", "person", "place", "yesno")
 
 LONGEST_BEFORE = 240
 """Characters of a sentence that is quoted only because the next one points back to it."""
@@ -76,6 +82,40 @@ _PROMISES = re.compile(
 """A sentence that says that something will be said."""
 
 
+ANNOUNCING = (
+    "describe describes description overview summary following below detail details goes document "
+    "documentation page section note list how what where when"
+)
+"""Words of a sentence that says what a text is about, and nothing that the text says."""
+
+_ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
+"""An item that is a list of its own."""
+
+_REFERS = re.compile(
+    r"(?:^|[,;:] |please )(?:see|refer to|read more|for more|more (?:in|on|about)|cf)\b",
+    re.IGNORECASE,
+)
+LONGEST_REFERENCE = 12
+"""Words of a sentence that says where to read on, and no more than that."""
+
+_NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
+"""Properties that name a note and say nothing of it."""
+
+TYPED = ("number_there", "date_there", "name_there", "place_there")
+"""Features of a passage that has a value of the kind that is asked for."""
+
+NEAR = 1.5
+"""How much less likely than the best passage a sentence may be that says "X is …"."""
+
+_TO_THE_END = r"[^.]{0,60}[.)!\]]*$"
+
+FAR = 3.0
+"""The same of what a quoted sentence leads to."""
+
+POINTERS = 3
+"""Candidates, best first, that are followed where they lead."""
+
+
 def points_back(sentence: str, language: str) -> bool:
     """Whether a sentence begins with a word that points to what was said before."""
     found = _FIRST_WORD.search(sentence)
@@ -84,7 +124,7 @@ def points_back(sentence: str, language: str) -> bool:
 
 @dataclass(slots=True)
 class _Chosen:
-    """What is quoted of one source: the places of its passages."""
+    """What is quoted of one source at a time: the places of its passages."""
 
     source: int
     orders: set[int]
@@ -99,36 +139,171 @@ def select(
     :param limit: quotes at most.
     :returns: empty where nothing can be quoted.
     """
-    ranked = [one for one in ranked if _quotable(one, asked)]
+    ranked = [one for one in ranked if _quotable(one, ranked[0], asked, sources)]
+    ranked = _first_of(
+        lambda one: _named_property(one, asked, sources), _followed(ranked, sources, asked)
+    )
+    if asked.question.form == "definition":
+        ranked = _first_of(_defines, ranked, NEAR)
     if not ranked:
         return []
     likely = _likelihoods(ranked)
     read = [passages(named.source.text, asked.reading.sentences) for named in sources]
     chosen: list[_Chosen] = []
     taken: list[Candidate] = []
-    for one in _in_order(ranked, asked):
+    led: Candidate | None = None
+    waiting = deque(_in_order(ranked, asked))
+    while waiting:
+        one = waiting.popleft()
         share = likely[one.source, one.order] / likely[ranked[0].source, ranked[0].order]
-        there = next((each for each in chosen if each.source == one.source), None)
-        if there is not None and one.order in there.orders:
+        there = [each for each in chosen if each.source == one.source]
+        if any(one.order in each.orders for each in there):
             continue
-        if taken and not _adds(one, taken, share, asked):
+        if taken and one is not led and not _adds(one, taken, share, asked):
             continue
         if taken and (_length(chosen, read) >= ENOUGH or len(taken) >= limit):
             continue
-        orders = _with_context(one, read[one.source], likely, asked)
-        if there is None:
+        orders = _with_context(one, ranked, read[one.source], likely, asked)
+        beside = _beside(one, there, read[one.source])
+        if beside is None:
             chosen.append(_Chosen(one.source, orders))
+        elif share >= BEFORE or one.order > min(beside.orders):
+            beside.orders |= orders
         else:
-            there.orders |= orders
+            continue
         taken.append(one)
+        if len(taken) == 1 and (led := _led_to(one, orders, ranked, sources)) is not None:
+            waiting.appendleft(led)
     return [_quote(sources[each.source], each, read[each.source], asked) for each in chosen]
 
 
-def _quotable(one: Candidate, asked: Asked) -> bool:
-    """Whether a passage says anything that the question does not."""
-    if one.fresh == 0 and one.passage.kind in ("prose", "item") and asked.question.form != "list":
+def _led_to(
+    one: Candidate, orders: set[int], ranked: Sequence[Candidate], sources: Sequence[Named]
+) -> Candidate | None:
+    """What the sentences that are quoted lead to: the second note of a question of two."""
+    quoted = [each for each in ranked if each.source == one.source and each.order in orders]
+    for each in ranked:
+        title = sources[each.source].source.title
+        if each.source != one.source and any(_leads_to(other, title) for other in quoted):
+            return each if each.score >= one.score - FAR else None
+    return None
+
+
+def _beside(one: Candidate, there: Sequence[_Chosen], read: Sequence[Passage]) -> _Chosen | None:
+    """What is quoted of the source of a passage and can take it in: its paragraph, or what stands
+    above it. What stands above the answer is quoted below it: who reads wants the answer first."""
+    for each in there:
+        if one.order > min(each.orders) or any(
+            read[at].group == one.passage.group for at in each.orders
+        ):
+            return each
+    return None
+
+
+def _first_of(
+    right: Callable[[Candidate], bool], ranked: list[Candidate], near: float = math.inf
+) -> list[Candidate]:
+    """The candidates, the best that is of a kind before all others.
+
+    :param near: how much less likely it may be than the best of all, as a difference of scores.
+    """
+    best = next((one for one in ranked if right(one)), None)
+    if best is None or best is ranked[0] or best.score < ranked[0].score - near:
+        return ranked
+    rest = [one for one in ranked if one is not best]
+    return [replace(best, score=rest[0].score), *rest]
+
+
+def _defines(one: Candidate) -> bool:
+    return any(one.features.get(name) for name in ("term_is", "spelt_out", "of_its_note"))
+
+
+def _followed(
+    ranked: Sequence[Candidate], sources: Sequence[Named], asked: Asked
+) -> list[Candidate]:
+    """The candidates, with what a sentence leads to ("is described in X") in the place of it."""
+    found = list(ranked)
+    for pointer in found[:POINTERS]:
+        if _has_value(pointer, asked):
+            continue
+        there = {
+            at
+            for at, named in enumerate(sources)
+            if at != pointer.source and _leads_to(pointer, named.source.title)
+        }
+        meant = next((one for one in found if one.source in there), None)
+        if meant is None:
+            continue
+        found.remove(pointer)
+        if meant.score < found[0].score:
+            found.remove(meant)
+            found.insert(0, replace(meant, score=max(found[0].score, pointer.score)))
+    return found
+
+
+def _has_value(one: Candidate, asked: Asked) -> bool:
+    """Whether a sentence that leads elsewhere may be an answer itself."""
+    if one.features["says_where"]:
         return False
-    return not one.features["bare"] or asked.question.form == "list"
+    return bool({"place", "person"} & set(asked.question.forms)) or any(
+        one.features.get(name) for name in TYPED
+    )
+
+
+def _leads_to(one: Candidate, title: str) -> bool:
+    """Whether a sentence says that more stands in another note, by its title."""
+    text = one.passage.text
+    if len(title) < 4 or title not in text:
+        return False
+    if one.features["says_where"]:
+        return True
+    name = re.escape(title)
+    leads = rf"[,;:–—] see {name}|(?:[,;:–—]|\b(?:in|at|under|see)) {name} > "
+    return re.search(rf"(?:{leads}){_TO_THE_END}", text) is not None
+
+
+def _quotable(one: Candidate, first: Candidate, asked: Asked, sources: Sequence[Named]) -> bool:
+    """Whether a passage says anything that the question does not."""
+    named, passage, form = sources[one.source], one.passage, asked.question.form
+    known = frozenset(asked.reading.words(" ".join((named.source.title, *named.names))))
+    typed = any(one.features.get(name) for name in TYPED)
+    if passage.kind == "property":
+        # How a note is filed is near all that is asked about it.
+        return one is first or asked.share(one.words - known) > 0 or _names(asked, named)
+    if passage.kind == "code":
+        return form not in ("definition", "person", "reason", "yesno")
+    if passage.kind == "prose" and form != "list":
+        said = one.words - asked.reading.small - asked.all_words - known
+        length = len(_FIRST_WORD.findall(passage.text))
+        if said <= frozenset(asked.reading.words(ANNOUNCING)):
+            return False
+        if length <= LONGEST_REFERENCE and not typed and _REFERS.search(passage.text):
+            return False
+    if one.fresh == 0 and passage.kind in ("prose", "item") and form != "list":
+        return False
+    return not one.features["bare"] or form == "list"
+
+
+def _is_asked(one: Passage, asked: Asked) -> bool:
+    """Whether a question asks for a property by its key."""
+    key = frozenset(asked.reading.words(one.text.partition(":")[0]))
+    return bool(key) and key <= asked.all_words
+
+
+def _names(asked: Asked, named: Named) -> bool:
+    """Whether a question names a note."""
+    names = (frozenset(asked.reading.words(one)) for one in (named.source.title, *named.names))
+    return any(bool(name) and name <= asked.all_words for name in names)
+
+
+def _named_property(one: Candidate, asked: Asked, sources: Sequence[Named]) -> bool:
+    """Whether a question asks for a property of a note, by its key and the note's name."""
+    named = sources[one.source]
+    return (
+        one.passage.kind == "property"
+        and _names(asked, named)
+        and any(_is_asked(each, asked) for each in properties(named.source.text))
+    )
 
 
 def _likelihoods(ranked: Sequence[Candidate]) -> dict[tuple[int, int], float]:
@@ -160,8 +335,13 @@ def _adds(one: Candidate, taken: Sequence[Candidate], share: float, asked: Asked
         return False
     if asked.question.form == "comparison" and len(taken) == 1 and share > BESIDE:
         return True
-    if asked.question.form == "definition":
+    if asked.question.form == "definition" or taken[0].passage.kind == "property":
         return share >= DEFINED
+    if one.passage.kind == "row" and not {"list", "comparison"} & set(asked.question.forms):
+        # A value stands in one row of a table.
+        same = [each for each in taken if each.source == one.source]
+        if any(each.passage.group == one.passage.group for each in same):
+            return False
     held = frozenset().union(*(other.words for other in taken))
     more = asked.share(held | one.words) - asked.share(held)
     return share >= (ALSO if more < 0.1 else ALSO / 2)
@@ -174,6 +354,7 @@ def _same(left: frozenset[str], right: frozenset[str]) -> bool:
 
 def _with_context(
     one: Candidate,
+    ranked: Sequence[Candidate],
     read: Sequence[Passage],
     likely: Mapping[tuple[int, int], float],
     asked: Asked,
@@ -183,10 +364,11 @@ def _with_context(
     forms, passage = asked.question.forms, one.passage
     group = [at for at, other in enumerate(read) if other.group == passage.group]
     own = likely[one.source, one.order]
-    whole = passage.kind in ("item", "row") and (
-        "list" in forms
-        or ("howto" in forms and passage.mark[:1].isdigit())
-        or ("comparison" in forms and passage.kind == "row")
+    of_list = "list" in forms or _is_listed(one, ranked, group, asked)
+    whole = (
+        (passage.kind == "item" and of_list and not _ENUMERATES.search(passage.text))
+        or (passage.kind == "item" and "howto" in forms and passage.mark[:1].isdigit())
+        or (passage.kind == "row" and bool({"list", "comparison"} & set(forms)))
     )
     if whole:
         orders |= _around(one.order, group)
@@ -201,6 +383,17 @@ def _with_context(
     for at in sorted(orders):
         orders |= _before(at, read, asked.reading) | _after(at, read, forms)
     return orders
+
+
+def _is_listed(
+    one: Candidate, ranked: Sequence[Candidate], group: Sequence[int], asked: Asked
+) -> bool:
+    """Whether a list answers, and not one of its items."""
+    if len(group) > LONGEST_LIST or any(form in asked.question.forms for form in _VALUES):
+        return False
+    near = {(each.source, each.order) for each in ranked[:LISTED_AMONG]}
+    beside = sum((one.source, at) in near for at in group)
+    return beside > 1 and 2 * beside >= len(group)
 
 
 def _around(order: int, group: Sequence[int]) -> set[int]:
@@ -251,12 +444,23 @@ def _words(passage: Passage) -> int:
 
 
 def _quote(named: Named, chosen: _Chosen, read: Sequence[Passage], asked: Asked) -> Quote:
+    if read[min(chosen.orders)].kind == "property":
+        return _quote_properties(named, asked)
     parts = [Part(at, read[at], bool(read[at].lead)) for at in sorted(chosen.orders)]
     text, ranges = laid_out(parts)
     heading = parts[0].passage.heading
     known = named.source.heading.split(" > ")
     name = _expansion(named, asked) if 0 in chosen.orders and named.opens else ""
     return Quote(named.source, text, ranges, "" if heading in known else heading, name)
+
+
+def _quote_properties(named: Named, asked: Asked) -> Quote:
+    """The properties that are asked for by their keys, else all that say something of the note."""
+    listed = properties(named.source.text)
+    shown = [one for one in listed if _is_asked(one, asked)]
+    shown = shown or [one for one in listed if not _NAMING.match(one.text)] or list(listed)
+    text = f"{BETWEEN} ".join(one.text for one in shown)
+    return Quote(named.source, text, tuple(place for one in shown for place in one.ranges))
 
 
 def _expansion(named: Named, asked: Asked) -> str:
