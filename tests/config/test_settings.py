@@ -82,10 +82,23 @@ def test_broken_toml_names_file_and_place(vault: Path) -> None:
         load_settings(vault=vault)
 
 
-@pytest.mark.parametrize(
-    "text", ["[embedding]\nallow_download = true\n", "[server]\nhost = '0.0.0.0'\n"]
+CLOSED = (
+    "[embedding]\nallow_download = true",
+    "[index]\ndir = '/tmp/x'",
+    "[llm]\nprovider = 'openai'",
+    "[llm]\nbase_url = 'https://evil.example/v1'",
+    "[privacy]\nallow_hosts = ['evil.example']",
+    "[server]\nallow_hosts = ['evil.example']",
+    "[server]\nallow_origins = ['http://evil.example']",
+    "[server]\nhost = '0.0.0.0'",
+    "[server]\nmetrics = true",
+    "[server]\ntoken_file = '/tmp/x'",
+    "[vault]\npath = '/tmp/x'",
 )
-def test_a_vault_may_not_open_doors(vault: Path, text: str) -> None:
+
+
+@pytest.mark.parametrize("text", CLOSED)
+def test_what_no_vault_may_set(vault: Path, text: str) -> None:
     (vault / "notehop.toml").write_text(text)
     with pytest.raises(SettingsError, match="cannot be set by a vault"):
         load_settings(vault=vault)
@@ -109,13 +122,6 @@ def test_a_wrong_variable_is_named(
     with pytest.raises(SettingsError) as caught:
         load_settings()
     assert re.search(said, str(caught.value))
-
-
-@pytest.mark.parametrize("text", ["[index]\ndir = '/tmp/x'\n", "[vault]\npath = '/tmp/x'\n"])
-def test_a_vault_may_not_say_where_things_are(vault: Path, text: str) -> None:
-    (vault / "notehop.toml").write_text(text)
-    with pytest.raises(SettingsError, match="cannot be set by a vault"):
-        load_settings(vault=vault)
 
 
 def test_a_vault_may_name_a_model_but_not_bring_one(vault: Path) -> None:

@@ -21,6 +21,7 @@ PIECES = [
 ]
 
 MakeModel = Callable[..., Path]
+Tiny = Callable[..., EmbeddingSettings]
 
 
 def embedding_settings(model: str | Path, **changes: Any) -> EmbeddingSettings:
@@ -37,12 +38,6 @@ def embedding_settings(model: str | Path, **changes: Any) -> EmbeddingSettings:
         "allow_download": False,
     }
     return EmbeddingSettings(**(said | changes))
-
-
-@pytest.fixture
-def settings_for() -> Callable[..., EmbeddingSettings]:
-    """Make settings for a model."""
-    return embedding_settings
 
 
 def save_model(
@@ -138,6 +133,17 @@ def make_model(saved_models: Callable[..., Path], tmp_path: Path) -> MakeModel:
         return Path(shutil.copytree(saved_models(**how), tmp_path / name, dirs_exist_ok=True))
 
     return make
+
+
+@pytest.fixture
+def tiny(make_model: MakeModel) -> Tiny:
+    """Settings that name a tiny model; arguments are those of :func:`save_model`, or settings."""
+
+    def chosen(name: str = "tiny", **how: Any) -> EmbeddingSettings:
+        settings = {key: how.pop(key) for key in list(how) if key in EmbeddingSettings.model_fields}
+        return embedding_settings(make_model(name, **how), **settings)
+
+    return chosen
 
 
 @pytest.fixture

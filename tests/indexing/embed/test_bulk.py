@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
+from tests.indexing.embed.conftest import Tiny, embedding_settings
 from tests.support.product import (
-    EmbeddingSettings,
     ModelError,
     SettingsError,
     even_width,
@@ -20,7 +20,6 @@ from tests.support.product import (
 )
 
 MakeModel = Callable[..., Path]
-SettingsFor = Callable[..., EmbeddingSettings]
 
 TEXTS = [
     "plan",
@@ -33,10 +32,8 @@ TEXTS = [
 ]
 
 
-def test_vectors_are_unit_rows_in_the_order_given(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
-    bulk = load_bulk(settings_for(make_model(normalize=False), batch_size=2))
+def test_vectors_are_unit_rows_in_the_order_given(tiny: Tiny) -> None:
+    bulk = load_bulk(tiny(normalize=False, batch_size=2))
     rows = bulk.embed(TEXTS)
     assert rows.shape == (len(TEXTS), bulk.dimensions) == (7, 32)
     assert rows.dtype == np.float32
@@ -45,23 +42,19 @@ def test_vectors_are_unit_rows_in_the_order_given(
         assert np.allclose(bulk.embed([text])[0], row, atol=1e-5), "neighbours must not matter"
 
 
-def test_passes_side_by_side_give_the_same_vectors(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
+def test_passes_side_by_side_give_the_same_vectors(tiny: Tiny) -> None:
     texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
-    one = load_bulk(settings_for(make_model(), batch_size=3, threads=1))
-    two = load_bulk(settings_for(make_model(), batch_size=3, threads=2))
+    one = load_bulk(tiny(batch_size=3, threads=1))
+    two = load_bulk(tiny(batch_size=3, threads=2))
     seen: list[int] = []
     assert np.allclose(two.embed(texts, seen.append), one.embed(texts), atol=1e-6)
     assert seen == sorted(seen)
     assert seen[-1] == len(texts)
 
 
-def test_passes_side_by_side_use_every_thread(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
+def test_passes_side_by_side_use_every_thread(tiny: Tiny) -> None:
     before = torch.get_num_threads()
-    bulk = load_bulk(settings_for(make_model(), batch_size=1, threads=7))
+    bulk = load_bulk(tiny(batch_size=1, threads=7))
     torch.set_num_threads(before)
     used: dict[int, int] = {}
     together = Barrier(4)
@@ -76,12 +69,10 @@ def test_passes_side_by_side_use_every_thread(
     assert sorted(used.values()) == [1, 2, 2, 2]
 
 
-def test_prompts_stand_before_queries_and_passages(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
+def test_prompts_stand_before_queries_and_passages(make_model: MakeModel) -> None:
     folder = make_model(prompts={"query": "query: ", "passage": "passage: "})
-    bulk = load_bulk(settings_for(folder))
-    bare = load_bulk(settings_for(folder, query_prompt="", passage_prompt=""))
+    bulk = load_bulk(embedding_settings(folder))
+    bare = load_bulk(embedding_settings(folder, query_prompt="", passage_prompt=""))
     assert np.allclose(bulk.embed(["plan"]), bare.embed(["passage: plan"]), atol=1e-5)
     assert np.allclose(bulk.embed_queries(["plan"]), bare.embed(["query: plan"]), atol=1e-5)
     assert np.allclose(
@@ -91,32 +82,26 @@ def test_prompts_stand_before_queries_and_passages(
     assert bulk.identity() != bare.identity()
 
 
-def test_cut_vectors_are_unit_vectors_again(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
+def test_cut_vectors_are_unit_vectors_again(make_model: MakeModel) -> None:
     folder = make_model()
-    whole = load_bulk(settings_for(folder)).embed(TEXTS[:4])
-    cut = load_bulk(settings_for(folder, dimensions=8))
+    whole = load_bulk(embedding_settings(folder)).embed(TEXTS[:4])
+    cut = load_bulk(embedding_settings(folder, dimensions=8))
     expected = whole[:, :8] / np.linalg.norm(whole[:, :8], axis=1, keepdims=True)
     assert cut.dimensions == 8
     assert np.allclose(cut.embed(TEXTS[:4]), expected, atol=1e-5)
     with pytest.raises(SettingsError, match="have 32"):
-        load_bulk(settings_for(folder, dimensions=33))
+        load_bulk(embedding_settings(folder, dimensions=33))
 
 
-def test_a_model_that_does_not_load_is_named(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
+def test_a_model_that_does_not_load_is_named(make_model: MakeModel) -> None:
     folder = make_model()
     (folder / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(ModelError, match="does not load"):
-        load_bulk(settings_for(folder))
+        load_bulk(embedding_settings(folder))
 
 
-def test_vectors_that_are_no_numbers_are_an_error(
-    make_model: MakeModel, settings_for: SettingsFor
-) -> None:
-    bulk = load_bulk(settings_for(make_model()))
+def test_vectors_that_are_no_numbers_are_an_error(tiny: Tiny) -> None:
+    bulk = load_bulk(tiny())
     bulk.llama.model[0].model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
     with pytest.raises(ModelError, match="no numbers"):
         bulk.embed(["plan"])
@@ -124,21 +109,19 @@ def test_vectors_that_are_no_numbers_are_an_error(
 
 @pytest.mark.usefixtures("no_network")
 def test_loading_uses_no_network_and_shows_no_bars(
-    make_model: MakeModel, settings_for: SettingsFor, capfd: pytest.CaptureFixture[str]
+    make_model: MakeModel, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_model()
     capfd.readouterr()
-    load_bulk(settings_for(folder, precision="auto")).embed(TEXTS)
+    load_bulk(embedding_settings(folder, precision="auto")).embed(TEXTS)
     said = capfd.readouterr()
     assert (said.out, said.err) == ("", "")
 
 
 @pytest.mark.model
-def test_the_bundled_model_in_the_best_precision_agrees_with_float32(
-    settings_for: SettingsFor,
-) -> None:
-    best = load_bulk(settings_for("all-MiniLM-L6-v2", precision="auto"))
-    exact = load_bulk(settings_for("all-MiniLM-L6-v2", precision="float32"))
+def test_the_bundled_model_in_the_best_precision_agrees_with_float32() -> None:
+    best = load_bulk(embedding_settings("all-MiniLM-L6-v2", precision="auto"))
+    exact = load_bulk(embedding_settings("all-MiniLM-L6-v2", precision="float32"))
     assert exact.precision == "float32"
     assert best.precision in ("float32", "bfloat16")
     assert best.identity() == exact.identity()

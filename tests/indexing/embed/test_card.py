@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.indexing.embed.conftest import embedding_settings
 from tests.support.product import (
-    EmbeddingSettings,
     SettingsError,
     check_dimensions,
     model_identity,
     native_dimensions,
 )
-
-SettingsFor = Callable[..., EmbeddingSettings]
 
 HIDDEN = {"config.json": {"hidden_size": 48}}
 
@@ -106,8 +103,8 @@ def test_dimensions_that_cannot_be_had(
         check_dimensions("m", wanted, native)
 
 
-def test_identity_of_the_bundled_model_needs_no_weights_read(settings_for: SettingsFor) -> None:
-    assert model_identity(settings_for("all-MiniLM-L6-v2")) == {
+def test_identity_of_the_bundled_model_needs_no_weights_read() -> None:
+    assert model_identity(embedding_settings("all-MiniLM-L6-v2")) == {
         "model": "all-MiniLM-L6-v2",
         "weights": "53aa51172d142c89d9012cce15ae4d6c",
         "dimensions": 384,
@@ -117,14 +114,12 @@ def test_identity_of_the_bundled_model_needs_no_weights_read(settings_for: Setti
     }
 
 
-def test_identity_follows_content_and_settings_not_place(
-    tmp_path: Path, settings_for: SettingsFor
-) -> None:
-    here = model_identity(settings_for(lay_out(tmp_path / "a" / "m", None, HIDDEN)))
+def test_identity_follows_content_and_settings_not_place(tmp_path: Path) -> None:
+    here = model_identity(embedding_settings(lay_out(tmp_path / "a" / "m", None, HIDDEN)))
     there = lay_out(tmp_path / "b" / "m", None, HIDDEN)
-    assert model_identity(settings_for(there)) == here
-    assert model_identity(settings_for(there, device="auto", precision="auto")) == here
-    assert model_identity(settings_for(there, passage_prompt="p: ")) != here
-    assert model_identity(settings_for(there, dimensions=4)) != here
+    assert model_identity(embedding_settings(there)) == here
+    assert model_identity(embedding_settings(there, device="auto", precision="auto")) == here
+    assert model_identity(embedding_settings(there, passage_prompt="p: ")) != here
+    assert model_identity(embedding_settings(there, dimensions=4)) != here
     (there / "model.safetensors").write_bytes(b"weighty")
-    assert model_identity(settings_for(there)) != here
+    assert model_identity(embedding_settings(there)) != here

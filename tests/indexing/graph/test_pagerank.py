@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log1p
 
 import networkx as nx
@@ -9,9 +10,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.indexing.graph.samples import links, rows
 from tests.support.product import build_graph
 from tests.support.product import graph_pagerank as pagerank
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A note, with what the graph reads of it."""
+
+    path: str
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    page_type: str | None = None
+    modified: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link."""
+
+    path: str
+    target_path: str | None
+    ordinal: int
+    line: int = 1
+    status: str = "resolved"
+    kind: str = "link"
+    via: str | None = "path"
+    fragment: str | None = None
+    chunk_id: str | None = None
+    target_chunk_id: str | None = None
+    sentence: str = ""
+
+
+def rows(*paths: str) -> list[Row]:
+    return [Row(path) for path in paths]
+
+
+def links(*pairs: str) -> list[LinkRow]:
+    """``links("ab", "ac")``: note a links to b, then to c."""
+    return [LinkRow(source, target, at) for at, (source, target) in enumerate(pairs)]
+
 
 PATHS = "abcde"
 pairs = st.lists(st.text(PATHS, min_size=2, max_size=2), max_size=20)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,21 +50,6 @@ def test_a_name_is_here_if_all_it_leads_to_is(addresses: list[str], here: bool) 
     assert bool(Hosts([], lambda host, port: addresses).local("box.test", 80)) is here  # noqa: ARG005
 
 
-def test_a_host_that_is_not_allowed_gets_nothing(make_gate: MakeGate, tmp_path: Path) -> None:
-    gate = make_gate("http://model.test:80", resolve=lambda host, port: ["192.0.2.7"])  # noqa: ARG005
-    with sending(["a.md"], purpose="answer"), pytest.raises(ProviderError) as caught:
-        post(gate)
-    assert caught.value.kind == "consent"
-    for said in (
-        "model.test is not this machine",
-        "the question, the passages of the sources and the connected notes",
-        'allow_hosts = ["model.test"]',
-        "nothing was sent",
-    ):
-        assert said in str(caught.value)
-    assert lines(tmp_path) == []
-
-
 @pytest.mark.parametrize("allowed", ["test", "del.test", "x.model.test", "model.tes", "model_test"])
 def test_a_part_of_a_name_allows_nothing(allowed: str, make_gate: MakeGate) -> None:
     gate = make_gate("http://model.test", allow=(allowed,), resolve=lambda *_: ["192.0.2.7"])
@@ -84,15 +68,6 @@ def test_a_name_that_leads_elsewhere_a_moment_later_gets_nothing(
         post(gate)
     assert caught.value.kind == "consent"
     assert lines(tmp_path)[-1]["error"] == "consent"
-
-
-def test_a_name_that_leads_nowhere(make_gate: MakeGate) -> None:
-    def nowhere(host: str, port: int) -> list[str]:
-        raise socket.gaierror(-2, f"Name or service not known: {host}:{port}")
-
-    with pytest.raises(ProviderError, match=r"model\.test: no such host") as caught:
-        post(make_gate("http://model.test", resolve=nowhere))
-    assert caught.value.kind == "refused"
 
 
 class Far:

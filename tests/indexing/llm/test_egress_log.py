@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.indexing.llm.conftest import MakeGate, lines, post
-from tests.support.product import FORMER, NAME, EgressLog, egress_log, sending
-from tests.support.wire import reply, wire
+from tests.indexing.llm.conftest import lines
+from tests.support.product import FORMER, NAME, EgressLog, egress_log
 
 
 def begin(log: EgressLog, **changed: Any) -> egress_log.Attempt:
@@ -27,32 +26,6 @@ def begin(log: EgressLog, **changed: Any) -> egress_log.Attempt:
         "attempt": 1,
     }
     return log.begin(**{**told, **changed})
-
-
-def test_a_call_is_told_without_its_text_and_key(make_gate: MakeGate, tmp_path: Path) -> None:
-    with (
-        wire(reply(200, {"text": "the answer of the model"})) as server,
-        sending(["Notes/Ä.md"], purpose="answer"),
-    ):
-        post(make_gate(server.url, key="sk-secret"), b'{"text": "what the notes say"}')
-    begun, ended = lines(tmp_path)
-    assert begun["id"] == ended["id"]
-    assert (
-        begun
-        | {
-            "host": "127.0.0.1",
-            "provider": "openai-compatible",
-            "model": "m",
-            "purpose": "answer",
-            "notes": ["Notes/Ä.md"],
-            "bytes_out": 30,
-        }
-        == begun
-    )
-    assert ended | {"status": 200, "bytes_in": 35, "error": None} == ended
-    told = (tmp_path / NAME).read_text()
-    for secret in ("sk-secret", "what the notes say", "the answer of the model"):
-        assert secret not in told
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")

@@ -67,93 +67,53 @@ def openai_stream(*words: str, finish: str = "stop") -> bytes:
 
 def openai_whole(text: str, finish: str = "stop") -> bytes:
     message = {"role": "assistant", "content": text}
-    return reply(
-        200,
-        {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "m",
-            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        },
-    )
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    base = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+    return reply(200, base | {"choices": [choice]})
+
+
+def claude_message(text: str | None) -> dict[str, Any]:
+    """The message of an answer: whole, or (None) as a stream begins."""
+    base = {"id": "1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    content = [] if text is None else [{"type": "text", "text": text}]
+    ended = None if text is None else "end_turn"
+    return base | {"content": content, "stop_reason": ended, "usage": usage}
 
 
 def claude_stream(*words: str, stop: str = "end_turn") -> bytes:
-    message = {
-        "id": "1",
-        "type": "message",
-        "role": "assistant",
-        "model": "m",
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    }
-    return reply(
-        200,
-        events(
-            {"type": "message_start", "message": message},
-            {
-                "type": "content_block_start",
-                "index": 0,
-                "content_block": {"type": "text", "text": ""},
-            },
-            {"type": "ping"},
-            *(
-                {
-                    "type": "content_block_delta",
-                    "index": 0,
-                    "delta": {"type": "text_delta", "text": word},
-                }
-                for word in words
-            ),
-            {"type": "content_block_stop", "index": 0},
-            {
-                "type": "message_delta",
-                "delta": {"stop_reason": stop, "stop_sequence": None},
-                "usage": {"output_tokens": 3},
-            },
-            {"type": "message_stop"},
-        ),
-        kind="text/event-stream",
-    )
+    block = {"index": 0, "content_block": {"type": "text", "text": ""}}
+    deltas = [{"index": 0, "delta": {"type": "text_delta", "text": word}} for word in words]
+    ended = {"stop_reason": stop, "stop_sequence": None}
+    told: list[dict[str, Any]] = [
+        {"type": "message_start", "message": claude_message(None)},
+        {"type": "content_block_start", **block},
+        {"type": "ping"},
+        *({"type": "content_block_delta", **delta} for delta in deltas),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 3}},
+        {"type": "message_stop"},
+    ]
+    return reply(200, events(*told), kind="text/event-stream")
 
 
 def claude_whole(text: str) -> bytes:
-    return reply(
-        200,
-        {
-            "id": "1",
-            "type": "message",
-            "role": "assistant",
-            "model": "m",
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
-            "stop_sequence": None,
-            "usage": {"input_tokens": 1, "output_tokens": 1},
-        },
-    )
+    return reply(200, claude_message(text))
+
+
+def ollama_line(text: str, **more: Any) -> dict[str, Any]:
+    return {"model": "m", "message": {"role": "assistant", "content": text}, **more}
 
 
 def ollama_lines(*words: str, done: str = "stop") -> bytes:
-    told = [
-        {"model": "m", "message": {"role": "assistant", "content": word}, "done": False}
-        for word in words
-    ]
-    last = {
-        "model": "m",
-        "message": {"role": "assistant", "content": ""},
-        "done": True,
-        "done_reason": done,
-    }
-    body = "".join(f"{json.dumps(one)}\n" for one in [*told, last]).encode()
+    told = [ollama_line(word, done=False) for word in words]
+    told.append(ollama_line("", done=True, done_reason=done))
+    body = "".join(f"{json.dumps(one)}\n" for one in told).encode()
     return reply(200, body, kind="application/x-ndjson")
 
 
 def ollama_whole(text: str) -> bytes:
-    message = {"role": "assistant", "content": text}
-    return reply(200, {"model": "m", "message": message, "done": True, "done_reason": "stop"})
+    return reply(200, ollama_line(text, done=True, done_reason="stop"))
 
 
 PROVIDERS = ["openai", "openai-compatible", "anthropic", "ollama"]

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from tests.support.product import CommentLinks, Link, Note, parse_note, plain_text
+from tests.support.product import CommentLinks, Note, parse_note, plain_text
 
 
 def note_of(text: str, *, comment_links: CommentLinks = "inline") -> Note:
     return parse_note("folder/Here.md", text.encode(), comment_links=comment_links)
-
-
-def body_links(text: str) -> list[Link]:
-    return [link for link in note_of(text).links if link.kind.value != "property"]
-
-
-def raws(text: str) -> list[str]:
-    return [link.raw for link in note_of(text).links]
 
 
 def plain(text: str) -> str:
