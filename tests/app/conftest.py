@@ -23,7 +23,6 @@ def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    """The small vault, not indexed."""
     return write_notes(tmp_path / "My vault", NOTES)
 
 
@@ -40,6 +39,5 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="session")
 def opened(indexed: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    """The small vault, opened."""
     with open_vault(indexed[0], index_dir=indexed[1]) as handle:
         yield handle

@@ -47,10 +47,3 @@ def test_a_problem_leads_back_to_its_error(kind: type[NotehopError]) -> None:
     assert str(found) == "what happened"
     assert found is not None
     assert exit_code(found) == exit_code(kind("what happened"))
-
-
-@pytest.mark.parametrize(
-    "told", [None, [], "x", {}, {"type": "urn:notehop:problem:query"}, {"type": [], "detail": "x"}]
-)
-def test_what_is_no_problem_of_ours_leads_nowhere(told: object) -> None:
-    assert error_of(told) is None

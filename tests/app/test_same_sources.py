@@ -28,8 +28,6 @@ QUESTIONS = [
 
 
 class Edges:
-    """Every way to ask, to one vault."""
-
     def __init__(self, where: tuple[Path, Path], url: str, http: Agent, stdio: Agent) -> None:
         self.vault, self.index = where
         self.url = url

@@ -71,7 +71,6 @@ def test_a_port_that_something_else_has_is_no_server_of_ours(
 def served(
     where: tuple[Path, Path], *more: str, **variables: str
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """``notehop serve``, ready to answer."""
     with notehop_serve(*where, *more, **variables) as (url, process):
         until(lambda: status_of(f"{url}/health/ready") == 200)
         yield url, process

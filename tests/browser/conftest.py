@@ -98,13 +98,11 @@ class SlowLLM(ScriptedLLM):
     _said: list[str] = PrivateAttr(default_factory=list)
 
     def let(self, words: int) -> None:
-        """Let it say more."""
         for _ in range(words):
             self._leave.release()
 
     @property
     def said(self) -> list[str]:
-        """The words so far."""
         return self._said
 
     def stream_complete(
@@ -113,7 +111,6 @@ class SlowLLM(ScriptedLLM):
         formatted: bool = False,  # noqa: ARG002
         **kwargs: object,  # noqa: ARG002
     ) -> CompletionResponseGen:
-        """Say the words that it may."""
         self._asked.append(prompt)
         text = ""
         for word in self.says.split(" "):
@@ -162,7 +159,6 @@ HOSTILE = {
 
 @pytest.fixture(scope="session")
 def slow() -> SlowLLM:
-    """The language model of the guarded server."""
     return SlowLLM(says="Otters know the **trap** [1] and its bait [C1] , and not [9] .")
 
 
@@ -182,6 +178,5 @@ def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
 
 @pytest.fixture
 def visit_guarded(browser: Browser, guarded: str) -> Iterator[Callable[..., Opened]]:
-    """As ``visit``, on the server with a token."""
     with watched(browser, guarded) as go:
         yield go

@@ -38,7 +38,6 @@ class Opened:
     allowed: list[str] = field(default_factory=list)
 
     def at(self, address: str) -> Page:
-        """Go to an address of the page."""
         self.page.goto(f"{self.base}/{address}")
         return self.page
 
@@ -47,7 +46,6 @@ class Opened:
         self.allowed.extend(errors)
 
     def check(self) -> None:
-        """Nothing went wrong that was not meant to."""
         wrong = [one for one in self.wrong if not any(part in one for part in self.allowed)]
         assert not wrong, "\n".join(wrong)
 
@@ -120,7 +118,6 @@ def assert_accessible(page: Page) -> None:
 
 
 def assert_fits(page: Page) -> None:
-    """Nothing is wider than the window."""
     wide = page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )

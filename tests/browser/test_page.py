@@ -86,7 +86,6 @@ def test_the_page_shows_what_python_says(visit: Visit, demo: tuple[Path, Path]) 
 
 
 def _address(path: str, lines: tuple[int, int], said: str = "") -> str:
-    """Where the title of a card leads."""
     return f"#/note/{path}?lines={lines[0]}-{lines[1]}" + (f"&say={said}" if said else "")
 
 

@@ -106,8 +106,6 @@ def test_what_is_no_json_is_told_from_what_is_wrong_in_it(port: int) -> None:
 
 
 class Kept(SpanExporter):
-    """Keeps the spans that a process made."""
-
     def __init__(self) -> None:
         self.spans: list[ReadableSpan] = []
 

@@ -29,7 +29,6 @@ QUESTION = "who draws the tiles of the map?"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a vault and its index."""
     root = tmp_path_factory.mktemp("made")
     (root / "vault" / ".obsidian").mkdir(parents=True)
     for path, text in NOTES.items():

@@ -31,7 +31,6 @@ def url(demo: tuple[Path, Path]) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def document(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The schema of the server, as a file."""
     path = tmp_path_factory.mktemp("schema") / "openapi.json"
     with urllib.request.urlopen(f"{url}/openapi.json") as reply:
         path.write_bytes(reply.read())

@@ -107,7 +107,6 @@ def vault(where: tuple[Path, Path]) -> Iterator[VaultHandle]:
 
 
 def said(answer: Answer) -> str:
-    """What is quoted, on one line."""
     lines = [line.removeprefix("> ") for line in answer.answer.split("\n")[1:]]
     return " ".join(" ".join(line for line in lines if not line.startswith("— ")).split())
 

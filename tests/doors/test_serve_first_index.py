@@ -51,7 +51,6 @@ def served(root: Path, *, notes: int) -> Iterator[tuple[subprocess.Popen[str], s
 
 
 def answered(url: str, process: subprocess.Popen[str]) -> httpx.Response:
-    """What ``/health`` says first."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and process.poll() is None:
         try:

@@ -45,7 +45,6 @@ def links(vault: Path) -> Result:
 
 
 def sources(vault: Path) -> list[str]:
-    """The notes whose links are listed."""
     result = links(vault)
     assert result.exit_code == 0, result.output
     listed: list[dict[str, Any]] = json.loads(result.stdout)

@@ -1,4 +1,4 @@
-"""An index in memory that a person can read: texts are angles, ids say where they stand.
+"""An index on disk that a person can read: texts are angles, ids say where they stand.
 
 The text ``"30"`` is embedded as the direction of 30 degrees, so the similarity of two texts is the
 cosine of the angle between them. Chunk 1 of ``Plan.md`` has the id ``Plan.md:1``.
@@ -7,8 +7,10 @@ cosine of the angle between them. Chunk 1 of ``Plan.md`` has the id ``Plan.md:1`
 from __future__ import annotations
 
 import math
-import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,17 +31,12 @@ from tests.support.product import (
     NoteRow,
     NoteStatus,
     Reader,
+    Snapshot,
     Tokenizer,
     field_tokens,
     stamp_of,
     write_ahead,
 )
-
-
-def name_key(name: str) -> str:
-    """NFC, case-folded, white space collapsed."""
-    folded = unicodedata.normalize("NFC", name).casefold()
-    return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
 def direction(angle: float) -> list[float]:
@@ -68,66 +65,30 @@ class AngleEmbedding(BaseEmbedding):
 
 
 class BrokenEmbedding(AngleEmbedding):
-    """A model that cannot be run."""
-
     def _get_query_embedding(self, query: str) -> list[float]:
         raise RuntimeError(f"no weights for {query}")
 
 
-class AngleTable:
-    """Vectors by id, given as angles."""
-
-    def __init__(self) -> None:
-        self.angles: dict[str, float] = {}
-
-    dimensions = 2
-
-    def __len__(self) -> int:
-        return len(self.angles)
-
-    def matrix(self) -> tuple[list[str], Any]:
-        rows = [direction(angle) for angle in self.angles.values()]
-        return list(self.angles), np.array(rows, dtype=np.float32).reshape(len(rows), 2)
-
-    @property
-    def ids(self) -> list[str]:
-        return list(self.angles)
-
-    def rows(self, ids: Iterable[str]) -> tuple[list[str], Any]:
-        known = [one for one in ids if one in self.angles]
-        rows = [direction(self.angles[one]) for one in known]
-        return known, np.array(rows, dtype=np.float32).reshape(len(rows), 2)
-
-    def similarities(self, query: Any, ids: Sequence[str]) -> Any:
-        return np.array(
-            [
-                float(np.dot(query, direction(self.angles[one]))) if one in self.angles else np.nan
-                for one in ids
-            ],
-            dtype=np.float32,
-        )
-
-    def top(
-        self, query: Any, k: int, allowed: Collection[str] | None = None, **_: Any
-    ) -> list[tuple[str, float]]:
-        ids = [one for one in self.angles if allowed is None or one in allowed]
-        scores = dict(zip(ids, self.similarities(query, ids).tolist(), strict=True))
-        return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
+def rows_of(angles: Mapping[str, float]) -> tuple[list[str], Any]:
+    """Ids and their vectors."""
+    rows = [direction(angle) for angle in angles.values()]
+    return list(angles), np.array(rows, dtype=np.float32).reshape(len(rows), 2)
 
 
-@dataclass
+@dataclass(eq=False)
 class FakeIndex:
-    """An :class:`notehop.app.retrieval.index_view.IndexView`, filled by :meth:`add` and :meth:`link`."""
+    """Filled by :meth:`add` and :meth:`link`; what is read is read from an index of the product."""
 
     generation: int = 1
     warnings: tuple[str, ...] = ()
     lexical: LexicalIndex = field(default_factory=LexicalIndex)
-    chunk_vectors: AngleTable = field(default_factory=AngleTable)
-    link_vectors: AngleTable = field(default_factory=AngleTable)
+    angles: dict[str, float] = field(default_factory=dict)
+    link_angles: dict[str, float] = field(default_factory=dict)
     pagerank: dict[str, float] = field(default_factory=dict)
     notes: dict[str, NoteRow] = field(default_factory=dict)
     rows: dict[str, ChunkRow] = field(default_factory=dict)
     all_links: list[LinkRow] = field(default_factory=list)
+    _read: tuple[str, Snapshot] | None = None
 
     def add(
         self,
@@ -152,7 +113,7 @@ class FakeIndex:
             )
             self.lexical.update((), [(id_, {})])
             if angle is not None:
-                self.chunk_vectors.angles[id_] = angle
+                self.angles[id_] = angle
         return self
 
     def link(
@@ -176,7 +137,7 @@ class FakeIndex:
         ordinal = sum(1 for one in self.all_links if one.path == source)
         sentence_id = None if angle is None else f"{source}#{ordinal}"
         if sentence_id is not None and angle is not None:
-            self.link_vectors.angles[sentence_id] = angle
+            self.link_angles[sentence_id] = angle
         self.all_links.append(
             LinkRow(
                 path=source,
@@ -217,15 +178,14 @@ class FakeIndex:
             self.rows[chunk_id] = replace(self.rows[chunk_id], tokens=tokens)
         return self
 
-    def on_disk(self, folder: Path) -> Reader:
-        """Write all of it as an index of the product; the caller closes the reader."""
+    def _on_disk(self, folder: Path) -> Reader:
         layout = IndexLayout(folder / "index")
         layout.create(folder)
         records = [
             NoteRecord(
                 note,
                 tuple(row for row in self.rows.values() if row.path == path),
-                tuple(self.links_from([path])),
+                tuple(link for link in self.all_links if link.path == path),
             )
             for path, note in self.notes.items()
         ]
@@ -234,45 +194,23 @@ class FakeIndex:
             write_ahead(
                 layout,
                 stamp_of({**catalog.meta(), **batch.meta}),
-                chunks=self.chunk_vectors.matrix(),
-                links=self.link_vectors.matrix(),
+                chunks=rows_of(self.angles),
+                links=rows_of(self.link_angles),
             )
             catalog.commit(batch)
         return Reader.open(layout)
 
-    def chunks(self, ids: Sequence[str]) -> Mapping[str, ChunkRow]:
-        return {one: self.rows[one] for one in ids if one in self.rows}
-
-    def notes_at(self, paths: Iterable[str]) -> Mapping[str, NoteRow]:
-        return {path: self.notes[path] for path in paths if path in self.notes}
-
-    def notes_named(self, name: str) -> Sequence[str]:
-        return sorted(
-            path
-            for path, note in self.notes.items()
-            if name_key(name) in {name_key(one) for one in (note.title, *note.aliases)}
-        )
-
-    def named_any(self, names: Iterable[str]) -> dict[str, Sequence[str]]:
-        return {name: found for name in names if (found := self.notes_named(name))}
-
-    def path_of(self, chunk_id: str) -> str | None:
-        row = self.rows.get(chunk_id)
-        return None if row is None else row.path
-
-    def paths_of(self, chunk_ids: Iterable[str]) -> Sequence[str | None]:
-        return [self.path_of(one) for one in chunk_ids]
-
-    def chunk_ids_of(self, path: str) -> Sequence[str]:
-        return tuple(row.id for row in self.rows.values() if row.path == path)
-
-    def links_from(self, paths: Sequence[str]) -> Sequence[LinkRow]:
-        found = [one for one in self.all_links if one.path in paths]
-        return sorted(found, key=lambda one: (one.path, one.ordinal))
-
-    def links_to(self, paths: Sequence[str]) -> Sequence[LinkRow]:
-        found = [one for one in self.all_links if one.target_path in paths]
-        return sorted(found, key=lambda one: (one.path, one.ordinal))
+    def __getattr__(self, name: str) -> Any:
+        """Read notes, chunks and links of an index on disk, made anew where something was added."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        said = repr((self.notes, self.rows, self.all_links, self.angles, self.link_angles))
+        if self._read is None or self._read[0] != said:
+            folder = Path(tempfile.mkdtemp())
+            reader = self._on_disk(folder)
+            weakref.finalize(self, lambda: (reader.close(), shutil.rmtree(folder)))
+            self._read = said, reader.snapshot()
+        return getattr(self._read[1], name)
 
 
 class Listed(BaseRetriever):
@@ -291,8 +229,6 @@ class Listed(BaseRetriever):
 
 
 class Broken(BaseRetriever):
-    """A retriever that fails."""
-
     def __init__(self, error: Exception) -> None:
         super().__init__()
         self.error = error

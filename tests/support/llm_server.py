@@ -75,12 +75,10 @@ class Seen:
 
     @property
     def prompt(self) -> str:
-        """All that the model was told, in order."""
         return "\n".join(_text(message.get("content")) for message in self.body["messages"])
 
     @property
     def streamed(self) -> bool:
-        """Whether the answer was wanted piece by piece."""
         return bool(self.body.get("stream"))
 
 
@@ -146,8 +144,6 @@ def calls_a_tool(name: str = "send_mail", **arguments: str) -> Turn:
 
 
 class LlmServer:
-    """The server, while :func:`llm_server` holds it."""
-
     def __init__(self) -> None:
         self.requests: list[Seen] = []
         self.connections = 0
@@ -167,7 +163,6 @@ class LlmServer:
 
     @property
     def url(self) -> str:
-        """What clients call the base URL."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def plays(self, *plays: Play) -> None:
@@ -177,7 +172,6 @@ class LlmServer:
 
     @property
     def asked(self) -> list[Seen]:
-        """The requests for a completion so far."""
         return [seen for seen in self.requests if seen.path.endswith("/chat/completions")]
 
     def request(self, number: int = 1) -> Seen:
@@ -188,13 +182,11 @@ class LlmServer:
             return self.asked[number - 1]
 
     def note(self, seen: Seen) -> None:
-        """Remember a request."""
         with self._told:
             self.requests.append(seen)
             self._told.notify_all()
 
     def turn(self, seen: Seen) -> Turn:
-        """What a request gets."""
         with self._told:
             play = self._plays.pop(0) if len(self._plays) > 1 else self._plays[0]
         return play if isinstance(play, Turn) else play(seen)
@@ -242,7 +234,6 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def hang_up(self) -> None:
-        """End the connections that clients keep."""
         with self._lock:
             for connection in self._open:
                 with suppress(OSError):
@@ -264,7 +255,6 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """List the models."""
         seen = self._seen({})
         listed = [{"id": name, "object": "model"} for name in self.server.script.models]
         if self._allowed():
@@ -275,7 +265,6 @@ class _Handler(BaseHTTPRequestHandler):
         seen.over.set()
 
     def do_POST(self) -> None:
-        """Answer by the script."""
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         seen = self._seen(json.loads(raw))
         try:
@@ -378,7 +367,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(raw)
 
     def _send(self, raw: bytes, split: int) -> None:
-        """Send bytes in chunks of their own."""
         for start in range(0, len(raw), split or len(raw)):
             part = raw[start : start + (split or len(raw))]
             self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
@@ -400,7 +388,6 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Left
 
     def _cut(self) -> None:
-        """Drop the connection without a word."""
         self.close_connection = True
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()

@@ -79,27 +79,22 @@ def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
 
 
 def indexer(place: Place, layout: IndexLayout | None = None) -> Indexer:
-    """An indexer of a place, with the readable model."""
     return Indexer(
         place.vault, place.settings, layout or place.layout, load=ModelWithDoor().load, probe=sound
     )
 
 
 def index(place: Place, *, rebuild: bool = False, layout: IndexLayout | None = None) -> None:
-    """Bring the index of a place up to its vault."""
     indexer(place, layout).run(rebuild=rebuild)
 
 
 def built(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
-    """A vault of these notes, indexed."""
     place = place_of(folder, notes, **overrides)
     index(place)
     return place
 
 
 class Bench:
-    """One vault and its index."""
-
     def __init__(self, folder: Path) -> None:
         self.vault = folder / "vault"
         self.vault.mkdir(exist_ok=True)

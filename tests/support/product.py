@@ -79,16 +79,16 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.held_out": "reader_without",
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values Estimate holds mean means MEASURES "
-        "RANKED ranked_targets ranking_values refusal"
+        "answer_values Answered ANSWERS context_values Estimate holds mean MEASURES RANKED "
+        "ranked_targets ranking_values refusal"
     ),
     "notehop.app.evaluation.own": "own_questions",
     "notehop.app.evaluation.questions": (
-        "golden_sets GoldenSet Lines placed Question QuestionSet read_questions Target"
+        "golden_sets GoldenSet Lines Question QuestionSet read_questions Target"
     ),
     "notehop.app.evaluation.report": "report",
     "notehop.app.evaluation.runner": "ask_all Change compare Context Evaluated Row",
-    "notehop.app.evaluation.unrelated": "linked_at_random with_unrelated_links",
+    "notehop.app.evaluation.unrelated": "with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
     "notehop.app.mcp": "arguments http resources transport",
     "notehop.app.mcp.access": "Access",
@@ -252,7 +252,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.table": "VectorTable",
     "notehop.indexing.stores.vectors": "Collection Matrix Vectors=VectorsVectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
-    "notehop.indexing.themes.file": "read_themes write_themes",
+    "notehop.indexing.themes.file": "read_themes",
     "notehop.indexing.themes.model": "Theme Themes",
     "notehop.indexing.themes.upkeep": "keep_themes options_of sum_themes_up",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
@@ -290,7 +290,6 @@ _PLACES = {
 
 
 def names() -> set[str]:
-    """All that the table holds."""
     return set(_PLACES)
 
 

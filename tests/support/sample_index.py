@@ -114,7 +114,6 @@ class SampleIndex:
         self.layout.create(self.root.parent / "vault")
 
     def catalog(self) -> Catalog:
-        """The catalog, made if need be; the caller closes it."""
         return Catalog.open(self.layout.catalog, create=True)
 
     def write(

@@ -22,7 +22,6 @@ class ScriptedLLM(CustomLLM):
 
     @property
     def asked(self) -> list[str]:
-        """Every prompt so far."""
         return self._asked
 
     @property
@@ -31,7 +30,6 @@ class ScriptedLLM(CustomLLM):
         return LLMMetadata(context_window=self.window, num_output=100, model_name="scripted")
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
-        """Say what was written down."""
         self._asked.append(prompt)
         if self.fails is not None:
             raise ConnectionError(self.fails)
@@ -40,7 +38,6 @@ class ScriptedLLM(CustomLLM):
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
-        """Say it in one piece."""
         said = self.complete(prompt, formatted, **kwargs).text
         yield CompletionResponse(text=said, delta=said)
 

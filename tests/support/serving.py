@@ -79,7 +79,6 @@ def request(
 
 
 def events_of(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Server-sent events, by name."""
     name = ""
     for line in lines:
         if line.startswith("event: "):

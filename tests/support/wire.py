@@ -24,16 +24,13 @@ class Wire:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def said(self) -> Any:
-        """The newest body, as JSON."""
         return json.loads(self.bodies[-1])
 
     def header(self, name: str) -> str | None:
-        """A header of the newest request."""
         for line in self.heads[-1].split("\r\n")[1:]:
             key, _, value = line.partition(":")
             if key.lower() == name:

@@ -28,7 +28,6 @@ def source(number: int, text: str, **fields: Any) -> Source:
 
 
 def connected(number: int, text: str, **fields: Any) -> ConnectedNote:
-    """A connected note, linked from Note 1."""
     values: dict[str, Any] = {
         "label": f"C{number}",
         "path": f"linked/Linked {number}.md",
@@ -43,7 +42,6 @@ def connected(number: int, text: str, **fields: Any) -> ConnectedNote:
 
 
 def source_node(number: int, text: str, **metadata: Any) -> NodeWithScore:
-    """The node of a source as retrieval makes it."""
     values: dict[str, Any] = {
         "path": f"notes/Note {number}.md",
         "title": f"Note {number}",

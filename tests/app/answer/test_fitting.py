@@ -19,8 +19,6 @@ from tests.support.product import (
 
 
 class Words:
-    """A token a word."""
-
     exact = True
 
     def count(self, text: str) -> int:

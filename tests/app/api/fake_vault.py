@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from tests.support.product import (
     Answer,
@@ -75,10 +76,6 @@ class FakeVault:
         self.closed = False
         self.warmed = threading.Event()
         self.threads: set[str] = set()
-        self.browsed: list[BrowseQuery] = []
-        self.captured: list[CaptureQuery] = []
-        self.drawn: list[tuple[list[str], int, int]] = []
-        self.read: list[tuple[str, str | None, bool]] = []
 
     def warm(self) -> None:
         self.ready = True
@@ -116,18 +113,14 @@ class FakeVault:
             yield TokenEvent(text=word)
         yield DoneEvent(answer=self.ask(query))
 
-    def browse(self, query: BrowseQuery) -> BrowseResult:
+    def browse(self, _: BrowseQuery) -> BrowseResult:
         self._fail()
-        self.browsed.append(query)
         return BrowseResult(seeds=[], notes=[], total=0, generation=self.generation)
 
-    def note(
-        self, path_or_name: str, *, section: str | None = None, mentions: bool = True
-    ) -> NoteView:
+    def note(self, path_or_name: str, *, section: str | None = None, **_: Any) -> NoteView:
         self._fail()
         if path_or_name not in NOTES:
             raise NoteMissing(f"{path_or_name}: no such note")
-        self.read.append((path_or_name, section, mentions))
         return NoteView(
             path=path_or_name,
             title="Atlas",
@@ -147,14 +140,12 @@ class FakeVault:
             generation=self.generation,
         )
 
-    def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
+    def picture(self, *_: Any, **__: Any) -> GraphView:
         self._fail()
-        self.drawn.append((list(around), depth, most))
         return GraphView(nodes=[], edges=[], total=0, generation=self.generation)
 
-    def capture(self, query: CaptureQuery) -> Captured:
+    def capture(self, _: CaptureQuery) -> Captured:
         self._fail()
-        self.captured.append(query)
         return Captured(filename="Inbox/note.md", message="kept")
 
     def embed(self, query: EmbedQuery) -> Embedded:

@@ -175,35 +175,6 @@ def test_no_page_loads_scripts_from_elsewhere(client: TestClient) -> None:
     problem(client.get("/redoc"), 404)
 
 
-def test_browse(client: TestClient, vault: FakeVault) -> None:
-    body = {"seeds": ["Atlas"], "depth": 2, "rank": "edges"}
-    assert client.post("/graph/browse", json=body).json()["total"] == 0
-    [asked] = vault.browsed
-    assert (asked.seeds, asked.depth, asked.rank) == (["Atlas"], 2, "edges")
-
-
-def test_a_note(client: TestClient, vault: FakeVault) -> None:
-    told = client.get("/notes/people/Priya%201-1.md", params={"section": "Plan", "mentions": "no"})
-    assert told.json()["path"] == "people/Priya 1-1.md"
-    assert vault.read == [("people/Priya 1-1.md", "Plan", False)]
-
-
-def test_graph(client: TestClient, vault: FakeVault) -> None:
-    assert client.get("/graph").json()["nodes"] == []
-    client.get("/graph", params={"around": ["a", "b/c.md"], "depth": 2, "most": 5})
-    assert vault.drawn == [([], 1, 60), (["a", "b/c.md"], 2, 5)]
-
-
-def test_capture(client: TestClient, vault: FakeVault) -> None:
-    told = client.post("/capture", json={"text": "A thought.", "tags": ["x"]})
-    assert (told.status_code, told.json()["filename"]) == (201, "Inbox/note.md")
-    assert [(one.text, one.tags) for one in vault.captured] == [("A thought.", ["x"])]
-
-
-def test_embed(client: TestClient) -> None:
-    assert client.post("/embed", json={"texts": ["a", "b"]}).json()["vectors"] == [[1.0], [1.0]]
-
-
 def test_the_examples_are_answered(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()
     for path, operations in schema["paths"].items():

@@ -46,7 +46,6 @@ def settings(**overrides: object) -> ServerSettings:
 
 
 def tree(folder: Path) -> dict[str, str]:
-    """Every file below a folder, with a hash of what is in it."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
@@ -111,7 +110,6 @@ def before(opened: VaultHandle) -> Iterator[None]:
 
 
 def private_text(vault: VaultHandle) -> list[bytes]:
-    """Sentences of the notes that are kept out."""
     kept_out = ("Areas/Salary talk.md", "Archive/2025 newsletter drafts.md")
     lines = [
         line.strip()

@@ -47,7 +47,6 @@ def client_at(address: str, app: Any) -> TestClient:
 
 @pytest.fixture
 def locked() -> Iterator[TestClient]:
-    """A server that asks for a token."""
     app = create_app(FakeVault(), settings(metrics=True), tokens=("the ticket", TOKEN))
     with client_at("127.0.0.1", app) as client:
         yield client
@@ -111,13 +110,6 @@ def test_an_allowed_page_is_told_that_it_may(allowing: TestClient) -> None:
     assert told.headers["access-control-allow-origin"] == OBSIDIAN
     assert told.headers["access-control-allow-private-network"] == "true"
     assert "Authorization" in told.headers["access-control-allow-headers"]
-
-
-def test_the_page_itself_may_ask_behind_what_ends_tls() -> None:
-    app = create_app(FakeVault(), settings(allow_hosts=["notes.example"]))
-    with client_at("127.0.0.1", app) as client:
-        headers = {"Host": "notes.example", "Origin": "https://notes.example"}
-        assert client.post("/search", json={"query": "q"}, headers=headers).status_code == 200
 
 
 def test_a_link_elsewhere_may_lead_to_the_page() -> None:

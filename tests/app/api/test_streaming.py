@@ -79,7 +79,6 @@ def asked(port: int, text: str = "one two") -> http.client.HTTPResponse:
 
 
 def events(response: http.client.HTTPResponse) -> list[tuple[str, dict[str, Any]]]:
-    """The events of a stream that ends, by name."""
     return list(events_of(response.read().decode().splitlines()))
 
 

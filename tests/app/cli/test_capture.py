@@ -21,7 +21,6 @@ def notes(vault: Path) -> dict[str, str]:
 
 @pytest.fixture
 def where(vault: Path, tmp_path: Path) -> list[str]:
-    """The small vault, never indexed."""
     return ["--vault", str(vault), "--index-dir", str(tmp_path / "ix")]
 
 

@@ -107,6 +107,7 @@ def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> No
 
 def test_a_check_that_was_not_made_is_said(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "text\n"})
+    shutil.rmtree(place.layout.chroma)
     with WriterLock(place.layout, "notehop index"):
         result = call(place, "index")
     assert result.exit_code == 0

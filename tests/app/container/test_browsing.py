@@ -51,7 +51,6 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[VaultHandle]:
-    """A vault that the test may change."""
     with open_place(built(tmp_path, NOTES, chunking__min_tokens=1)) as vault:
         yield vault
 
@@ -151,6 +150,11 @@ def change(vault: VaultHandle, path: str, old: str, new: str) -> None:
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
+
+
+def test_a_link_is_where_it_stands_now(own: VaultHandle) -> None:
+    change(own, "Hub.md", "The hub leads", "One line.\n\nThe hub leads")
+    assert [link.line for link in browsed(own, "Hub", rank="edges").notes[0].links] == [7, 10]
 
 
 def test_a_link_that_is_gone_leads_nowhere(own: VaultHandle) -> None:

@@ -93,10 +93,3 @@ def test_a_look_up_that_fails_is_logged_and_no_error(
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert reason in record.getMessage()
-
-
-def test_who_keeps_what_no_search_will_find_is_told(place: Place) -> None:
-    settings = place.settings.with_overrides({"vault.exclude": ["Inbox/**"]})
-    told = kept(Place(place.vault, settings, place.layout), None).message
-    assert "left out of the index, so no search finds it" in told
-    assert "left out" not in kept(place, None).message

@@ -21,14 +21,12 @@ from tests.support.product import (
 
 
 def settings(provider: str, **more: Any) -> Settings:
-    """Settings with a provider."""
     keys = {"model": "m", **more}
     named = {key if "." in key else f"llm.{key}": value for key, value in keys.items()}
     return load_settings(overrides={"llm.provider": provider, **named})
 
 
 def call(log: EgressLog, host: str, notes: tuple[str, ...], **changed: Any) -> Any:
-    """Write down a call."""
     told: dict[str, Any] = {
         "local": False,
         "provider": "openai",
@@ -41,7 +39,6 @@ def call(log: EgressLog, host: str, notes: tuple[str, ...], **changed: Any) -> A
 
 
 def shown(*arguments: str) -> str:
-    """What ``notehop status`` prints."""
     result = CliRunner().invoke(app, ["status", *arguments])
     assert result.exit_code == 0, result.output
     return result.stdout

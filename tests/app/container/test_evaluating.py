@@ -49,7 +49,6 @@ def questions(folder: Path, *rows: object) -> Path:
 
 
 def state(folder: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of each file; an empty journal is what readers leave."""
     found = {}
     for file in folder.rglob("*"):
         now = file.stat()

@@ -60,12 +60,3 @@ def test_linked_notes_lie_near_each_other() -> None:
     within = [far(f"{c}{n}", f"{c}{m}") for c in "ab" for n in range(6) for m in range(n)]
     between = [far(f"a{n}", f"b{m}") for n in range(6) for m in range(6)]
     assert 2 * sum(within) / len(within) < sum(between) / len(between)
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 300])
-def test_layouts_of_every_size(count: int) -> None:
-    paths = [f"{n}" for n in range(count)]
-    places = laid_out(paths, {(f"{n}", f"{n // 2}"): 1 for n in range(count)})
-    assert set(places) == set(paths)
-    assert len(set(places.values())) == count
-    assert all(-1 <= at <= 1 for place in places.values() for at in place)

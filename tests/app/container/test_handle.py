@@ -12,6 +12,8 @@ from notehop import open_vault
 from tests.support.product import (
     EmbedQuery,
     QueryError,
+    SettingsError,
+    UsageError,
     VaultHandle,
     locate,
     open_place,
@@ -142,3 +144,25 @@ def test_vectors(opened: VaultHandle, kind: str) -> None:
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
     assert np.allclose(rows[0], rows[2])
     assert rows[0] @ rows[1] < 0.9
+
+
+def test_the_named_vault_wins(vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NOTEHOP_VAULT__PATH", str(tmp_path))
+    assert locate(vault).vault == vault.resolve()
+    assert locate(vault).name == "My vault"
+
+
+def test_the_vaults_own_settings_are_read(vault: Path) -> None:
+    (vault / "notehop.toml").write_text("[retrieval]\ntop_k = 9\n")
+    assert locate(vault).settings.retrieval.top_k == 9
+    assert locate(vault, overrides={"retrieval.top_k": 2}).settings.retrieval.top_k == 2
+    (vault / "notehop.toml").write_text("[retrieval]\ntop_n = 9\n")
+    with pytest.raises(SettingsError, match="top_n"):
+        locate(vault)
+
+
+def test_the_index_is_where_it_is_said_to_be(vault: Path, tmp_path: Path) -> None:
+    assert locate(vault, index_dir=tmp_path / "ix").layout.root == tmp_path / "ix"
+    assert locate(vault, overrides={"index.dir": str(tmp_path / "iy")}).layout.root.name == "iy"
+    with pytest.raises(UsageError, match="inside the vault"):
+        locate(vault, index_dir=vault / "ix")

@@ -157,6 +157,24 @@ def test_a_new_note_is_read_by_its_path(own: VaultHandle) -> None:
         own.note("New")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [".obsidian/app.md", ".hidden.md", "map.png", "link.md", "folder/outside.md", "Large.md"],
+)
+def test_what_is_no_note_of_the_vault_is_not_read(tmp_path: Path, said: str) -> None:
+    with open_place(built(tmp_path, NOTES, vault__max_note_bytes=900)) as own:
+        vault = own.place.vault
+        (vault.parent / "outside.md").write_text("OUTSIDE")
+        for path in (".obsidian/app.md", ".hidden.md", "map.png"):
+            (vault / path).write_text("OUTSIDE")
+        (vault / "Large.md").write_text("OUTSIDE " * 200)
+        (vault / "link.md").symlink_to("../outside.md")
+        (vault / "folder").symlink_to("..")
+        with pytest.raises(NoteMissing) as raised:
+            own.note(said)
+    assert "OUTSIDE" not in str(raised.value)
+
+
 def test_an_empty_note(own: VaultHandle) -> None:
     (own.place.vault / "Empty.md").write_bytes(b"")
     note = own.note("Empty.md")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
+from tests.support.notes import write_notes
 from tests.support.product import CaptureKept as Kept
 from tests.support.product import (
     CaptureQuery,
@@ -20,6 +21,7 @@ from tests.support.product import (
     query_text,
     resolve_path,
 )
+from tests.support.real_index import real_index
 
 FILES = VaultFiles(
     [
@@ -133,3 +135,20 @@ def test_any_text_is_kept_and_looked_up(vault: VaultHandle, text: str) -> None:
     found = vault.capture(CaptureQuery(text=text))
     assert "could not be looked up" not in found.message
     assert text.strip() in (vault.place.vault / found.filename).read_text()
+
+
+@pytest.mark.model
+def test_a_one_line_capture_is_first_for_its_own_words(tmp_path: Path) -> None:
+    notes = {
+        f"Walk {at}.md": f"Walk {at} went to the pump house, and the key hung there."
+        for at in range(9)
+    }
+    notes["Templates/Daily.md"] = "## Plot\n## Weight\n"
+    vault = write_notes(tmp_path / "Vault", notes)
+    real_index(vault, tmp_path / "index")
+    text = "Ask Bram about marker 4 again."
+    with open_vault(vault, index_dir=tmp_path / "index") as opened:
+        kept = opened.capture(CaptureQuery(text=text))
+        real_index(vault, tmp_path / "index")
+        hit = opened.search(text, explain=True).hits[0]
+    assert (hit.path, hit.held_back) == (kept.filename, None)

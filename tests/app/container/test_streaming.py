@@ -71,8 +71,6 @@ def test_quotes_are_streamed_by_the_sentence(
 
 
 class AtOnce(ScriptedLLM):
-    """A model that cannot stream."""
-
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:

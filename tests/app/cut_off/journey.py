@@ -83,7 +83,6 @@ def serve(vault: Path, where: list[str]) -> None:
 
 
 def mcp(where: list[str]) -> None:
-    """An agent on standard input."""
     begun = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},

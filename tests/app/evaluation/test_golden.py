@@ -9,25 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.support.product import (
-    NoteRow,
-    NoteStatus,
+    GoldenSet,
     Question,
     Target,
     UsageError,
     golden_sets,
-    placed,
     read_questions,
+    with_unrelated_links,
 )
 
 ROW = {"id": "q1", "question": "Who?", "gold": ["a.md"], "answer": "Ann"}
-NOTE = NoteRow(
-    "a.md",
-    "a",
-    NoteStatus.INDEXED,
-    outline=((1, "Plan", 1), (2, "Dates", 4), (2, "People", 9)),
-    blocks=(("x1", 6, 7),),
-    line_count=12,
-)
 
 
 def golden_set(data: Path, *, row: object = ROW, folder: str = "vault") -> Path:
@@ -39,10 +30,6 @@ def golden_set(data: Path, *, row: object = ROW, folder: str = "vault") -> Path:
     with tarfile.open(target / "vault.tar.gz", "w:gz") as archive:
         archive.add(note, f"{folder}/a.md")
     return target
-
-
-def asked(*gold: str) -> Question:
-    return Question("q", "What?", tuple(Target(*one.split("#")) for one in gold))
 
 
 @pytest.mark.parametrize("named", [".", "set"])
@@ -92,7 +79,17 @@ def test_the_answer_is_read(tmp_path: Path, keys: dict[str, object], expected: o
     assert read_questions(target / "queries.jsonl")[0].answers == expected
 
 
-def test_places_get_the_lines_they_have_in_the_note() -> None:
-    (question,) = placed([asked("a.md#Dates", "a.md#^x1", "a.md")], {"a.md": NOTE}, "mine")
-    assert [target.lines for target in question.gold] == [(4, 8), (6, 7), None]
-    assert question.notes == {"a.md"}
+def test_a_set_is_copied_once_and_keeps_its_questions(tmp_path: Path) -> None:
+    vault = tmp_path / "set" / "vault"
+    (vault / "deep").mkdir(parents=True)
+    (vault / "a.md").write_text("A.")
+    (vault / "deep" / "b.md").write_text("B.")
+    asked = (Question("q", "What?", (Target("a.md"),)),)
+    golden = GoldenSet("set", vault, asked)
+    found = with_unrelated_links(golden, tmp_path, 1)
+    assert (found.name, found.questions) == ("set+1-links", asked)
+    assert (found.vault / "deep" / "b.md").read_text() == "B (see [[a]])."
+    assert (vault / "a.md").read_text() == "A."
+    (found.vault / "a.md").write_text("Mine.")
+    assert (with_unrelated_links(golden, tmp_path, 1).vault / "a.md").read_text() == "Mine."
+    assert with_unrelated_links(golden, tmp_path, 1, seed=2).name == "set+1-links-seed-2"

@@ -17,7 +17,6 @@ from tests.support.product import (
     context_values,
     holds,
     mean,
-    means,
     ranked_targets,
     ranking_values,
     refusal,
@@ -140,11 +139,3 @@ def test_an_interval_holds_the_mean_and_narrows() -> None:
     assert few.low < 0.5 < few.high
     assert many.high - many.low < (few.high - few.low) / 5
     assert mean(np.ones(9)).low == 1
-
-
-def test_a_column_is_estimated_from_the_questions_it_measures() -> None:
-    values = np.asarray([[1.0, np.nan], [0.0, np.nan], [np.nan, np.nan]] * 20)
-    some, none = means(values)
-    assert some.value == 0.5
-    assert 0.3 < some.low < 0.5 < some.high < 0.7
-    assert np.isnan([none.value, none.low, none.high]).all()

@@ -78,7 +78,6 @@ def server(_served: LlmServer) -> LlmServer:
 
 @pytest.fixture
 def doors(_doors: Doors, server: LlmServer) -> Doors:  # noqa: ARG001 (it is new for each test)
-    """The vault, behind each of them."""
     return _doors
 
 
@@ -92,6 +91,5 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def ask(request: pytest.FixtureRequest, doors: Doors) -> Door:
-    """Asks by one of the doors."""
     door: Door = getattr(doors, request.param)
     return door

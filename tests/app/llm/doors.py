@@ -43,7 +43,6 @@ class Heard:
 
     @property
     def warnings(self) -> str:
-        """All of them, a line each."""
         return "\n".join(self.answer["warnings"])
 
     @property
@@ -66,7 +65,6 @@ class Doors:
         self._held.close()
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings in force, by dotted key."""
         return {
             "llm.provider": "openai-compatible",
             "llm.model": "scripted-1",
@@ -77,7 +75,6 @@ class Doors:
         }
 
     def handle(self, **given: Any) -> VaultHandle:
-        """The vault, opened in this process."""
         key = json.dumps(given, sort_keys=True)
         if key not in self._opened:
             place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
@@ -85,7 +82,6 @@ class Doors:
         return self._opened[key]
 
     def port(self, **given: Any) -> int:
-        """Where the vault is served."""
         key = json.dumps(given, sort_keys=True)
         if key not in self._ports:
             place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
@@ -97,7 +93,6 @@ class Doors:
         return self._ports[key]
 
     def python(self, question: str, **given: Any) -> Heard:
-        """Ask in Python, in events."""
         with closing(self.handle(**given).stream(question)) as coming:  # type: ignore[type-var]
             events = list(coming)
         assert isinstance(events[-1], DoneEvent), events[-1]
@@ -105,7 +100,6 @@ class Doors:
         return Heard(events[-1].answer.model_dump(mode="json"), said)
 
     def http(self, question: str, **given: Any) -> Heard:
-        """Ask the server, in events."""
         with self.streamed(question, **given) as events:
             told = list(events)
         assert told[-1][0] == "done", told[-1]
@@ -126,7 +120,6 @@ class Doors:
             yield events_of(response.iter_lines())
 
     def environment(self, **given: Any) -> dict[str, str]:
-        """The settings as variables of the environment."""
         return {
             f"NOTEHOP_{name.upper().replace('.', '__')}": (
                 value if isinstance(value, str) else json.dumps(value)
@@ -135,13 +128,11 @@ class Doors:
         }
 
     def cli(self, question: str, **given: Any) -> Heard:
-        """Ask on the command line, for JSON."""
         told = self.command("ask", question, "--json", **given)
         answer = json.loads(told)
         return Heard(answer, answer["answer"])
 
     def command(self, *arguments: str, **given: Any) -> str:
-        """What a command writes on standard output."""
         where = ["--vault", str(self.vault), "--index-dir", str(self.index)]
         with mock.patch.dict(os.environ, self.environment(**given)):
             done = CliRunner().invoke(app, [*arguments, *where])

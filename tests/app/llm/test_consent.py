@@ -37,7 +37,6 @@ def far(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def log(doors: Doors) -> Path:
-    """The egress log, empty."""
     for name in (NAME, FORMER):
         (doors.index / name).unlink(missing_ok=True)
     return doors.index / NAME

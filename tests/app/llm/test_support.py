@@ -15,7 +15,6 @@ QUESTION = "When is the launch of Atlas?"
 
 
 def claims(heard: Heard) -> list[tuple[Any, Any]]:
-    """Support and flag of each sentence."""
     return [(claim["support"], claim["flag"]) for claim in heard.answer["claims"]]
 
 

@@ -64,7 +64,6 @@ def test_a_note_is_read_whole_or_in_parts(one: Agent, demo: tuple[Path, Path]) -
 
 
 def files(vault: Path) -> set[Path]:
-    """Everything that is in a vault."""
     return set(vault.rglob("*"))
 
 

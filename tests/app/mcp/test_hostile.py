@@ -22,8 +22,6 @@ KEPT_OUT = ("Areas/Salary talk.md", "Areas/Salary talk", "Salary talk", "areas/s
 
 
 class Here:
-    """The vault in this process."""
-
     opened = True
 
     def __init__(self, vault: Any) -> None:

@@ -54,8 +54,6 @@ class Endless(FakeVault):
 
 
 class FakeAccess:
-    """Opens a vault, or does not."""
-
     def __init__(self, vault: Endless, closed: Exception | None = None) -> None:
         self.vault = vault
         self.closed = closed

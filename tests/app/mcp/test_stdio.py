@@ -26,8 +26,6 @@ INITIALIZE = {
 
 
 class Process:
-    """The server, spoken to in bytes."""
-
     def __init__(self, running: subprocess.Popen[bytes]) -> None:
         assert running.stdin is not None
         assert running.stdout is not None
@@ -115,7 +113,6 @@ NOISE = [
 
 @pytest.fixture
 def bare(tmp_path: Path) -> tuple[Path, Path]:
-    """A vault without notes and a place for its index."""
     (tmp_path / "vault").mkdir()
     return tmp_path / "vault", tmp_path / "index"
 

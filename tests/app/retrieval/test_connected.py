@@ -198,7 +198,7 @@ def test_directions(way, expected):
 def test_scopes(scope, order, expected):
     index = vault().link("Aurora.md", "Weather.md", 3, chunk=1)
     index.link("Aurora.md", "Sam.md", 85, chunk=0)
-    index.chunk_vectors.angles |= {"Weather.md:0": 10, "Sam.md:0": 30}
+    index.angles |= {"Weather.md:0": 10, "Sam.md:0": 30}
     assert shown(run(index, scope=scope, order=order)) == expected
 
 
@@ -210,7 +210,7 @@ def test_a_link_belongs_to_the_source_that_holds_it():
 
 def test_the_gate_and_the_next_sources():
     index = vault().link("Aurora.md", "Weather.md", 85).link("Aurora.md", "Plan.md", 30)
-    index.chunk_vectors.angles["Plan.md:1"] = 30
+    index.angles["Plan.md:1"] = 30
     hits = ("Aurora.md:0", "Budget.md:0", "Sam.md:0", "Other.md:0")
     gated = run(index, hits)
     assert sources(gated) == list(hits[:3])

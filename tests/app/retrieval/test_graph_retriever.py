@@ -207,7 +207,7 @@ def test_a_neighbour_may_rise_above_a_direct_hit():
 def test_neighbours_stand_by_what_the_link_was_about_not_by_weight_alone():
     index = vault().link("A.md", "D.md", 5).link("A.md", "C.md", 90)
     index.pagerank |= {"C.md": 0.5, "D.md": 0.1}
-    index.chunk_vectors.angles["D.md:0"] = 20
+    index.angles["D.md:0"] = 20
     hits = {hit.node.node_id: hit.node.metadata["signals"] for hit in fused(index).retrieve("0")}
     assert hits["D.md:0"]["expansion"]["rank"] == 1
     assert hits["C.md:0"]["expansion"]["rank"] == 2
@@ -216,10 +216,10 @@ def test_neighbours_stand_by_what_the_link_was_about_not_by_weight_alone():
 def test_a_link_without_a_place_brings_the_chunk_nearest_to_the_query():
     index = vault().link("A.md", "E.md")
     assert added(fused(index).retrieve("0")) == ["E.md:0"]
-    index.chunk_vectors.angles["E.md:1"] = 30
+    index.angles["E.md:1"] = 30
     assert added(fused(index).retrieve("0")) == ["E.md:1"]
     named = vault().link("A.md", "E.md", to=0, fragment="Part 0")
-    named.chunk_vectors.angles["E.md:1"] = 30
+    named.angles["E.md:1"] = 30
     assert added(fused(named).retrieve("0")) == ["E.md:0"]
 
 

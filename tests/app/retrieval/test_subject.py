@@ -75,16 +75,3 @@ def test_names_in_the_text(text: str, paths: list[str]) -> None:
 def test_proper_names_are_written_as_the_note_writes_them(text: str, paths: list[str]) -> None:
     subject = Subject(vault(), text, None, proper=proper_names(text, "en"))
     assert list(subject.notes(())) == paths
-
-
-@pytest.mark.parametrize(
-    ("about", "found"),
-    [
-        ("the Boat", ("Boat.md",)),
-        ("Boat insurance", ("Boat.md",)),
-        ("the insurance claim for the boat", ()),
-    ],
-)
-def test_a_name_that_covers_too_little_is_no_subject(about: str, found: tuple[str, ...]) -> None:
-    index = FakeIndex().add("Boat.md", 0)
-    assert Subject(index, about, None, covered=0.5).notes(()) == found

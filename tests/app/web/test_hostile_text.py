@@ -103,7 +103,6 @@ class _Seen(HTMLParser):
 
 
 def note(text: str) -> NoteView:
-    """A note of that text, without links."""
     return NoteView(
         path="Folder/Note.md",
         title="Note",

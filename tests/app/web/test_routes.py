@@ -13,8 +13,6 @@ from tests.support.product import NoteView, assets, routes
 
 
 class Notes:
-    """One note."""
-
     name = "My vault"
     asked: tuple[str, str | None] | None = None
 
@@ -30,7 +28,6 @@ class Notes:
 
 
 async def at_once(work: Callable[[], str]) -> str:
-    """Do what blocks where it stands."""
     return work()
 
 

@@ -284,6 +284,13 @@ def test_a_store_that_ends_its_process_is_found(place: Place) -> None:
     assert "it is damaged: " in found.findings[0].problem
 
 
+def test_settings_that_do_not_fit(place: Place) -> None:
+    other = locate(place.vault, index_dir=place.layout.root, overrides={"chunking.max_tokens": 64})
+    [(part, problem, command)] = told(check(other))
+    assert (part, command) == ("catalog", REBUILD)
+    assert "settings name max_tokens 64" in problem
+
+
 def test_what_differs_while_another_process_writes_means_nothing(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,7 +135,6 @@ def test_notes_that_a_path_or_tag_keeps_out_are_hidden(view: Snapshot) -> None:
 
 
 def told(view: Snapshot, query: str) -> list[str]:
-    """What is said of the filters of a query that leave nothing."""
     labels, conditions = view.labels, conditions_of(view, query)
 
     def alone(condition: Condition) -> bool:
