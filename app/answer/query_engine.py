@@ -6,12 +6,16 @@ Touches: index and models, through the retriever and the synthesizer it is given
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from typing import NoReturn
 
+from llama_index.core import Settings
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import Response
-from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.callbacks.base import CallbackManager, EventContext
+from llama_index.core.callbacks.schema import CBEventType, EventPayload
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
@@ -36,7 +40,7 @@ class NotehopQueryEngine(BaseQueryEngine):
         node_postprocessors: Sequence[BaseNodePostprocessor] = (),
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        super().__init__(callback_manager)
+        super().__init__(callback_manager or Settings.callback_manager)
         self._retriever = retriever
         self._synthesizer = synthesizer
         self._postprocessors = tuple(node_postprocessors)
@@ -62,7 +66,10 @@ class NotehopQueryEngine(BaseQueryEngine):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> Response:
         """Answer from nodes that were retrieved before."""
-        return self._synthesizer.synthesize(query_bundle, nodes, additional_source_nodes)
+        with self._event(CBEventType.SYNTHESIZE, query_bundle) as event:
+            response = self._synthesizer.synthesize(query_bundle, nodes, additional_source_nodes)
+            event.on_end(payload={EventPayload.RESPONSE: response})
+        return response
 
     async def asynthesize(
         self,
@@ -71,22 +78,49 @@ class NotehopQueryEngine(BaseQueryEngine):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> Response:
         """Do as :meth:`synthesize`."""
-        return await self._synthesizer.asynthesize(query_bundle, nodes, additional_source_nodes)
+        with self._event(CBEventType.SYNTHESIZE, query_bundle) as event:
+            response = await self._synthesizer.asynthesize(
+                query_bundle, nodes, additional_source_nodes
+            )
+            event.on_end(payload={EventPayload.RESPONSE: response})
+        return response
 
     def _query(self, query_bundle: QueryBundle) -> Response:
         query = traced(query_bundle)
-        nodes = self.retrieve(query)
-        with query.trace.timed("answer"):
-            response = self.synthesize(replace(query, query_str=asked_in(query)), nodes)
-        return with_trace(response, query)
+        with self._event(CBEventType.QUERY, query) as event:
+            nodes = self.retrieve(query)
+            with query.trace.timed("answer"):
+                response = self.synthesize(replace(query, query_str=asked_in(query)), nodes)
+            response = with_trace(response, query)
+            event.on_end(payload={EventPayload.RESPONSE: response})
+        return response
 
     async def _aquery(self, query_bundle: QueryBundle) -> Response:
         query = traced(query_bundle)
-        nodes = await self.aretrieve(query)
-        with query.trace.timed("answer"):
-            asked = replace(query, query_str=asked_in(query))
-            response = await self.asynthesize(asked, nodes)
-        return with_trace(response, query)
+        with self._event(CBEventType.QUERY, query) as event:
+            nodes = await self.aretrieve(query)
+            with query.trace.timed("answer"):
+                asked = replace(query, query_str=asked_in(query))
+                response = await self.asynthesize(asked, nodes)
+            response = with_trace(response, query)
+            event.on_end(payload={EventPayload.RESPONSE: response})
+        return response
+
+    def _event(self, kind: CBEventType, query: QueryBundle) -> AbstractContextManager[EventContext]:
+        """An event for the callbacks of the application, which ends with the block."""
+        return self.callback_manager.event(kind, payload={EventPayload.QUERY_STR: query.query_str})
+
+    def __deepcopy__(self, _: object) -> NotehopQueryEngine:
+        # The vault is open once: a copy asks the same, with prompts of its own.
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._synthesizer = self._synthesizer.with_own_prompts()
+        return twin
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an engine of an open vault cannot be pickled; open the vault there, and ask it for one"
+        )
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {"response_synthesizer": self._synthesizer}

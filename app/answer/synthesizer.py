@@ -60,6 +60,10 @@ class VaultSynthesizer(BaseSynthesizer):
         """Return one that answers the same, and whose prompts can be updated without this one's."""
         return copy(self)
 
+    def __deepcopy__(self, _: object) -> Self:
+        # The models are loaded once: a copy answers by the same.
+        return self.with_own_prompts()
+
     @abstractmethod
     def draft(self, query: str, material: Material) -> Draft:
         """Answer from the material, which has at least one source; there is a question."""

@@ -15,6 +15,7 @@ from notehop.config.settings import ConversationSettings
 @dataclass(slots=True)
 class _Talk:
     turns: tuple[Turn, ...]
+    count: int
     used: float
 
 
@@ -41,15 +42,20 @@ class Conversations:
             talk = self._talks.get(name)
             return () if talk is None else talk.turns
 
-    def add(self, name: str, turn: Turn) -> None:
-        """Remember a turn, and for it forget what is too much or too old."""
+    def add(self, name: str, turn: Turn) -> int:
+        """Remember a turn, and for it forget what is too much or too old.
+
+        :returns: its number, from 1, in the order in which turns came.
+        """
         with self._busy:
             self._forget()
             before = self._talks.pop(name, None)
             turns = (*(before.turns if before else ()), turn)[-self._settings.turns :]
-            self._talks[name] = _Talk(turns, self._clock())
+            count = 1 + (before.count if before else 0)
+            self._talks[name] = _Talk(turns, count, self._clock())
             while len(self._talks) > self._settings.max:
                 self._talks.popitem(last=False)
+            return count
 
     def forget(self, name: str) -> bool:
         """Forget a conversation; False if it is not known."""

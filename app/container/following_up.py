@@ -104,8 +104,10 @@ class FollowUp:
             notes += self._before
         asked = self._turn.question or self._asked.query
         turn = Turn(asked, answer.answer, tuple(dict.fromkeys(notes)), self._asked.query)
-        self._talks.add(self._turn.conversation_id, turn)
-        return answer.model_copy(update={"conversation": self._turn})
+        # Counted now: another question may have been asked in the conversation meanwhile.
+        number = self._talks.add(self._turn.conversation_id, turn)
+        told = self._turn.model_copy(update={"turn": number})
+        return answer.model_copy(update={"conversation": told})
 
     def _written(self, view: Snapshot) -> Written:
         """The question and its filters."""

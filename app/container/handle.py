@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_type_hints
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import LLM
+from llama_index.core.vector_stores import MetadataFilters
 
 from notehop.app.answer.material import material_of
 from notehop.app.answer.query_engine import NotehopQueryEngine
@@ -28,6 +29,7 @@ from notehop.app.container.explaining import explained, told
 from notehop.app.container.following_up import FollowUp
 from notehop.app.container.graph_view import graph_view
 from notehop.app.container.machinery import Machinery
+from notehop.app.container.metadata_filters import fields_of
 from notehop.app.container.note_view import note_view
 from notehop.app.container.pending import counter
 from notehop.app.container.place import Place
@@ -300,7 +302,7 @@ class VaultHandle:
         *,
         top_k: int | None = None,
         connected: Mapping[str, Any] | None = None,
-        filters: Mapping[str, Any] | None = None,
+        filters: Mapping[str, Any] | MetadataFilters | None = None,
         literal: bool = False,
         intent: Intent | None = None,
     ) -> NotehopQueryEngine:
@@ -309,13 +311,17 @@ class VaultHandle:
         Its prompts are its own: to update them changes neither other engines nor :meth:`ask`.
 
         :param connected: ``max``, ``order`` and ``direction``; the settings where not given.
-        :param filters: fields of :class:`notehop.app.models.Filters`, for every query.
+        :param filters: fields of :class:`notehop.app.models.Filters`, or LlamaIndex's
+            ``MetadataFilters`` over ``tags``, ``path``, ``type``, ``date`` and properties; for every
+            query.
         :param literal: whether queries hold no filters, whatever they look like.
         :param intent: what queries are after; the setting where not given.
         :raises QueryError: if an option is wrong.
         """
         wanted = _wanted(top_k, connected, filters, literal, intent)
-        retriever = VaultRetriever(self._themes.or_else(self._machinery.retrieve, None), wanted)
+        retriever = VaultRetriever(
+            self._themes.or_else(self._machinery.retrieve, None), wanted, self.name
+        )
         return NotehopQueryEngine(retriever, self.synthesizer())
 
     def synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
@@ -332,7 +338,7 @@ class VaultHandle:
         *,
         top_k: int | None = None,
         connected: Mapping[str, Any] | None = None,
-        filters: Mapping[str, Any] | None = None,
+        filters: Mapping[str, Any] | MetadataFilters | None = None,
         literal: bool = False,
         intent: Intent | None = None,
     ) -> VaultRetriever:
@@ -345,7 +351,7 @@ class VaultHandle:
         :raises QueryError: if an option is wrong.
         """
         wanted = replace(_wanted(top_k, connected, filters, literal, intent), fill=False)
-        return VaultRetriever(self._machinery.retrieve, wanted)
+        return VaultRetriever(self._machinery.retrieve, wanted, self.name)
 
     def view(self) -> Snapshot:
         """The newest generation of the index: what components of :mod:`notehop.app.retrieval` are
@@ -471,7 +477,9 @@ class VaultHandle:
         return FollowUp(asked, traced, self._conversations, self._machinery, self.place, cancelled)
 
     def _engine(self, wanted: Wanted, themes: bool | None = None) -> NotehopQueryEngine:
-        retriever = VaultRetriever(self._themes.or_else(self._machinery.retrieve, themes), wanted)
+        retriever = VaultRetriever(
+            self._themes.or_else(self._machinery.retrieve, themes), wanted, self.name
+        )
         return NotehopQueryEngine(retriever, self._machinery.synthesizer)
 
 
@@ -497,10 +505,12 @@ def _matching(
 def _wanted(
     top_k: int | None,
     connected: Mapping[str, Any] | None,
-    filters: Mapping[str, Any] | None,
+    filters: Mapping[str, Any] | MetadataFilters | None,
     literal: bool,
     intent: Intent | None,
 ) -> Wanted:
+    if isinstance(filters, MetadataFilters):
+        filters = fields_of(filters)
     options = {
         "top_k": top_k,
         "connected": dict(connected or {}),

@@ -262,12 +262,15 @@ class VaultThemes:
             if one.hits is not None:
                 hit = one.hits[path]
             else:
-                first = view.chunk_ids_of(path)[:1] if left is None else [left[path]]
+                siblings = view.chunk_ids_of(path)
+                first = siblings[:1] if left is None else [left[path]]
                 chunks = now.chunks(first)
                 if not chunks:
                     continue
                 chunk = next(iter(chunks.values()))
-                hit = NodeWithScore(node=to_node(chunk, rows[path]), score=1 / (given + 1))
+                hit = NodeWithScore(
+                    node=to_node(chunk, rows[path], siblings), score=1 / (given + 1)
+                )
             given += 1
             yield NodeWithScore(node=noted(hit.node, theme=told), score=hit.score)
 

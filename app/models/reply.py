@@ -132,7 +132,8 @@ class Reply(Strict):
 class ConversationTurn(Strict):
     """Where an answer stands in its conversation.
 
-    ``turn`` counts from 1: 1 says that nothing was said before it, or that it was forgotten.
+    ``turn`` counts from 1, in the order of the answers: 1 says that nothing was said before it, or
+    that it was forgotten. Questions that are asked at once know nothing of each other.
     ``question`` is what the question was taken to mean; None where it was taken as it stands.
     """
 

@@ -76,23 +76,23 @@ def preset(name: str) -> Expansion:
     return PRESETS[name]
 
 
-def recency(modified: float, now: float) -> float:
+def recency(worked_on: float, now: float) -> float:
     """Return 1 for a note changed now or in the future, halved every 30 days, for 120 at most.
 
-    :param modified: seconds since the epoch, as ``now``.
+    :param worked_on: when a note was worked on last, in seconds since the epoch, as ``now``.
     :returns: between 1/16 and 1.
     """
-    age = min(max(now - modified, 0.0), WINDOW)
+    age = min(max(now - worked_on, 0.0), WINDOW)
     return float(0.5 ** (age / HALF_LIFE))
 
 
-def weight(pagerank: float, edges: int, modified: float, now: float, depth: int = 1) -> float:
+def weight(pagerank: float, edges: int, worked_on: float, now: float, depth: int = 1) -> float:
     """Return how much a neighbour matters: PageRank x ln(1 + edges) x recency, less at depth 2.
 
     :param edges: links between the neighbour and the notes it was found from, at least 1.
     :param depth: links between it and the best notes, 1 or 2.
     """
-    return pagerank * math.log1p(edges) * recency(modified, now) * DECAY ** (depth - 1)
+    return pagerank * math.log1p(edges) * recency(worked_on, now) * DECAY ** (depth - 1)
 
 
 @dataclass(frozen=True, slots=True)

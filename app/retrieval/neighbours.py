@@ -12,6 +12,7 @@ from notehop.app.retrieval.connected_links import Source, known_similarities, li
 from notehop.app.retrieval.connected_order import Candidate
 from notehop.app.retrieval.expansion import Expansion, Standing, votes, weight
 from notehop.app.retrieval.index_view import IndexView, Vector
+from notehop.app.retrieval.note_time import worked_on
 from notehop.indexing.stores.model import ChunkId, LinkRow
 
 
@@ -98,7 +99,7 @@ def _ring(
         first = min(
             several, key=lambda one: (-(one.sentence_similarity or 0.0), several.index(one))
         )
-        modified = notes[path].modified if path in notes else 0.0
+        when = worked_on(notes[path]) if path in notes else 0.0
         found[path] = Neighbour(
             path=path,
             chunk_id=_chunk(view, first, query),
@@ -107,7 +108,7 @@ def _ring(
             hit_rank=min(roots[_near(one)] for one in several),
             depth=depth,
             edges=len(several),
-            weight=weight(pagerank.get(path, 0.0), len(several), modified, now, depth),
+            weight=weight(pagerank.get(path, 0.0), len(several), when, now, depth),
             sentence=first.sentence_similarity,
             note=first.target_similarity,
         )

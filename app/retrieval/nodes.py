@@ -7,9 +7,18 @@ from itertools import islice
 from posixpath import dirname
 from typing import Any, TypeVar
 
-from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    NodeRelationship,
+    NodeWithScore,
+    ObjectType,
+    RelatedNodeInfo,
+    RelatedNodeType,
+    TextNode,
+)
 
 from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.indexing.stores.labels import date_label
 from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
 
 Node = TypeVar("Node", bound=BaseNode)
@@ -22,13 +31,20 @@ _AT_ONCE = 8
 """Hits whose texts are read together: as many as a reply has places."""
 
 
-def to_node(chunk: ChunkRow, note: NoteRow, **more: Any) -> TextNode:
+def to_node(
+    chunk: ChunkRow, note: NoteRow, siblings: Sequence[ChunkId] = (), **more: Any
+) -> TextNode:
     """Return the node of a chunk, in the role of a source; its id is the chunk's.
 
+    Its source node is the note, whose id is its path; ``date`` is what ``after:`` looks at.
+
+    :param siblings: the chunks of the note in text order: those beside this one are the nodes
+        before and after it.
     :param more: metadata beside what says where the chunk stands, shown to no model.
     """
     metadata: dict[str, Any] = {
         "path": chunk.path,
+        "file_path": chunk.path,
         "title": note.title,
         "folder": dirname(chunk.path),
         "heading": " > ".join(chunk.heading_path),
@@ -38,12 +54,40 @@ def to_node(chunk: ChunkRow, note: NoteRow, **more: Any) -> TextNode:
         "ordinal": chunk.ordinal,
         "kind": chunk.kind,
         "role": "source",
+        "tags": list(note.tags),
+        "type": note.page_type or "",
+        "date": date_label(note),
     }
     if note.aliases:
         # A question may call the note by one of them.
         metadata["aliases"] = list(note.aliases)
     metadata |= more
-    return TextNode(id_=chunk.id, text=chunk.text, metadata=metadata, **_hidden(metadata))
+    return TextNode(
+        id_=chunk.id,
+        text=chunk.text,
+        metadata=metadata,
+        relationships=_relationships(chunk, note, siblings),
+        **_hidden(metadata),
+    )
+
+
+def _relationships(
+    chunk: ChunkRow, note: NoteRow, siblings: Sequence[ChunkId]
+) -> dict[NodeRelationship, RelatedNodeType]:
+    found: dict[NodeRelationship, RelatedNodeType] = {
+        NodeRelationship.SOURCE: RelatedNodeInfo(
+            node_id=note.path, node_type=ObjectType.DOCUMENT, hash=note.content_hash
+        )
+    }
+    if chunk.id in siblings:
+        at = siblings.index(chunk.id)
+        beside = ((NodeRelationship.PREVIOUS, at - 1), (NodeRelationship.NEXT, at + 1))
+        for relationship, place in beside:
+            if 0 <= place < len(siblings):
+                found[relationship] = RelatedNodeInfo(
+                    node_id=siblings[place], node_type=ObjectType.TEXT
+                )
+    return found
 
 
 class _LightNode(TextNode):
@@ -96,7 +140,8 @@ def fill(hits: Sequence[NodeWithScore], view: IndexView) -> list[NodeWithScore]:
         if not is_light(hit.node):
             filled.append(hit)
         elif chunk is not None and chunk.path in notes:
-            node = to_node(chunk, notes[chunk.path], **hit.node.metadata)
+            siblings = view.chunk_ids_of(chunk.path)
+            node = to_node(chunk, notes[chunk.path], siblings, **hit.node.metadata)
             filled.append(NodeWithScore(node=node, score=hit.score))
     return filled
 

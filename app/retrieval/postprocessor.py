@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from llama_index.core.bridge.pydantic import ConfigDict
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -17,6 +17,10 @@ class VaultPostprocessor(BaseNodePostprocessor):
     def class_name(cls) -> str:
         """Return the name under which LlamaIndex serialises the component."""
         return cls.__name__
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        # The index is open once, and so is the model: a copy is wired to the same.
+        return self.model_copy()
 
     def __getstate__(self) -> dict[str, Any]:
         # LlamaIndex takes what cannot be pickled out of the living object: give it another.

@@ -266,3 +266,16 @@ def test_what_a_neighbour_stands_by(other, gains):
     equal = votes([STANDING, STANDING])
     changed = votes([STANDING, replace(STANDING, **other)])
     assert (changed[1] - changed[0] > equal[1] - equal[0]) is gains
+
+
+def test_a_neighbour_is_as_new_as_it_says_and_not_as_its_file():
+    """Every copy of a vault sets the times of its files anew."""
+    index = (
+        FakeIndex()
+        .add("A.md", 0, modified=NOW)
+        .add("1971-01-01.md", 50, modified=NOW)
+        .add("1972-09-26.md", 50, modified=NOW)
+        .link("A.md", "1971-01-01.md")
+        .link("A.md", "1972-09-26.md")
+    )
+    assert added(expanded(index, ("A.md:0", 0.9), notes=1)) == ["1972-09-26.md:0"]

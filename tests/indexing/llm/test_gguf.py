@@ -5,8 +5,10 @@ llama.cpp itself is no part of the tests, since it has to be built; a small clas
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,6 +121,34 @@ def test_it_is_loaded_when_it_is_asked(file: Path, llama: type[FakeLlama]) -> No
     assert asked["messages"] == [{"role": "user", "content": "When?"}]
     assert (asked["max_tokens"], asked["temperature"]) == (50, 0.1)
     assert llm.complete("When?").text == "On 8 April"
+
+
+@pytest.mark.parametrize("how", ["achat", "acomplete", "astream_chat", "astream_complete"])
+def test_the_event_loop_goes_on_while_it_answers(
+    file: Path, llama: type[FakeLlama], how: str
+) -> None:
+    """The model waits for the loop: were the loop to wait for the model, neither would go on."""
+    goes_on = threading.Event()
+    real = llama.create_chat_completion
+
+    def slow(self: FakeLlama, **options: Any) -> Iterator[dict[str, Any]]:
+        for piece in real(self, **options):
+            assert goes_on.wait(10), "the loop is held up"
+            yield piece
+
+    llama.create_chat_completion = slow  # type: ignore[method-assign]
+    llm = load_llm(settings(file))
+    assert llm is not None
+    given: Any = [ChatMessage(content="When?")] if how.endswith("chat") else "When?"
+
+    async def asked() -> str:
+        asyncio.get_running_loop().call_later(0.05, goes_on.set)
+        reply = await getattr(llm, how)(given)
+        if not how.startswith("astream"):
+            return str(getattr(reply, "text", None) or reply.message.content)
+        return "".join([one.delta or "" async for one in reply])
+
+    assert asyncio.run(asked()) == "On 8 April"
 
 
 def test_one_that_is_not_waited_for_ends(file: Path, llama: type[FakeLlama]) -> None:  # noqa: ARG001
