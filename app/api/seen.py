@@ -22,6 +22,7 @@ def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
             "vault": status.name,
             "index_dir": "",
             "settings_file": "",
+            "shared_model": None,
             "settings": {},
             "problem": status.problem and "the settings in force cannot use the index",
             # Nobody has read them: they may be private.

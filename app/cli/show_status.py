@@ -73,6 +73,8 @@ def _index(told: IndexStatus) -> None:
             _row("", f"stopped: {told.enrichment.stopped}")
     _row("links", _counts(told.links))
     _row("model", f"{told.made_with.get('model')}, {told.made_with.get('dimensions')} dimensions")
+    if told.shared_model is not None:
+        _row("", f"for queries in {told.shared_model}, shared by all indexes")
     _row("words", f"language {told.made_with.get('language')}")
     _row("vault", told.vault)
     _row("index", told.index_dir)

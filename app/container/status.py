@@ -29,6 +29,7 @@ from notehop.app.models import (
 )
 from notehop.config import user_config_file
 from notehop.config.errors import IndexMismatch, IndexMissing, ModelError, NotehopError
+from notehop.indexing.embed.shared_export import shared_export
 from notehop.indexing.identity import wanted
 from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
@@ -86,6 +87,7 @@ def index_status(place: Place) -> IndexStatus:
             llm=language_model_now(place.settings),
             egress=egress_hosts(place.layout),
             enrichment=enrichment_now(place),
+            shared_model=_shared_model(place),
         )
 
 
@@ -127,6 +129,14 @@ def _problem(place: Place, made_with: Mapping[str, Any]) -> str | None:
     except (IndexMismatch, ModelError) as exc:
         return str(exc)
     return None
+
+
+def _shared_model(place: Place) -> str | None:
+    try:
+        folder = shared_export(place.settings.embedding)
+    except ModelError:
+        return None
+    return str(folder) if folder.is_dir() else None
 
 
 def _pending(place: Place, catalog: Catalog) -> PendingChanges | None:

@@ -121,7 +121,8 @@ class IndexStatus(Strict):
     is the fingerprint: model, prompts, chunker and tokenizer. ``settings`` are those in force,
     ``settings_file`` the user's own file, which need not exist. ``llm`` is the language model of
     the settings, None for none; ``egress`` the hosts that got something, this machine's last.
-    ``enrichment`` is None where the settings ask for none.
+    ``enrichment`` is None where the settings ask for none. ``shared_model`` is the folder of the
+    model for queries that all indexes share; None where there is none.
     """
 
     vault: str
@@ -151,6 +152,7 @@ class IndexStatus(Strict):
     llm: LanguageModelNow | None = None
     egress: list[EgressHost] = Field(default_factory=list)
     enrichment: EnrichmentNow | None = None
+    shared_model: str | None = None
 
 
 class StatusChunk(Strict):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -17,8 +19,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 from notehop import open_vault
 from tests.app.mcp.test_hostile import Here
 from tests.support.notes import NOTES, write_notes
-from tests.support.product import create_app, make_server
+from tests.support.processes import until
+from tests.support.product import create_app, load_settings, make_server
 from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
 from tests.support.serving import Said, request, say, serving
 
 pytestmark = pytest.mark.model
@@ -150,3 +154,39 @@ def test_no_span_of_the_process_tells_of_an_agent(vault: Path, spans: list[Reada
     anyio.run(work)
     # The client of this test traces as well.
     assert {span.kind for span in spans} <= {trace.SpanKind.CLIENT}, [s.to_json() for s in spans]
+
+
+def test_a_server_with_its_hands_full_says_that_it_is_up(
+    vault: Path,
+    port: int,  # noqa: ARG001 (its index is made by then)
+) -> None:
+    """As many questions as it takes run or wait, and none is answered before all others asked."""
+    done, many = threading.Event(), 150
+
+    def late(_: str) -> str:
+        assert done.wait(60)
+        return "At noon [1]."
+
+    opened = open_vault(vault, index_dir=vault.parent / "index", llm=ScriptedLLM(tell=late))
+    settings = load_settings().with_overrides(
+        {"server.max_queries": 4, "server.max_waiting": many - 4}
+    )
+    app = create_app(opened, settings.server)
+    with serving(app) as full, ThreadPoolExecutor(many) as clients:
+        questions = [
+            clients.submit(ask, full, "POST", "/query", {"query": "When is the launch?"})
+            for _ in range(many)
+        ]
+        until(lambda: app.state.desks.answers.taken == many)
+        health = ask(full, "GET", "/health")
+        told = [
+            ask(full, "POST", "/query", {"query": "One more?"}),
+            ask(full, "POST", "/search", {"query": "launch"}),
+        ]
+        early = any(question.done() for question in questions)
+        done.set()
+        answered = {question.result().status for question in questions}
+    assert (health.status, json.loads(health.body)["live"]) == (200, True)
+    assert [one.status for one in told] == [503, 200], "one more is refused, a search goes on"
+    assert not early
+    assert answered == {200}

@@ -47,6 +47,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.middleware.tokens": "GUESSES",
     "notehop.app.api.parts": "Part",
     "notehop.app.api.port": "listen PortTaken",
+    "notehop.app.api.seen": "seen",
     "notehop.app.api.serve": "server_of",
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_evaluation": "show_evaluation",

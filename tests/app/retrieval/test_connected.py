@@ -60,6 +60,7 @@ def test_sources_come_first_then_labelled_connected_notes():
     assert [node.metadata["label"] for node in connected(found)] == ["C1", "C2"]
     assert found[0].node.metadata == {
         "path": "Aurora.md",
+        "file_path": "Aurora.md",
         "title": "Aurora",
         "folder": "",
         "heading": "Aurora > Part 0",
@@ -69,6 +70,9 @@ def test_sources_come_first_then_labelled_connected_notes():
         "ordinal": 0,
         "kind": "text",
         "role": "source",
+        "tags": [],
+        "type": "",
+        "date": "1970-01-01T00:00:00",
     }
     assert found[2].node.get_content() == "Sam part 0"
 
