@@ -12,10 +12,8 @@ from typing import Any
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
-    ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
-    CompletionResponseAsyncGen,
     CompletionResponseGen,
     LLMMetadata,
 )
@@ -26,6 +24,7 @@ from notehop.app.container.place import Place
 from notehop.config import Settings
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.load import UNKNOWN_WINDOW, load_llm
+from notehop.indexing.llm.threaded import ThreadedLLM
 
 
 def llm_of(place: Place) -> LLM | None:
@@ -36,7 +35,7 @@ def llm_of(place: Place) -> LLM | None:
     return LateLLM(settings, lambda: load_llm(settings, log_dir=place.layout.root))
 
 
-class LateLLM(LLM):
+class LateLLM(ThreadedLLM):
     """Asks the model that is made when it is first needed.
 
     What stands in the way of making it is raised where it is asked, each time: who asks falls back
@@ -109,25 +108,3 @@ class LateLLM(LLM):
     ) -> CompletionResponseGen:
         """Do as :meth:`stream_chat`."""
         return self.model.stream_complete(prompt, formatted=formatted, **kwargs)
-
-    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """Do as :meth:`chat`, without blocking."""
-        return await self.model.achat(messages, **kwargs)
-
-    async def acomplete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponse:
-        """Do as :meth:`complete`, without blocking."""
-        return await self.model.acomplete(prompt, formatted=formatted, **kwargs)
-
-    async def astream_chat(
-        self, messages: Sequence[ChatMessage], **kwargs: Any
-    ) -> ChatResponseAsyncGen:
-        """Do as :meth:`stream_chat`, without blocking."""
-        return await self.model.astream_chat(messages, **kwargs)
-
-    async def astream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseAsyncGen:
-        """Do as :meth:`stream_complete`, without blocking."""
-        return await self.model.astream_complete(prompt, formatted=formatted, **kwargs)

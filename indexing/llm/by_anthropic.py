@@ -13,7 +13,7 @@ from notehop.config.errors import ProviderError
 from notehop.config.settings import LlmSettings
 from notehop.indexing.llm.asked import Asked
 from notehop.indexing.llm.claude import ClaudeLLM
-from notehop.indexing.llm.door import AsyncDoor, Door
+from notehop.indexing.llm.door import Door
 from notehop.indexing.llm.gate import Gate
 from notehop.indexing.llm.told import ToldLLM
 
@@ -41,13 +41,6 @@ def build(llm: LlmSettings, asked: Asked, gate: Gate) -> LLM:
             max_retries=0,
             timeout=llm.timeout_s,
             http_client=httpx.Client(transport=Door(gate), trust_env=False),
-        ),
-        anthropic.AsyncAnthropic(
-            api_key=NO_KEY,
-            base_url=asked.url,
-            max_retries=0,
-            timeout=llm.timeout_s,
-            http_client=httpx.AsyncClient(transport=AsyncDoor(gate), trust_env=False),
         ),
         model=llm.model,
         max_tokens=llm.max_tokens,

@@ -12,7 +12,7 @@ from ollama import AsyncClient, Client
 
 from notehop.config.settings import LlmSettings
 from notehop.indexing.llm.asked import Asked
-from notehop.indexing.llm.door import AsyncDoor, Door
+from notehop.indexing.llm.door import Door, NoAsyncDoor
 from notehop.indexing.llm.gate import Gate
 from notehop.indexing.llm.load import STEADY, UNKNOWN_WINDOW
 from notehop.indexing.llm.told import ToldLLM
@@ -37,7 +37,7 @@ def build(llm: LlmSettings, asked: Asked, gate: Gate) -> LLM:
             host=asked.url, transport=Door(gate), trust_env=False, follow_redirects=False
         ),
         async_client=AsyncClient(
-            host=asked.url, transport=AsyncDoor(gate), trust_env=False, follow_redirects=False
+            host=asked.url, transport=NoAsyncDoor(), trust_env=False, follow_redirects=False
         ),
     )
     metadata = LLMMetadata(

@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 
 from notehop.config.settings import LlmSettings
 from notehop.indexing.llm.asked import Asked
-from notehop.indexing.llm.door import AsyncDoor, Door
+from notehop.indexing.llm.door import Door, NoAsyncDoor
 from notehop.indexing.llm.gate import Gate
 from notehop.indexing.llm.load import STEADY, UNKNOWN_WINDOW
 from notehop.indexing.llm.told import ToldLLM
@@ -74,7 +74,7 @@ def build(llm: LlmSettings, asked: Asked, gate: Gate) -> LLM:
         max_retries=0,
         timeout=llm.timeout_s,
         http_client=httpx.Client(transport=Door(gate), trust_env=False),
-        async_http_client=httpx.AsyncClient(transport=AsyncDoor(gate), trust_env=False),
+        async_http_client=httpx.AsyncClient(transport=NoAsyncDoor(), trust_env=False),
         **known,
     )
     if isinstance(inner, _ByName):

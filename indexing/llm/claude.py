@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
-    ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
-    CompletionResponseAsyncGen,
     CompletionResponseGen,
     LLMMetadata,
     MessageRole,
@@ -26,7 +24,7 @@ from llama_index.core.llms import CustomLLM
 from pydantic import PrivateAttr
 
 if TYPE_CHECKING:
-    from anthropic import Anthropic, AsyncAnthropic
+    from anthropic import Anthropic
 
 
 class ClaudeLLM(CustomLLM):
@@ -38,13 +36,11 @@ class ClaudeLLM(CustomLLM):
     window: int
 
     _client: Any = PrivateAttr()
-    _aclient: Any = PrivateAttr()
 
-    def __init__(self, client: Anthropic, aclient: AsyncAnthropic, **fields: Any) -> None:
+    def __init__(self, client: Anthropic, **fields: Any) -> None:
         """:param fields: those of the class."""
         super().__init__(**fields)
         self._client = client
-        self._aclient = aclient
 
     @classmethod
     def class_name(cls) -> str:
@@ -65,10 +61,6 @@ class ClaudeLLM(CustomLLM):
         """Ask once."""
         return _whole(self._client.messages.create(**self._request(messages), **kwargs))
 
-    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """Ask once, without blocking."""
-        return _whole(await self._aclient.messages.create(**self._request(messages), **kwargs))
-
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Ask, and hand on what comes as it comes; closing it closes the connection."""
         text = ""
@@ -79,55 +71,10 @@ class ClaudeLLM(CustomLLM):
                 text += delta
                 yield _reply(text, delta, event)
 
-    async def astream_chat(
-        self, messages: Sequence[ChatMessage], **kwargs: Any
-    ) -> ChatResponseAsyncGen:
-        """Do as :meth:`stream_chat`, without blocking."""
-
-        async def pieces() -> ChatResponseAsyncGen:
-            text = ""
-            request = self._request(messages)
-            async with await self._aclient.messages.create(
-                stream=True, **request, **kwargs
-            ) as events:
-                async for event in events:
-                    delta = _text_of(event)
-                    text += delta
-                    yield _reply(text, delta, event)
-
-        return pieces()
-
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
         """Answer a prompt as if a user said it."""
         reply = self.chat([ChatMessage(content=prompt)], **kwargs)
         return CompletionResponse(text=reply.message.content or "", raw=reply.raw)
-
-    async def acomplete(
-        self,
-        prompt: str,
-        formatted: bool = False,  # noqa: ARG002
-        **kwargs: Any,
-    ) -> CompletionResponse:
-        """Do as :meth:`complete`, without blocking."""
-        reply = await self.achat([ChatMessage(content=prompt)], **kwargs)
-        return CompletionResponse(text=reply.message.content or "", raw=reply.raw)
-
-    async def astream_complete(
-        self,
-        prompt: str,
-        formatted: bool = False,  # noqa: ARG002
-        **kwargs: Any,
-    ) -> CompletionResponseAsyncGen:
-        """Do as :meth:`stream_complete`, without blocking."""
-        replies = await self.astream_chat([ChatMessage(content=prompt)], **kwargs)
-
-        async def pieces() -> CompletionResponseAsyncGen:
-            async for reply in replies:
-                yield CompletionResponse(
-                    text=reply.message.content or "", delta=reply.delta, raw=reply.raw
-                )
-
-        return pieces()
 
     def stream_complete(
         self,

@@ -5,7 +5,7 @@ Touches: network, index (the egress log).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
@@ -101,43 +101,7 @@ class Counted(httpx.SyncByteStream):
         self._attempt.end(status=200, bytes_in=self._limits.bytes, error=error)
 
 
-class AsyncCounted(httpx.AsyncByteStream):
-    """As :class:`Counted`, for clients that do not block."""
-
-    def __init__(
-        self, inner: httpx.AsyncByteStream, attempt: Attempt, asked: Asked, in_lines: bool = False
-    ) -> None:
-        self._inner = inner
-        self._attempt = attempt
-        self._asked = asked
-        self._limits = _Limits(asked, in_lines)
-        self._last = b""
-        _keep(self)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for piece in self._inner:
-                self._limits.take(piece)
-                self._last = (self._last + piece)[-_TAIL:]
-                yield piece
-        except httpx.TransportError as exc:
-            error = of_cut(exc, self._asked)
-            self._end(error.kind)
-            raise error from exc
-        except ProviderError as exc:
-            self._end(exc.kind)
-            raise
-        self._end(None)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-        self._end(_unread(self._last))
-
-    def _end(self, error: str | None) -> None:
-        self._attempt.end(status=200, bytes_in=self._limits.bytes, error=error)
-
-
-def _keep(stream: Counted | AsyncCounted) -> None:
+def _keep(stream: Counted) -> None:
     if (into := OPENED.get()) is not None:
         into.append(stream)
 

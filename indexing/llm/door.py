@@ -12,24 +12,22 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import anyio
 import httpcore
 import httpx
-from tenacity import AsyncRetrying, Retrying
+from tenacity import Retrying
 
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.counted import AsyncCounted, Counted
-from notehop.indexing.llm.errors import OVERDUE
+from notehop.indexing.llm.counted import Counted
 from notehop.indexing.llm.gate import Failed, Gate, Passing, encoding_of
-from notehop.indexing.llm.sockets import CheckedAsyncBackend, CheckedBackend
+from notehop.indexing.llm.sockets import CheckedBackend
 
 _ERROR_BYTES = 65_536
 """Bytes of an error that are read: it is looked at, not passed on whole."""
 
 
 class Door(httpx.BaseTransport):
-    """The transport of clients that block."""
+    """The transport of every client; what must not block calls it in a thread."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
@@ -88,59 +86,12 @@ class Door(httpx.BaseTransport):
         self._wire.close()
 
 
-class AsyncDoor(httpx.AsyncBaseTransport):
-    """The transport of clients that do not."""
-
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
-        self._wire = _AsyncWire(gate.hosts, gate.asked.url.startswith("https:"))
+class NoAsyncDoor(httpx.AsyncBaseTransport):
+    """The transport of clients that an SDK wants and nobody asks: nothing goes around the door."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Do as :meth:`Door.handle_request`."""
-        passing = await anyio.to_thread.run_sync(self._gate.passing, request)
-        try:
-            async for attempt in AsyncRetrying(sleep=anyio.sleep, **passing.retrying()):
-                with attempt:
-                    return await self._once(passing)
-        except Failed as failed:
-            raise failed.error from failed.__cause__
-        raise AssertionError("tries end with an answer or an error")
-
-    async def _once(self, passing: Passing) -> httpx.Response:
-        attempt = passing.attempt()
-        body = b""
-        try:
-            with anyio.fail_after(self._gate.asked.reply_s):
-                response = await self._wire.handle_async_request(passing.request)
-                if response.status_code >= 300:
-                    body = await _error_body(response)
-        except TimeoutError as exc:
-            raise passing.unsent(httpx.ReadTimeout(OVERDUE), attempt) from exc
-        except httpx.TransportError as exc:
-            raise passing.unsent(exc, attempt) from exc
-        except BaseException as exc:
-            attempt.end(error=_kind(exc))
-            raise
-        if response.status_code < 300:
-            assert isinstance(response.stream, httpx.AsyncByteStream)
-            try:
-                passing.check_encoding(response, attempt)
-            except Failed:
-                await response.aclose()
-                raise
-            stream = AsyncCounted(response.stream, attempt, self._gate.asked, _is_stream(response))
-            return httpx.Response(
-                response.status_code,
-                headers=response.headers,
-                stream=stream,
-                extensions=response.extensions,
-            )
-        await response.aclose()
-        raise passing.turned_down(response, body, attempt)
-
-    async def aclose(self) -> None:
-        """Close what is open."""
-        await self._wire.aclose()
+        """Send nothing."""
+        raise RuntimeError(f"{request.url.host}: asked around notehop's own asynchronous methods")
 
 
 class _Wire(httpx.HTTPTransport):
@@ -153,27 +104,6 @@ class _Wire(httpx.HTTPTransport):
             network_backend=CheckedBackend(hosts, reply_s),
             keepalive_expiry=30.0,
         )
-
-
-class _AsyncWire(httpx.AsyncHTTPTransport):
-    def __init__(self, hosts: Hosts, encrypted: bool) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=httpx.create_ssl_context() if encrypted else None,
-            network_backend=CheckedAsyncBackend(hosts),
-            # None is kept: the next call may come from another event loop.
-            max_keepalive_connections=0,
-        )
-
-
-async def _error_body(response: httpx.Response) -> bytes:
-    body = b""
-    with suppress(httpx.TransportError):
-        if not encoding_of(response):
-            async for piece in response.aiter_raw():
-                body += piece
-                if len(body) > _ERROR_BYTES:
-                    break
-    return body
 
 
 def _is_stream(response: httpx.Response) -> bool:

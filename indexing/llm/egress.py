@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Purpose = Literal["answer", "condense", "summary", "header", "themes"]
@@ -67,3 +67,22 @@ def sending(
     finally:
         # Not by a token: a generator may be closed in another context than it was started in.
         SENDING.set(before)
+
+
+@contextmanager
+def given_up(when: Callable[[], bool]) -> Iterator[None]:
+    """Have the calls of the body end soon after this says so, as well as for what ends them already."""
+    before, unwanted = SENDING.get(), UNWANTED.get()
+    known = unwanted if before is None else before.cancelled
+
+    def either() -> bool:
+        return when() or (known is not None and known())
+
+    if before is not None:
+        SENDING.set(replace(before, cancelled=either))
+    UNWANTED.set(either)
+    try:
+        yield
+    finally:
+        SENDING.set(before)
+        UNWANTED.set(unwanted)

@@ -5,11 +5,9 @@ Touches: model (reads the file).
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,10 +15,8 @@ import llama_cpp
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
-    ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
-    CompletionResponseAsyncGen,
     CompletionResponseGen,
     LLMMetadata,
     MessageRole,
@@ -114,28 +110,6 @@ class GgufLLM(CustomLLM):
                 text=reply.message.content or "", delta=reply.delta, raw=reply.raw
             )
 
-    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """Do as :meth:`chat`, in a thread: the model takes a core for seconds."""
-        return await asyncio.to_thread(self.chat, messages, **kwargs)
-
-    async def astream_chat(
-        self, messages: Sequence[ChatMessage], **kwargs: Any
-    ) -> ChatResponseAsyncGen:
-        """Do as :meth:`stream_chat`, each token in a thread."""
-        return _in_threads(self.stream_chat(messages, **kwargs))
-
-    async def acomplete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponse:
-        """Do as :meth:`complete`, in a thread."""
-        return await asyncio.to_thread(self.complete, prompt, formatted, **kwargs)
-
-    async def astream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseAsyncGen:
-        """Do as :meth:`stream_complete`, each token in a thread."""
-        return _in_threads(self.stream_complete(prompt, formatted, **kwargs))
-
     def _said(
         self, messages: list[dict[str, str]], options: dict[str, Any]
     ) -> Generator[ChatResponse, None, None]:
@@ -186,17 +160,6 @@ class GgufLLM(CustomLLM):
                     n_threads=self.threads or None,
                 )
             return self._model
-
-
-async def _in_threads(pieces: Generator[Piece, None, None]) -> AsyncGenerator[Piece, None]:
-    """What a generator yields, each piece made in a thread."""
-    try:
-        while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-            yield piece
-    finally:
-        # Where a thread is still at work, the last to hold the generator closes it.
-        with suppress(ValueError):
-            pieces.close()
 
 
 def _open(file: Path, **options: Any) -> Any:

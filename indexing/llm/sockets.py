@@ -14,12 +14,11 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar
 
-import anyio.to_thread
 import httpcore
 
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.egress import SENDING
+from notehop.indexing.llm.egress import SENDING, UNWANTED
 from notehop.indexing.llm.errors import OVERDUE
 
 Connection = TypeVar("Connection")
@@ -60,42 +59,6 @@ class CheckedBackend(httpcore.NetworkBackend):
         return CancellableStream(connected, self._reply_s)
 
 
-class CheckedAsyncBackend(httpcore.AsyncNetworkBackend):
-    """As :class:`CheckedBackend`; a task that is cancelled needs no looking after."""
-
-    def __init__(self, hosts: Hosts) -> None:
-        self._hosts = hosts
-        self._inner = httpcore.AnyIOBackend()
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address that answers."""
-        found = await anyio.to_thread.run_sync(_addresses, self._hosts, host, port)
-        for place, address in enumerate(found, start=1):
-            try:
-                return await self._inner.connect_tcp(
-                    address,
-                    port,
-                    timeout=timeout,
-                    local_address=local_address,
-                    socket_options=socket_options,
-                )
-            except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                if place == len(found):
-                    raise
-        raise AssertionError("a host has addresses")
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await self._inner.sleep(seconds)
-
-
 class CancellableStream(httpcore.NetworkStream):
     """A connection whose reading ends soon after nobody waits for it any more, and after a time
     from the last request on, however little comes each time."""
@@ -114,7 +77,7 @@ class CancellableStream(httpcore.NetworkStream):
         overdue = self._asked + self._reply_s
         until = overdue if timeout is None else min(overdue, monotonic() + timeout)
         sending = SENDING.get()
-        cancelled = None if sending is None else sending.cancelled
+        cancelled = UNWANTED.get() if sending is None else sending.cancelled
         while (left := until - monotonic()) > 0:
             if cancelled is not None:
                 if cancelled():

@@ -5,17 +5,15 @@ Touches: the language model that it is given, which may be across the network.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
-    ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
-    CompletionResponseAsyncGen,
     CompletionResponseGen,
     LLMMetadata,
 )
@@ -24,9 +22,10 @@ from pydantic import PrivateAttr
 
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.asked import Asked
-from notehop.indexing.llm.counted import AsyncCounted, Counted, opening
+from notehop.indexing.llm.counted import Counted, opening
 from notehop.indexing.llm.egress import SENDING
 from notehop.indexing.llm.errors import of_words
+from notehop.indexing.llm.threaded import ThreadedLLM
 
 Reply = TypeVar("Reply", ChatResponse, CompletionResponse)
 
@@ -34,7 +33,7 @@ _LENGTH = frozenset({"length", "max_tokens"})
 _WITHHELD = frozenset({"content_filter", "refusal", "safety"})
 
 
-class ToldLLM(LLM):
+class ToldLLM(ThreadedLLM):
     """Asks another model; what goes wrong is a :class:`ProviderError`.
 
     An answer that was cut off, or held back, is told as a notice of the
@@ -108,35 +107,6 @@ class ToldLLM(LLM):
                 self._inner.stream_complete(prompt, formatted=formatted, **kwargs), opened
             )
 
-    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """Do as :meth:`chat`, without blocking."""
-        with self._telling():
-            return self._seen(await self._inner.achat(messages, **kwargs))
-
-    async def acomplete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponse:
-        """Do as :meth:`complete`, without blocking."""
-        with self._telling():
-            return self._seen(await self._inner.acomplete(prompt, formatted=formatted, **kwargs))
-
-    async def astream_chat(
-        self, messages: Sequence[ChatMessage], **kwargs: Any
-    ) -> ChatResponseAsyncGen:
-        """Do as :meth:`stream_chat`, without blocking."""
-        opened: list[AsyncCounted] = []
-        with self._telling(), opening(opened):
-            return self._apieces(await self._inner.astream_chat(messages, **kwargs), opened)
-
-    async def astream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseAsyncGen:
-        """Do as :meth:`stream_chat`, without blocking."""
-        opened: list[AsyncCounted] = []
-        with self._telling(), opening(opened):
-            pieces = await self._inner.astream_complete(prompt, formatted=formatted, **kwargs)
-            return self._apieces(pieces, opened)
-
     def _pieces(self, pieces: Any, opened: list[Counted]) -> Generator[Any, None, None]:
         try:
             while True:
@@ -150,20 +120,6 @@ class ToldLLM(LLM):
                 pieces.close()
             for answer in opened:
                 answer.close()
-
-    async def _apieces(self, pieces: Any, opened: list[AsyncCounted]) -> AsyncGenerator[Any, None]:
-        try:
-            while True:
-                with self._telling(), opening(opened):
-                    piece = await anext(pieces, None)
-                if piece is None:
-                    return
-                yield self._seen(piece)
-        finally:
-            if isinstance(pieces, AsyncGenerator):
-                await pieces.aclose()
-            for answer in opened:
-                await answer.aclose()
 
     def _seen(self, reply: Reply) -> Reply:
         """The reply, after a look at why it ended."""
