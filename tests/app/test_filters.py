@@ -110,6 +110,18 @@ def test_filters_alone_list_the_newest_notes_without_a_model(
     }
 
 
+def test_text_and_fields_say_the_same(vault: VaultHandle) -> None:
+    written = vault.search(
+        'gate tag:fish path:Topics -type:book lead:x "tide gate"', connected={"max": 0}
+    )
+    fields = {"tag": "fish", "path": "Topics", "phrases": "tide gate", "not": {"type": "book"}}
+    given = vault.search(
+        "gate tide gate", filters={**fields, "properties": {"lead": "x"}}, connected={"max": 0}
+    )
+    assert [hit.id for hit in written.hits] == [hit.id for hit in given.hits]
+    assert sorted(written.filters) == sorted(given.filters)
+
+
 def test_only_words_of_the_question_reach_the_answer(vault: VaultHandle) -> None:
     answer = vault.ask("When do elvers come? tag:fish/eel after:2020")
     assert "March to May" in answer.answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,11 @@ def connection(number: int) -> Connection:
     )
 
 
-def kept(place: Place, open_index: Any, text: str = "Tea", **fields: Any) -> Any:
-    return capture(place, CaptureQuery(text=text, **fields), open_index, now=NOW)
+def kept(
+    place: Place, open_index: Any, text: str = "Tea", *, turns: Any = None, **fields: Any
+) -> Any:
+    turns = turns or threading.BoundedSemaphore(4)
+    return capture(place, CaptureQuery(text=text, **fields), open_index, now=NOW, turns=turns)
 
 
 def test_a_note_and_what_it_has_to_do_with(place: Place) -> None:
@@ -93,3 +97,24 @@ def test_a_look_up_that_fails_is_logged_and_no_error(
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert reason in record.getMessage()
+
+
+def test_look_ups_that_take_too_long_are_not_waited_for_and_do_not_pile_up(place: Place) -> None:
+    let_go, turns = threading.Event(), threading.BoundedSemaphore(1)
+
+    def slow(_: object) -> list[Connection]:
+        let_go.wait(30)
+        return []
+
+    assert "it took longer than 0.2 s" in kept(place, lambda: slow, turns=turns).message
+    found = kept(place, lambda: lambda _: [], turns=turns)
+    assert "earlier ones are still under way" in found.message
+    assert (place.vault / found.filename).exists()
+    let_go.set()
+    assert kept(place, lambda: lambda _: [connection(1)], turns=turns).connections
+
+
+def test_the_folder_is_a_setting(place: Place) -> None:
+    settings = place.settings.with_overrides({"capture.folder": "New/Box"})
+    other = Place(place.vault, settings, place.layout)
+    assert kept(other, None).filename == "New/Box/2026-11-22 0931 Tea.md"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -116,20 +117,24 @@ def test_a_note_that_the_index_does_not_know(
     assert (told.next_run.does if told.next_run else None) == does
 
 
-def test_a_note_that_changed(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    (place.vault / "Plan.md").write_text("# Plan\nThe beta starts in April.\n")
+@pytest.mark.parametrize(
+    ("text", "does", "says"),
+    [
+        ("# Plan\nIn April.\n", "read", "indexes it as it is now; run: notehop index"),
+        ("---\nprivate: true\n---\n", "leave_out", "leaves it out: private: true"),
+        (None, "forget", "forgets it"),
+    ],
+)
+def test_a_note_that_is_another_one_now(
+    place: Place, capsys: pytest.CaptureFixture[str], text: str | None, does: str, says: str
+) -> None:
+    if text is None:
+        (place.vault / "Plan.md").unlink()
+    else:
+        (place.vault / "Plan.md").write_text(text)
     told = note_status(place, "Plan")
-    assert (told.status, told.next_run and told.next_run.does) == ("indexed", "read")
-    assert "the next run indexes it as it is now; run: notehop index" in shown(
-        place, "Plan", capsys
-    )
-
-
-def test_a_note_that_became_private(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    (place.vault / "Plan.md").write_text("---\nprivate: true\n---\n")
-    told = note_status(place, "Plan")
-    assert (told.status, told.next_run and told.next_run.does) == ("indexed", "leave_out")
-    assert "the next run leaves it out: private: true" in shown(place, "Plan", capsys)
+    assert (told.status, told.next_run and told.next_run.does) == ("indexed", does)
+    assert f"the next run {says}" in shown(place, "Plan", capsys)
 
 
 def test_a_rule_of_the_app_that_is_new(place: Place) -> None:
@@ -141,3 +146,18 @@ def test_a_rule_of_the_app_that_is_new(place: Place) -> None:
         "leave_out",
         "excluded in the app's settings: Old/",
     )
+
+
+def test_a_note_that_keeps_itself_out(place: Place) -> None:
+    told = note_status(place, "Secret")
+    assert (told.status, told.reason, told.next_run) == (
+        "skipped",
+        "private: true in its front matter",
+        None,
+    )
+    assert told.chunks == []
+
+
+def test_a_note_that_was_saved_as_it_was(place: Place) -> None:
+    os.utime(place.vault / "Plan.md", (1, 1))
+    assert note_status(place, "Plan").next_run is None

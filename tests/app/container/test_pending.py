@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from tests.support.product import FRESH, PendingCount
+from tests.support.product import FRESH, PendingCount, VaultError
 
 
 class Clock:
@@ -65,3 +65,12 @@ def test_a_slow_count_holds_nobody_up() -> None:
     go.set()
     counting.join(10)
     assert count.value() == 7
+
+
+def test_a_vault_that_cannot_be_listed_is_no_failure() -> None:
+    def fail() -> int:
+        raise VaultError("gone")
+
+    count = PendingCount(fail)
+    count.begin()
+    assert count.value() is None

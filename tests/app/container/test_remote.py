@@ -280,3 +280,8 @@ def test_a_proof_is_of_one_token_challenge_vault_index_and_settings(
     }
     assert len(proofs) == 6
     assert not any(str(place.vault) in one for one in proofs)
+
+
+def test_an_error_that_nobody_foresaw_is_looked_for_here(place: Place, start: Start) -> None:
+    start(RuntimeError("a bug"))
+    assert ask_server(place, Query(query="x")) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tests.support.product import (
     WriterLock,
     index_status,
     locate,
+    note_status,
     show_status,
     write_run_record,
 )
@@ -61,6 +63,14 @@ def test_who_makes_the_first_index_is_told(vault: Path, tmp_path: Path) -> None:
     with WriterLock(place.layout, "notehop index"), pytest.raises(IndexMissing) as caught:
         index_status(place)
     assert f"(process {os.getpid()} does so now: notehop index)" in str(caught.value)
+
+
+def test_why_there_is_no_index_is_told(vault: Path, tmp_path: Path) -> None:
+    place = locate(vault, index_dir=tmp_path / "ix")
+    place.layout.create(vault)
+    write_run_record(place.layout, replace(RUN, error="the disk is full"))
+    with pytest.raises(IndexMissing, match=r"\(the run of .* failed: the disk is full\)"):
+        index_status(place)
 
 
 def test_age_and_the_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,3 +121,34 @@ def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "changed since: 1 to read\n" in shown
     assert "changed since: 1 to read; run: notehop index\n" in held
     assert "held: 900 of 1,000 notes are gone\n" in held
+
+
+def test_settings_that_no_longer_fit_are_the_state(
+    indexed: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = locate(indexed[0], index_dir=indexed[1], overrides={"chunking.max_tokens": 64})
+    told = index_status(place)
+    assert told.problem is not None
+    assert "settings name max_tokens 64" in told.problem
+    show_status(told)
+    shown = capsys.readouterr().out
+    assert "up to date" not in shown
+    assert told.problem in shown
+
+
+def test_a_first_run_that_never_kept_anything_is_no_index(vault: Path, tmp_path: Path) -> None:
+    place = locate(vault, index_dir=tmp_path / "ix")
+    place.layout.catalog.parent.mkdir(parents=True)
+    Catalog.open(place.layout.catalog, create=True).close()
+    with pytest.raises(IndexMissing, match="nothing is indexed yet; run: notehop index"):
+        index_status(place)
+    with pytest.raises(IndexMissing, match="nothing is indexed yet; run: notehop index"):
+        note_status(place, "Atlas")
+
+
+def test_a_run_that_wrote_nothing_makes_an_index_no_younger(tmp_path: Path) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    with Catalog.open(place.layout.catalog) as catalog:
+        catalog.commit(Batch(meta={"written": 1.6e9}))
+    place.layout.catalog.touch()
+    assert index_status(place).updated == 1.6e9

@@ -14,6 +14,7 @@ from tests.support.notes import built, index
 from tests.support.product import (
     Catalog,
     QueryError,
+    ThemesQuery,
     VaultHandle,
     locate,
     open_place,
@@ -203,3 +204,17 @@ def test_the_command_with_themes(
     said = capsys.readouterr().out
     assert "Citations" in said
     assert "Cultch" in said
+
+
+def test_some_of_them(small: VaultHandle) -> None:
+    found = small.themes(max=1)
+    assert (len(found.themes), found.total) == (1, 2)
+    assert small.themes(ThemesQuery(max=1)) == found
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("way", [{"themes": False}, {"intent": "none"}])
+def test_who_does_not_want_them(opened: VaultHandle, way: dict[str, object]) -> None:
+    answer = opened.ask("What are the main themes of my vault?", **way)
+    assert answer.intent == "none"
+    assert answer.answer.startswith(("Quoted", "I found nothing"))

@@ -14,6 +14,7 @@ from tests.support.product import (
     Target,
     UsageError,
     golden_sets,
+    linked_at_random,
     read_questions,
     with_unrelated_links,
 )
@@ -93,3 +94,21 @@ def test_a_set_is_copied_once_and_keeps_its_questions(tmp_path: Path) -> None:
     (found.vault / "a.md").write_text("Mine.")
     assert (with_unrelated_links(golden, tmp_path, 1).vault / "a.md").read_text() == "Mine."
     assert with_unrelated_links(golden, tmp_path, 1, seed=2).name == "set+1-links-seed-2"
+
+
+NOTES = {
+    "Atlas.md": "---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]. It grew! Why?\n",
+    "Plan.md": "One sentence without an end\n\n```\nCode. More code.\n```\n\n| a. | b. |\n",
+    "Empty.md": "",
+    **{f"deep/Note {n}.md": f"Note {n} says this. And that." for n in range(30)},
+    "Odd #1.md": "A name that no link can hold.",
+}
+
+
+def test_only_sentences_of_the_text_get_them() -> None:
+    atlas = linked_at_random(NOTES, 20)["Atlas.md"]
+    assert atlas.startswith("---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]")
+    assert atlas.endswith("?\n")
+    plan = linked_at_random(NOTES, 20)["Plan.md"]
+    assert "```\nCode. More code.\n```\n\n| a. | b. |\n" in plan
+    assert plan.startswith("One sentence without an end (see [[")

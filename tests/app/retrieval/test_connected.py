@@ -290,3 +290,16 @@ def test_without_a_vector_the_order_is_rank_and_says_so(model, words):
 def test_mistakes_are_named(options, words):
     with pytest.raises(ValidationError, match=words):
         ConnectedNotesPostprocessor(view=vault(), **options)
+
+
+def test_scores_stay_in_order_and_below_the_sources():
+    index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Weather.md", 4)
+    scores = [hit.score for hit in run(index)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 4
+
+
+def test_more_sources_than_places_leaves_room_for_connected_notes():
+    index = vault().link("Aurora.md", "Sam.md", 3)
+    found = run(index, top_k=3, context_chunks=3, max_connected=1)
+    assert shown(found) == ["Sam.md:0"]

@@ -279,3 +279,19 @@ def test_a_neighbour_is_as_new_as_it_says_and_not_as_its_file():
         .link("A.md", "1972-09-26.md")
     )
     assert added(expanded(index, ("A.md:0", 0.9), notes=1)) == ["1972-09-26.md:0"]
+
+
+def test_the_limit_takes_the_heaviest():
+    index = vault().link("A.md", "C.md").link("A.md", "D.md")
+    index.pagerank |= {"C.md": 0.1, "D.md": 0.3}
+    query = TracedQuery("?")
+    assert added(expanded(index, notes=1, query=query)) == ["D.md:0"]
+    assert query.trace.counts["expansion"]["over_limit"] == 1
+
+
+@pytest.mark.parametrize("lowest", [0.0, -3.0], ids=["zero", "negative, as of a reranker"])
+def test_they_rank_below_any_score(lowest):
+    found = expanded(vault().link("A.md", "C.md").link("A.md", "D.md"), ("A.md:0", lowest))
+    scores = [hit.score for hit in found]
+    assert len(set(scores)) == 3
+    assert scores == sorted(scores, reverse=True)

@@ -75,3 +75,47 @@ def test_names_in_the_text(text: str, paths: list[str]) -> None:
 def test_proper_names_are_written_as_the_note_writes_them(text: str, paths: list[str]) -> None:
     subject = Subject(vault(), text, None, proper=proper_names(text, "en"))
     assert list(subject.notes(())) == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        pytest.param("the ecologist search", "Projects/Field Ecologist Search.md", id="a part"),
+        pytest.param("gull hides", "Projects/Gull Hide.md", id="inflected"),
+        pytest.param("hide for every gull", "Projects/Gull Hide.md", id="turned round"),
+    ],
+)
+def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> None:
+    candidates = [f"{one}:0" for one in ("Pell.md", "Projects/Gull Hide.md")]
+    candidates.append("Projects/Field Ecologist Search.md:0")
+    assert found(text, *candidates) == (path,)
+    assert found(text, "Pell.md:0") == ()
+
+
+def test_at_most_three() -> None:
+    index = FakeIndex()
+    for number in range(5):
+        index.add(f"{number}/Budget.md", number)
+    assert Subject(index, "Budget", str.split).notes(()) == ()
+    fit = [f"{number}/Budget.md:0" for number in (4, 2, 3, 0)]
+    found = Subject(index, "Budget", str.split).notes(fit)
+    assert found == ("4/Budget.md", "2/Budget.md", "3/Budget.md")
+
+
+def test_what_is_left_out_is_no_subject() -> None:
+    index = FakeIndex().add("Templates/Project.md", 0).add("Project.md", 0)
+    subject = Subject(index, "Project", str.split, left_out=lambda path: path.startswith("Temp"))
+    assert subject.notes(["Templates/Project.md:0"]) == ("Project.md",)
+
+
+@pytest.mark.parametrize(
+    ("about", "found"),
+    [
+        ("the Boat", ("Boat.md",)),
+        ("Boat insurance", ("Boat.md",)),
+        ("the insurance claim for the boat", ()),
+    ],
+)
+def test_a_name_that_covers_too_little_is_no_subject(about: str, found: tuple[str, ...]) -> None:
+    index = FakeIndex().add("Boat.md", 0)
+    assert Subject(index, about, None, covered=0.5).notes(()) == found
