@@ -45,5 +45,4 @@ def test_a_problem_leads_back_to_its_error(kind: type[NotehopError]) -> None:
         assert found is None
         return
     assert str(found) == "what happened"
-    assert found is not None
     assert exit_code(found) == exit_code(kind("what happened"))

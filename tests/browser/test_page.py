@@ -45,7 +45,6 @@ def test_ask(visit: Visit, look: Look) -> None:
     expect(source.locator(".where")).to_have_text(re.compile(r"Projects/Hollin Reach.*lines 17–24"))
     expect(source.locator("mark", has_text="timeline").first).to_be_visible()
     uri = source.get_by_role("link", name="Open Hollin Reach in Obsidian").get_attribute("href")
-    assert uri is not None
     assert uri.startswith("obsidian://open?vault=Demo&file=Projects%2FHollin%20Reach")
 
     connected = page.get_by_role("region", name="Connected notes")

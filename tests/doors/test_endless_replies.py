@@ -67,9 +67,7 @@ def model(url: str, tmp_path: Path, **settings: object) -> LLM:
     chosen = load_settings(
         overrides=values | {f"llm.{name}": value for name, value in settings.items()}
     )
-    llm = load_llm(chosen, log_dir=tmp_path)
-    assert llm is not None
-    return llm
+    return load_llm(chosen, log_dir=tmp_path)
 
 
 def ask(url: str, tmp_path: Path, *, stream: bool, **settings: object) -> str:

@@ -89,7 +89,6 @@ def test_it_answers_while_it_indexes_and_then_for_the_vault(tmp_path: Path) -> N
             with suppress(httpx.TransportError):
                 found = httpx.post(f"{url}/search", json={"query": "tide of day 7"}, timeout=60)
             time.sleep(0.2)
-        assert found is not None
         assert found.json()["hits"][0]["path"] == "7.md"
         assert httpx.get(url).status_code == 200
 

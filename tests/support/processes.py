@@ -64,7 +64,6 @@ def notehop_serve(
         env=environment(**variables),
     ) as process:
         try:
-            assert process.stderr is not None
             said: list[str] = []
             while not said or "notehop answers for" not in said[-1]:
                 said.append(process.stderr.readline())

@@ -42,7 +42,6 @@ class Scripted(FakeVault):
         *,
         cancelled: Callable[[], bool] | None = None,
     ) -> Iterator[StreamEvent]:
-        assert cancelled is not None
         try:
             yield from self._make(cancelled)
         finally:

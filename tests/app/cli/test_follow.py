@@ -47,7 +47,6 @@ def test_a_server_builds_follows_and_takes_its_follower_with_it(tmp_path: Path) 
         assert "surveyors" in hits[0]["text"]
         assert not any("divers" in hit["text"] for hit in hits)
         state = read_watch_state(layout)
-        assert state is not None
         assert state.command == "notehop serve"
     # Killed, it cannot say goodbye: the follower ends all the same.
     until(lambda: not psutil.pid_exists(state.pid))

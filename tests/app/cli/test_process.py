@@ -22,8 +22,6 @@ def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         env=environment(),
     ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -67,7 +65,6 @@ def test_serve_answers_and_stops_at_ctrl_c(indexed: tuple[Path, Path]) -> None:
         text=True,
         env=environment(),
     ) as process:
-        assert process.stderr is not None
         try:
             said = process.stderr.readline()
             assert said.startswith("notehop answers for My vault at http://127.0.0.1:")

@@ -85,11 +85,9 @@ def test_answers_are_measured_where_they_are_known(place: Place, tmp_path: Path)
     (found,) = evaluate_vault(model, file, plan, Silent())
     row = found.rows[-1]
     assert found.warnings == {}
-    assert row.answers[0] is not None
     assert "“The launch of Atlas is on 14 June 2027." in row.answers[0]
     assert row.values == (1.0, 1.0, 0.0)
     assert row.measures["answer.by_alias"].value == 0
-    assert row.words is not None
     assert row.words > 10
     assert row.refused is None
 
@@ -111,7 +109,6 @@ def test_questions_of_another_set_are_foreign(
             archive.add(indexed[0], "vault")
     one = next(evaluate_sets(tmp_path / "data", tmp_path / "work", Plan(), Silent()))
     assert (one.name, one.foreign) == ("one", 1)
-    assert one.rows[-1].refused is not None
     assert one.rows[-1].refused.value == 1
 
 

@@ -53,13 +53,10 @@ def test_connected_notes_are_apart_from_sources(opened: VaultHandle) -> None:
 def test_explain(opened: VaultHandle) -> None:
     found = opened.search("atlas launch", explain=True)
     hit = found.hits[0]
-    assert hit.signals is not None
     weights = {name: values["weight"] for name, values in hit.signals.items()}
     assert weights == {"semantic": 1.0, "lexical": 1.0}
-    assert found.explanation is not None
     assert found.explanation.weights["recency"] == 0.0
     status = opened.search("status of Atlas", explain=True).explanation
-    assert status is not None
     assert (status.intent, status.subject) == ("status", ["Atlas.md"])
     assert status.counts["fusion"]["subject"] == 1
 

@@ -79,8 +79,6 @@ def test_the_query_reaches_the_server_as_it_is(place: Place, start: Start) -> No
     )
     found = search_server(place, search)
     answer = ask_server(place, Query(query="x"))
-    assert found is not None
-    assert answer is not None
     assert (found.generation, answer.answer) == (7, "x")
     assert vault.asked == [search, Query(query="x")]
 
@@ -183,9 +181,7 @@ URL = "http://127.0.0.1:8765"
 
 def told(place: Place, url: str = URL) -> Running:
     Announcement(place).tell(url)
-    found = read_running(place.layout)
-    assert found is not None
-    return found
+    return read_running(place.layout)
 
 
 def rewrite(place: Place, **changes: Any) -> None:
@@ -262,7 +258,6 @@ def test_a_proof_is_of_one_token_challenge_vault_index_and_settings(
     announced = Announcement(place)
     announced.tell(URL)
     found = read_running(place.layout)
-    assert found is not None
     assert announced.prove("1") == proof(found.token, place, "1")
     other = tmp_path / "Other"
     other.mkdir()

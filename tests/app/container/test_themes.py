@@ -141,7 +141,6 @@ def test_what_it_is_about_narrows_the_list(opened: VaultHandle) -> None:
     found = opened.themes("oysters")
     first = found.themes[0]
     assert "Shell Line" in [note.title for note in first.notes]
-    assert first.found is not None
     assert 0 < first.found <= first.count
     assert found.total < opened.themes().total
     assert opened.themes("quantum chromodynamics").warnings == [

@@ -60,7 +60,6 @@ def serve(vault: Path, where: list[str]) -> None:
     with subprocess.Popen(
         notehop("serve", "--port", "0", *where), stderr=subprocess.PIPE, text=True
     ) as server:
-        assert server.stderr is not None
         said = server.stderr.readline()
         try:
             url = said.split(" at ")[1].split(" ")[0]
@@ -96,8 +95,6 @@ def mcp(where: list[str]) -> None:
         stderr=subprocess.PIPE,
         text=True,
     ) as agent:
-        assert agent.stdin is not None
-        assert agent.stdout is not None
         for number, (method, given) in enumerate(
             [("initialize", begun), ("notifications/initialized", {}), ("tools/call", asked)]
         ):

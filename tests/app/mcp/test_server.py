@@ -47,7 +47,6 @@ class Endless(FakeVault):
             yield ErrorEvent(problem=problem(self.fails))
             return
         self.began.set()
-        assert cancelled is not None
         while not cancelled():
             self.noticed.wait(0.001)
         self.noticed.set()

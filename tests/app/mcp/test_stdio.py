@@ -27,8 +27,6 @@ INITIALIZE = {
 
 class Process:
     def __init__(self, running: subprocess.Popen[bytes]) -> None:
-        assert running.stdin is not None
-        assert running.stdout is not None
         self.running = running
         self._in, self._out = running.stdin, running.stdout
 
@@ -78,7 +76,6 @@ def process(vault: Path, index: Path, *more: str) -> Iterator[Process]:
         stderr=subprocess.PIPE,
         env=environment(),
     ) as running:
-        assert running.stderr is not None
         # Read, so that it never waits for room.
         threading.Thread(target=running.stderr.read, daemon=True).start()
         try:
