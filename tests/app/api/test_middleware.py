@@ -253,6 +253,12 @@ def test_those_behind_a_proxy_are_told_apart() -> None:
             assert codes == [200, 429]
 
 
+def test_an_address_elsewhere_cannot_pass_for_many() -> None:
+    with client_at("192.168.1.9", create_app(FakeVault(), settings(rate_per_minute=6))) as client:
+        asked = [{"X-Forwarded-For": f"192.0.2.{number}"} for number in (1, 2)]
+        assert [client.get("/health", headers=one).status_code for one in asked] == [200, 429]
+
+
 def test_wrong_tokens_are_soon_not_heard_any_more(locked: TestClient) -> None:
     def shown(token: str, **headers: str) -> int:
         said = {"Authorization": f"Bearer {token}", **headers}
