@@ -86,7 +86,6 @@ def test_changes(sizes: list[int], tmp_path: Path) -> None:
 
 
 def _printed(*program: object) -> list[float]:
-    """The numbers that a program prints."""
     command = [sys.executable, *map(str, program)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return [float(number) for number in done.stdout.split()]

@@ -32,7 +32,6 @@ EVERY_SIGNAL = {
 
 @pytest.fixture(scope="session")
 def stock(large: Large, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same chunks as the stock assembly keeps them."""
     folder = tmp_path_factory.mktemp("stock")
     make_stock(large.layout, folder)
     return folder

@@ -33,8 +33,6 @@ LAG = 0.05
 
 @dataclass(slots=True)
 class Tally:
-    """What clients saw; threads share it."""
-
     milliseconds: dict[str, list[float]] = field(
         default_factory=lambda: {"/search": [], "/query": []}
     )
@@ -68,7 +66,6 @@ class Client:
 
 @contextmanager
 def served(large: Large) -> Iterator[str]:
-    """``notehop serve`` with its metrics, warm."""
     metrics = {"NOTEHOP_SERVER__METRICS": "true"}
     with notehop_serve(large.vault, large.layout.root, **metrics) as (url, _):
         client = Client(url)
@@ -78,7 +75,6 @@ def served(large: Large) -> Iterator[str]:
 
 
 def numbers(url: str, name: str) -> dict[str, float]:
-    """The series of a metric, by their labels."""
     client = Client(url)
     found = re.findall(rf"^{name}(?:\{{(.*?)\}})? (\S+)$", client.get("/metrics"), re.MULTILINE)
     client.close()

@@ -64,17 +64,14 @@ class Heard:
     text: list[tuple[float, str]] = field(default_factory=list)
 
     def came(self, length: int) -> float:
-        """When so many characters of the text were there."""
         return next(at for at, text in self.text if len(text) >= length)
 
     def first(self, name: str) -> float:
-        """When the first event of a name was there."""
         return next(at for at, kind in self.events if kind == name)
 
 
 @contextmanager
 def served(server: LlmServer, vault: Path, index: Path) -> Iterator[str]:
-    """``notehop serve`` with the scripted model."""
     settings = {
         "NOTEHOP_LLM__PROVIDER": "openai-compatible",
         "NOTEHOP_LLM__MODEL": "scripted-1",
@@ -102,7 +99,6 @@ def streaming(url: str) -> Iterator[http.client.HTTPResponse]:
 
 
 def heard(url: str) -> Heard:
-    """One answer, whole."""
     told, name, text = Heard(), "", ""
     with streaming(url) as response:
         for line in response:

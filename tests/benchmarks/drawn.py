@@ -60,7 +60,6 @@ class DrawnVectors:
 
 
 def words() -> list[str]:
-    """The words of the demo vault, by frequency."""
     text = " ".join(path.read_text(encoding="utf-8") for path in demo_vault().rglob("*.md"))
     plain = [word for word in text.split() if word.isalpha()]
     counted = {word: plain.count(word) for word in dict.fromkeys(plain)}
@@ -68,7 +67,6 @@ def words() -> list[str]:
 
 
 def prose(seed: int = 0) -> Callable[[int], str]:
-    """Draws so many of these words, by Zipf's law."""
     chance = np.random.default_rng(seed)
     vocabulary = np.asarray(words())
     weight = 1 / np.arange(1, len(vocabulary) + 1)
@@ -91,7 +89,6 @@ def write_vault(vault: Path, notes: int) -> None:
 
 
 def note_path(number: int) -> str:
-    """Where a note stands, relative to the vault."""
     return f"{number % FOLDERS:02d}/Note {number}.md"
 
 

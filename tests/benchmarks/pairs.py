@@ -41,7 +41,6 @@ def p95(values: Sequence[float]) -> float:
 
 
 def ratio(samples: Samples, name: str, to: str) -> float:
-    """The median of the ratios, pair by pair."""
     return p50([a / b for a, b in zip(samples[name], samples[to], strict=True)])
 
 

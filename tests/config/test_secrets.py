@@ -19,7 +19,6 @@ from tests.support.product import (
 
 
 def llm(provider: str) -> LlmSettings:
-    """The settings of a provider."""
     return load_settings(overrides={"llm.provider": provider}).llm
 
 

@@ -107,14 +107,10 @@ def test_what_no_vault_may_set(vault: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        (
-            "NOTEHOP_CONNECTED__MAX",
-            "many",
-            r"variable NOTEHOP_CONNECTED__MAX: connected\.max = 'many'",
-        ),
+        ("NOTEHOP_CONNECTED__MAX", "many", r"variable NOTEHOP_CONNECTED__MAX: connected\.max = 'many'"),
         ("NOTEHOP_VAULT__EXCLUDE", "Archive", r"NOTEHOP_VAULT__EXCLUDE = 'Archive': must be JSON"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_variable_is_named(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
 ) -> None:

@@ -70,7 +70,6 @@ def run(case: Mapping[str, Any]) -> list[ResolvedLink]:
 
 
 def found(resolved: ResolvedLink, expected: Mapping[str, Any]) -> dict[str, Any]:
-    """What we found, in the terms of the table."""
     link, resolution, span = resolved.link, resolved.resolution, resolved.span
     lines: Any = None if span is None else (span.first_line, span.last_line)
     if lines is not None and expected.get("lines") == "any":

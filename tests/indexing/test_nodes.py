@@ -261,7 +261,6 @@ def starts_of(text: str) -> list[int]:
 def offered(
     text: str, budget: int = 100, headings: tuple[tuple[int, int], ...] = ()
 ) -> dict[str, float]:
-    """The word that follows each place -> its price."""
     found = places(text, starts_of(text), budget, headings, "en")
     assert [place.at for place in found] == sorted({place.at for place in found})
     return {text[place.at :].split(maxsplit=1)[0]: place.price for place in found}

@@ -29,7 +29,6 @@ TEXT = (
 
 @pytest.fixture
 def parser() -> SectionNodeParser:
-    """A parser for chunks of up to 20 words."""
     return SectionNodeParser(count=WordTokens(), max_tokens=20, min_tokens=0)
 
 

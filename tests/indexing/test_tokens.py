@@ -403,8 +403,6 @@ def test_every_stretch_of_a_text_stands_in_it(text: str) -> None:
 
 
 class Shelf:
-    """A vault of one word a chunk."""
-
     def __init__(self, language: str, *words: str) -> None:
         self.tokenizer = Tokenizer(language)
         documents = [
@@ -426,9 +424,7 @@ class Shelf:
     [
         pytest.param("de", ["Roggenmehl", "Roggen"], "Mehl", {"roggenmehl": WITHIN}, id="last"),
         pytest.param("de", ["Rauchmelder"], "Rauch", {"rauchmeld": WITHIN}, id="first"),
-        pytest.param(
-            "de", ["Arbeitszimmer", "Arbeit"], "Zimmer", {"arbeitszimm": WITHIN}, id="with-a-link"
-        ),
+        pytest.param("de", ["Arbeitszimmer", "Arbeit"], "Zimmer", {"arbeitszimm": WITHIN}, id="with-a-link"),
         pytest.param(
             "de",
             ["Haftpflichtversicherungen"],
@@ -436,9 +432,7 @@ class Shelf:
             {"haftpflichtversicher": WITHIN},
             id="a-first-part-never-seen-alone",
         ),
-        pytest.param(
-            "de", ["Mehl", "Roggen"], "Roggenmehl", {"rogg": PART, "mehl": PART}, id="parts"
-        ),
+        pytest.param("de", ["Mehl", "Roggen"], "Roggenmehl", {"rogg": PART, "mehl": PART}, id="parts"),
         pytest.param(
             "de",
             ["Arbeit", "Zimmer"],
@@ -455,7 +449,7 @@ class Shelf:
         pytest.param("en", ["notebook"], "book", {}, id="english-is-left-alone"),
         pytest.param("zh", ["水温"], "温", {}, id="chinese-has-its-pairs"),
     ],
-)
+)  # fmt: skip
 def test_compounds(language: str, words: list[str], query: str, found: dict[str, float]) -> None:
     assert Shelf(language, *words).asked(query) == found
 

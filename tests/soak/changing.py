@@ -53,7 +53,6 @@ class Notes:
         self.last_write = time.monotonic()
 
     def create(self) -> None:
-        """Write a new note."""
         number = len(self.versions)
         self.paths[number] = f"area {self.chance.randrange(20)}/note {number}.md"
         self._write(number)
@@ -63,7 +62,6 @@ class Notes:
         self._write(self._any())
 
     def move(self) -> None:
-        """Rename a note, or move it to another folder."""
         number = self._any()
         old = self.paths[number]
         name = old.rsplit("/", 1)[1]
@@ -72,7 +70,6 @@ class Notes:
         self._rename({old: f"area {self.chance.randrange(20)}/{name}"}, [number])
 
     def move_folder(self) -> None:
-        """Rename a folder with all that is in it."""
         folder = self.paths[self._any()].split("/")[0]
         new = f"folder {self.chance.randrange(1_000_000)}"
         inside = [n for n, path in self.paths.items() if path.startswith(f"{folder}/")]
@@ -80,7 +77,6 @@ class Notes:
         self._rename(moved, inside, folder=(folder, new))
 
     def delete(self) -> None:
-        """Delete a note, unless few are left."""
         if len(self.paths) < 8:
             self.create()
             return
@@ -91,7 +87,6 @@ class Notes:
         self.deleted.add(number)
 
     def withdraw(self) -> None:
-        """Make a note private, until it is written anew."""
         path = self.paths[self._any()]
         text = f"---\nprivate: true\n---\n{self.history[path][-1].text}"
         (self.vault / path).write_text(text, encoding="utf-8")

@@ -17,5 +17,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def soak_minutes(request: pytest.FixtureRequest) -> float:
-    """Minutes of one test."""
     return float(request.config.getoption("--soak-minutes"))

@@ -24,8 +24,6 @@ from tests.support.processes import notehop_serve
 
 @dataclass(slots=True)
 class Tally:
-    """What the clients saw; threads share it."""
-
     asked: int = 0
     shown: int = 0
     left_out: int = 0
@@ -34,8 +32,6 @@ class Tally:
 
 
 class Clients:
-    """Threads that ask until they are told to stop."""
-
     def __init__(self, url: str, notes: Notes, count: int) -> None:
         self.tally = Tally()
         self._at = urlsplit(url)
@@ -127,7 +123,6 @@ def serving(vault: Path, index_dir: Path) -> Iterator[str]:
 
 
 def get(url: str, route: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The JSON of a reply."""
     at = urlsplit(url)
     connection = http.client.HTTPConnection(str(at.hostname), at.port, timeout=120)
     try:

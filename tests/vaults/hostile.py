@@ -164,7 +164,6 @@ def _file(root: Path, path: str, fate: Fate, why: str, content: bytes) -> Case |
 
 
 def _special(root: Path, big_bytes: int) -> list[Case]:
-    """Everything that is more than a name and its bytes."""
     outside = outside_folder(root)
     outside.mkdir(exist_ok=True)
     (outside / "Outside.md").write_text("Secret: liquorice.\n", "utf-8")

@@ -33,7 +33,6 @@ def check_reader(found: Told, before: Told, after: Told, where: str, *, whole: b
 
 
 def differing(found: Told, expected: Told) -> list[str]:
-    """Each thing that is other than expected, in words."""
     return [
         f"{name}\n  is:        {found.get(name)}\n  should be: {expected.get(name)}"
         for name in sorted(found.keys() | expected.keys())

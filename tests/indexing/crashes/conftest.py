@@ -37,5 +37,4 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def shared_folder() -> Iterator[Path]:
-    """The same for all tests of a module."""
     yield from _in_memory()

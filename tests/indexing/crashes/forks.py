@@ -24,7 +24,6 @@ class Ended:
 
     @property
     def killed(self) -> bool:
-        """Whether a signal ended it."""
         return self.code < 0
 
 
@@ -41,7 +40,6 @@ class Forks:
         )
 
     def close(self) -> None:
-        """End it."""
         assert self._zygote.stdin is not None
         assert self._zygote.stdout is not None
         self._zygote.stdin.close()
@@ -68,13 +66,11 @@ class Forks:
         return Ended(told["code"], told["seconds"], told["told"] or {})
 
     def index(self, home: Path, **arguments: Any) -> Ended:
-        """Index a home; it must come to its end."""
         ended = self.run("index", home=str(home), **arguments)
         assert ended.code == 0, f"the run ended with {ended.code}"
         return ended
 
     def read(self, home: Path, at: str = "index") -> Told:
-        """What a reader of an index of a home sees."""
         ended = self.run("read", home=str(home), at=at)
         assert ended.code == 0, f"the reader ended with {ended.code}"
         return ended.told
@@ -87,7 +83,6 @@ class Forks:
         return ended.told
 
     def content(self, home: Path, at: str = "index") -> Told:
-        """All that an index of a home says."""
         ended = self.run("content", home=str(home), at=at)
         assert ended.code == 0, f"the reader ended with {ended.code}"
         assert ended.told["error"] is None, ended.told

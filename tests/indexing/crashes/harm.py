@@ -12,7 +12,6 @@ Harm = Callable[[Path], None]
 
 
 def gone(path: Path) -> None:
-    """It is not there any more."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -20,12 +19,10 @@ def gone(path: Path) -> None:
 
 
 def empty(path: Path) -> None:
-    """Its bytes are gone."""
     path.write_bytes(b"")
 
 
 def cut(path: Path) -> None:
-    """The second half of it is gone."""
     os.truncate(path, path.stat().st_size // 2)
 
 
@@ -42,8 +39,6 @@ def garbage(start: float = 0.0, stop: float = 1.0, seed: int = 1) -> Harm:
 
 
 def zeros(start: float, stop: float) -> Harm:
-    """Zeros stand in a part of it."""
-
     def harm(path: Path) -> None:
         data = bytearray(path.read_bytes())
         first, last = int(len(data) * start), int(len(data) * stop)
@@ -54,8 +49,6 @@ def zeros(start: float, stop: float) -> Harm:
 
 
 def page(number: int, seed: int = 1) -> Harm:
-    """A page of a database is garbage."""
-
     def harm(path: Path) -> None:
         data = bytearray(path.read_bytes())
         at = 4096 * (number % (len(data) // 4096))
@@ -66,6 +59,5 @@ def page(number: int, seed: int = 1) -> Harm:
 
 
 def replaced_by_a_file(path: Path) -> None:
-    """A file stands where a folder was."""
     gone(path)
     path.write_text("not a folder")

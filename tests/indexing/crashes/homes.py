@@ -34,7 +34,6 @@ EDITS: Mapping[str, str | None] = {
 
 
 def write(vault: Path, files: Mapping[str, str | None]) -> None:
-    """Write these files; None deletes."""
     for path, text in files.items():
         file = vault / path
         if text is None:
@@ -55,17 +54,14 @@ class Home:
         self.vault.mkdir(parents=True)
 
     def keep(self) -> None:
-        """Remember how everything is now."""
         if self._kept.exists():
             shutil.rmtree(self._kept)
         # Times are kept too: to the index, a file of another time is another file.
         shutil.copytree(self.path, self._kept, symlinks=True)
 
     def restore(self) -> None:
-        """Put everything back to how it was."""
         shutil.rmtree(self.path)
         shutil.copytree(self._kept, self.path, symlinks=True)
 
     def forget_index(self) -> None:
-        """Take the index away."""
         shutil.rmtree(self.layout.root)

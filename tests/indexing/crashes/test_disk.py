@@ -31,15 +31,12 @@ class Disk:
         (self.folder / "filler").write_bytes(bytes(max(place, 0)))
 
     def empty(self) -> None:
-        """Make room again."""
         (self.folder / "filler").unlink(missing_ok=True)
 
     def mount(self, how: str) -> None:
-        """Mount it again, ``ro`` or ``rw``."""
         _command("mount", "-o", f"remount,{how}", str(self.folder))
 
     def close(self) -> None:
-        """Take it away."""
         _command("umount", "-l", str(self.folder))
 
 

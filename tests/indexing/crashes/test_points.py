@@ -23,7 +23,6 @@ Choose = Callable[[Sequence[str]], list[int]]
 
 
 def each(names: Sequence[str]) -> list[int]:
-    """The first pass of each point."""
     return [at for at, name in enumerate(names) if name not in names[:at]]
 
 
@@ -38,7 +37,6 @@ def but(known: Sequence[str]) -> Choose:
 
 
 def some(names: Sequence[str]) -> list[int]:
-    """A few, spread over the run."""
     return list(range(2, len(names), max(1, len(names) // 9)))
 
 

@@ -64,7 +64,6 @@ def _done(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Serve until standard input ends."""
     for line in sys.stdin:
         sys.stdout.write(json.dumps(_done(json.loads(line))) + "\n")
         sys.stdout.flush()

@@ -148,7 +148,6 @@ def tiny(make_model: MakeModel) -> Tiny:
 
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail on any attempt to connect."""
     import socket
 
     def refuse(*_: Any, **__: Any) -> None:

@@ -98,7 +98,6 @@ def _listed(name: str, data: bytes) -> dict[str, object]:
 
 @contextmanager
 def running_hub() -> Iterator[Hub]:
-    """A hub that runs as long as the ``with``."""
     server = Hub()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

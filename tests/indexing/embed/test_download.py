@@ -17,7 +17,6 @@ from tests.indexing.embed.fake_hub import NAME, Hub, running_hub
 
 @pytest.fixture
 def hub(make_model: Callable[..., Path]) -> Iterator[Hub]:
-    """A hub with a model that can be loaded."""
     folder = make_model(prompts={"query": "query: ", "passage": "passage: "})
     with running_hub() as server:
         server.files = {

@@ -13,14 +13,12 @@ from tests.support.product import ModelError, UsageError, ask, cached_folder, ca
 
 @pytest.fixture
 def hub() -> Iterator[Hub]:
-    """A running hub on the loopback."""
     with running_hub() as server:
         yield server
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The hub's cache, empty."""
     from huggingface_hub import constants
 
     folder = tmp_path / "hub"

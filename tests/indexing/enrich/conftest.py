@@ -37,7 +37,6 @@ class EnrichBench(Bench):
         self.ask(summaries="llm", headers="llm")
 
     def ask(self, **enrich: Any) -> None:
-        """Set what is to be written, or the budget."""
         given = {f"enrich.{key}": value for key, value in enrich.items()}
         llm = {"llm.provider": "openai-compatible", "llm.model": "telling"}
         self.settings = self.settings.with_overrides({**llm, **given})
@@ -65,7 +64,6 @@ class EnrichBench(Bench):
         return EnrichmentStore.open(self.layout.enrichment)
 
     def bytes_hold(self, words: str) -> list[str]:
-        """The files of the store that hold some words."""
         files = self.layout.root.glob("enrichment.sqlite*")
         return [file.name for file in files if words.encode() in file.read_bytes()]
 

@@ -11,8 +11,6 @@ from tests.support.product import Cost, agreement
 
 
 class Terminal(io.StringIO):
-    """A stream that somebody sits at."""
-
     def isatty(self) -> bool:
         return True
 

@@ -68,7 +68,6 @@ class Vault:
     known: dict[tuple[str, str], Resolution] = field(default_factory=dict)
 
     def put(self, path: str, file: File) -> None:
-        """Write a file: new, or over the one that was there."""
         if not path.lower().endswith(".md"):
             file = File(excluded=file.excluded)
         touched = affected_names(path, (*self.files.aliases_of(path), *file.aliases))

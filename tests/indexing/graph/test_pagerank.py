@@ -16,8 +16,6 @@ from tests.support.product import graph_pagerank as pagerank
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A note, with what the graph reads of it."""
-
     path: str
     title: str = ""
     tags: tuple[str, ...] = ()
@@ -27,8 +25,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A link."""
-
     path: str
     target_path: str | None
     ordinal: int

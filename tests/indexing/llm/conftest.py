@@ -53,5 +53,4 @@ def post(gate: Gate, content: bytes = b"{}", **headers: str) -> httpx.Response:
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    """The egress log of a folder."""
     return list(EgressLog(folder).lines())

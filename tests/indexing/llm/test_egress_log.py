@@ -14,7 +14,6 @@ from tests.support.product import FORMER, NAME, EgressLog, egress_log
 
 
 def begin(log: EgressLog, **changed: Any) -> egress_log.Attempt:
-    """Write down a call."""
     told: dict[str, Any] = {
         "host": "model.test",
         "local": False,

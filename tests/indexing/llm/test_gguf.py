@@ -68,7 +68,6 @@ def llama(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeLlama]]:
 
 
 def settings(file: Path, **llm: Any) -> Settings:
-    """Settings with a file."""
     return load_settings(
         overrides={
             "llm.provider": "llama-cpp",
@@ -80,7 +79,6 @@ def settings(file: Path, **llm: Any) -> Settings:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file that begins as GGUF does."""
     path = tmp_path / "tiny-instruct.gguf"
     path.write_bytes(b"GGUF\x03\x00\x00\x00")
     return path

@@ -29,7 +29,6 @@ ASKED = [
 
 
 def settings(provider: str, **llm: Any) -> Settings:
-    """Settings with a provider."""
     given = {"model": "m", "timeout_s": 20, **llm}
     return load_settings(
         overrides={"llm.provider": provider, **{f"llm.{key}": one for key, one in given.items()}}
@@ -37,7 +36,6 @@ def settings(provider: str, **llm: Any) -> Settings:
 
 
 def made(provider: str, folder: Path, **llm: Any) -> LLM:
-    """The model of a provider."""
     found = load_llm(settings(provider, **llm), log_dir=folder)
     assert found is not None
     return found

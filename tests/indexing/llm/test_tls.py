@@ -55,7 +55,6 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tls(certificate: Path) -> ssl.SSLContext:
-    """What a server with that certificate speaks."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     return context

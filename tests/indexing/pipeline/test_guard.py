@@ -194,11 +194,3 @@ def test_a_note_moved_over_one_of_its_size_and_time(bench: Bench, told: list[str
     (bench.vault / "b.md").replace(bench.vault / "a.md")
     follower.update(told)
     assert [chunk.text for chunk in bench.chunks("a.md")] == ["the limit is 900"]
-
-
-def test_a_report_of_no_change_writes_nothing(bench: Bench) -> None:
-    bench.write("a.md", "0.1")
-    os.utime(bench.vault / "a.md", OLD)
-    follower = bench.indexer()
-    follower.update()
-    assert not follower.update(["a.md"]).wrote

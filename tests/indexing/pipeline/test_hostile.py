@@ -19,8 +19,6 @@ SECRETS = (
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A first and a second run over the hostile vault."""
-
     bench: Bench
     cases: tuple[Case, ...]
     first: Report

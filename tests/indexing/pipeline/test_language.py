@@ -24,8 +24,6 @@ CHINESE = "晚上生火，早上屋里就不会冷。木柴要放在干燥的地
 
 
 class Texts:
-    """A catalog of one chunk a note."""
-
     def __init__(self, texts: dict[str, str]) -> None:
         self.texts = texts
         self.asked: list[str] = []

@@ -35,15 +35,6 @@ def test_only_what_is_named_is_looked_at(indexed: Bench) -> None:
     assert indexed.links("deep/c.md")[0].target_path == "b.md"
 
 
-def test_a_moved_folder_embeds_nothing(indexed: Bench) -> None:
-    found = indexed.indexer()
-    (indexed.vault / "deep").rename(indexed.vault / "deeper")
-    indexed.model.asked.clear()
-    update = found.update(["deep", "deeper"])
-    assert (update.moved, update.added, update.deleted, update.embedded) == (1, 0, 0, 0)
-    assert paths(indexed) == ["a.md", "b.md", "deeper/c.md"]
-
-
 def test_what_another_process_wrote_is_seen(indexed: Bench) -> None:
     found = indexed.indexer()
     found.update(["b.md"])

@@ -19,5 +19,4 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
 
 @pytest.fixture
 def index(tmp_path: Path) -> SampleIndex:
-    """An index folder without anything in it."""
     return SampleIndex(tmp_path / "index")

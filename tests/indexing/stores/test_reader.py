@@ -30,7 +30,6 @@ def filled(index: SampleIndex) -> SampleIndex:
 
 
 def seen(snapshot: Snapshot) -> dict[str, Any]:
-    """All that a query can see of an index, as a value."""
     ids = [one for path in snapshot.paths() for one in snapshot.chunk_ids_of(path)]
     sentences = [str(one.sentence_id) for one in snapshot.links_from(snapshot.paths())]
     query = vector_of("query")
@@ -46,7 +45,6 @@ def seen(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def expected(index: SampleIndex) -> dict[str, Any]:
-    """The same of a reader that opens the index now."""
     with Reader.open(index.layout) as reader, reader.snapshot() as snapshot:
         found = seen(snapshot)
     assert found["warnings"] == ()

@@ -169,11 +169,7 @@ def test_a_disk_that_is_gone_is_an_error_of_ours(
 @pytest.mark.parametrize(
     ("glob", "kept_out", "kept"),
     [
-        (
-            "Templates",
-            ["Templates/a.md", "x/Templates/a.md", "templates/a.md"],
-            ["Templates2/a.md"],
-        ),
+        ("Templates", ["Templates/a.md", "x/Templates/a.md", "templates/a.md"], ["Templates2/a.md"]),
         ("Templates/", ["Templates/a.md", "x/Templates/b/c.md"], ["Templates.md"]),
         ("*.excalidraw.md", ["a.excalidraw.md", "x/b.excalidraw.md"], ["a.md", "excalidraw.md"]),
         ("work/drafts", ["work/drafts/a.md"], ["x/work/drafts/a.md", "work/drafts.md"]),
@@ -186,7 +182,7 @@ def test_a_disk_that_is_gone_is_an_error_of_ours(
         ("a+b (c).md", ["a+b (c).md"], ["aab (c).md"]),
         ("new\nline.md", ["new\nline.md"], ["new.md"]),
     ],
-)
+)  # fmt: skip
 def test_globs(glob: str, kept_out: list[str], kept: list[str]) -> None:
     reason = exclusion([glob], [])
     assert [path for path in kept_out if reason(path) is None] == []

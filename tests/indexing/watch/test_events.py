@@ -118,14 +118,6 @@ def test_folders_that_come_are_watched_with_all_below(vault: Path, watched: Vaul
     assert "New/Deep/a.md" in gathered(watched, "New/Deep/a.md").paths
 
 
-def test_a_folder_is_watched_where_it_went(vault: Path, watched: VaultEvents) -> None:
-    (vault / "Notes").rename(vault / "Papers")
-    gathered(watched, "Notes", "Papers")
-    settle(watched)
-    (vault / "Papers" / "b.md").write_text("B.")
-    assert gathered(watched, "Papers/b.md").paths == {"Papers/b.md"}
-
-
 def test_settings_of_the_app_that_come_or_go_concern_every_file(
     vault: Path, watched: VaultEvents
 ) -> None:
@@ -151,6 +143,5 @@ def test_a_name_that_is_no_utf8_ends_nothing(vault: Path, watched: VaultEvents) 
 
 
 def settle(watched: VaultEvents) -> None:
-    """Wait until nothing more is reported."""
     while watched.take(0.3).paths:
         pass

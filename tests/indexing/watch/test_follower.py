@@ -32,8 +32,6 @@ LONG = 15.0
 
 
 class Followed:
-    """A bench whose vault is followed in a thread."""
-
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.told: list[Update | str] = []

@@ -67,7 +67,6 @@ def catalog_rows(path: Path) -> Told:
 
 
 def graph_of(snapshot: Snapshot) -> Told:
-    """Nodes and edges with all that they carry."""
     rows = snapshot.notes_at(snapshot.paths())
     graph = build_graph(rows.values(), snapshot.links_from(rows))
     told: Told = {f"node {path}": said for path, said in graph.nodes(data=True)}
@@ -77,7 +76,6 @@ def graph_of(snapshot: Snapshot) -> Told:
 
 
 def ranks_of(snapshot: Snapshot) -> Told:
-    """PageRank, to the last bit."""
     _ = snapshot.pagerank  # sets the work going beside the queries, as queries do
     return {f"rank of {path}": rank for path, rank in snapshot.exact_pagerank.items()}
 
@@ -95,7 +93,6 @@ def lexical_hits(snapshot: Snapshot, tokens: set[str]) -> Told:
 
 
 def tokens_of(snapshot: Snapshot) -> set[str]:
-    """Every token that a chunk holds."""
     chunks = snapshot.chunks(
         one for path in snapshot.paths() for one in snapshot.chunk_ids_of(path)
     )
@@ -118,7 +115,6 @@ def places(snapshot: Snapshot) -> Told:
 
 
 def sentence_ids(snapshot: Snapshot) -> list[str]:
-    """The ids of all sentences with a link, sorted."""
     found = {link.sentence_id for link in snapshot.links_from(n.path for n in snapshot.notes())}
     return sorted(one for one in found if one is not None)
 
@@ -156,7 +152,6 @@ def caught_up(layout: IndexLayout, dimensions: int) -> Iterator[Vectors]:
 
 
 def stored_vectors(store: Vectors) -> Told:
-    """The vectors of both collections."""
     told: Told = {}
     for name in ("chunks", "links"):
         ids, matrix = store.get(name, sorted(store.ids(name)))

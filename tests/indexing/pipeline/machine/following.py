@@ -104,7 +104,6 @@ class Following:
         getattr(self if name in USES else self.vault, name)(*arguments)
 
     def close(self) -> None:
-        """Let go of the index."""
         for snapshot, _ in self._held:
             snapshot.close()
         for reader in self._readers.values():
@@ -130,7 +129,6 @@ class Following:
         self._follow(lambda: self._indexer.run(rebuild=True, allow_mass_delete=True), anew=True)
 
     def tidy(self) -> None:
-        """Do what a quiet moment is good for."""
         if self.runs:
             self._indexer.tidy()
             self._check()
@@ -174,7 +172,6 @@ class Following:
         self.vault.touched.clear()
 
     def _check_told(self, told: Report | Update) -> None:
-        """What is said of a run is true."""
         expected = self._anew.report
         names = ("notes",)
         if isinstance(told, Report):
@@ -276,7 +273,6 @@ class Following:
             self._seen[path] = old
 
     def _is_seen(self, path: str) -> bool:
-        """Whether the index has seen a note as it is."""
         return path not in self._seen or self._seen[path][2] == self.vault.data(path)
 
     def _embedded(self) -> tuple[set[str], set[str]]:
@@ -314,7 +310,6 @@ class Following:
         )
 
     def _catalog(self) -> Catalog:
-        """The catalog as it is now."""
         with self._snapshot("often"):
             return self._reader("often").catalog
 

@@ -43,7 +43,6 @@ class MemoryStore:
         return len(self._rows[collection])
 
     def apart(self) -> MemoryStore:
-        """Another one that holds the same."""
         made = MemoryStore(self.label, self.dimensions)
         made._rows = {name: dict(rows) for name, rows in self._rows.items()}
         return made

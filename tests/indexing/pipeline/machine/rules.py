@@ -41,8 +41,6 @@ picks = st.integers(0, 30)
 
 
 class VaultMachine(Steps):
-    """Edits of every kind that a vault sees."""
-
     # -- notes
 
     @initialize(found=st.lists(st.tuples(folders, names, texts), min_size=5, max_size=10))
@@ -103,7 +101,6 @@ class VaultMachine(Steps):
 
     @edit(pick=picks, folder=folders, name=names)
     def link_a_file(self, pick: int, folder: str, name: str) -> None:
-        """Show a note a second time, by a symbolic link."""
         target, path = self.note_at(pick), joined(folder, f"{name}.md")
         if target and self.vault.is_free(path) and not self.slipped:
             self.do("link", path, target)
@@ -166,7 +163,6 @@ class VaultMachine(Steps):
 
     @edit(pick=picks)
     def slip(self, pick: int) -> None:
-        """Change letters without changing size and time."""
         path = self.note_at(pick)
         # Through a link the same file is seen a second time, and nobody can tell what should be.
         if path and not self.vault.has_links():

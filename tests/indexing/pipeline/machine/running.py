@@ -36,13 +36,11 @@ class Kind:
     small: bool = False
 
     def prepare(self, patch: pytest.MonkeyPatch) -> None:
-        """Put it in place."""
         if not self.chroma:
             patch.setattr(Vectors, "open", open_in_memory)
 
     @property
     def limits(self) -> Limits:
-        """What work is done in."""
         return SMALL if self.small else LIMITS
 
 

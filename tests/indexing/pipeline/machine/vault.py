@@ -30,19 +30,15 @@ class EditedVault:
         return [path for path in self._below(file=True) if (self.root / path).is_file()]
 
     def folders(self) -> list[str]:
-        """All folders that are visible, sorted."""
         return [path for path in self._below(file=False) if not path.startswith(".")]
 
     def notes(self) -> list[str]:
-        """The files whose names end as a note's do."""
         return [path for path in self.files() if path.lower().endswith(".md")]
 
     def has_links(self) -> bool:
-        """Whether there are symbolic links."""
         return any((self.root / path).is_symlink() for path in self._below(file=True))
 
     def data(self, path: str) -> bytes:
-        """What a file holds."""
         return (self.root / path).read_bytes()
 
     def is_free(self, path: str) -> bool:
@@ -52,7 +48,6 @@ class EditedVault:
         return not os.path.lexists(place) and not any(parent.is_file() for parent in over)
 
     def write(self, path: str, content: str | bytes) -> None:
-        """Write a file, new or over the one that is there."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -76,7 +71,6 @@ class EditedVault:
         self._tell_of_content(path)
 
     def touch(self, path: str) -> None:
-        """Date a file anew."""
         self._date(self.root / path)
         self._tell_of_content(path)
 
@@ -88,7 +82,6 @@ class EditedVault:
         self._tell(new)
 
     def remove(self, path: str) -> None:
-        """Delete a file, or a folder with all in it."""
         place = self.root / path
         if place.is_dir():
             shutil.rmtree(place)
