@@ -22,6 +22,7 @@ from notehop.config.errors import (
     NoteMissing,
     QueryError,
     SettingsError,
+    SwitchedOff,
     UsageError,
     VaultError,
 )
@@ -37,6 +38,7 @@ UNEXPECTED = "an internal error; the log of the server says more"
 
 _STATUS: Mapping[type[NotehopError], HTTPStatus] = {
     QueryError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    SwitchedOff: HTTPStatus.CONFLICT,
     NoteMissing: HTTPStatus.NOT_FOUND,
     SettingsError: HTTPStatus.INTERNAL_SERVER_ERROR,
     VaultError: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -50,6 +52,7 @@ _STATUS: Mapping[type[NotehopError], HTTPStatus] = {
 
 _TYPE: Mapping[type[NotehopError], str] = {
     QueryError: "query",
+    SwitchedOff: "switched-off",
     NoteMissing: "note-missing",
     SettingsError: "settings",
     VaultError: "vault",

@@ -27,6 +27,10 @@ class QueryError(UsageError):
     """A query that cannot be run: empty, too long, or with an unknown option."""
 
 
+class SwitchedOff(QueryError):
+    """A query for what the settings do not have made."""
+
+
 class NoteMissing(UsageError):
     """A note or a section that was asked for is not there, or is not for anybody to see."""
 

@@ -18,6 +18,7 @@ from notehop.app.models import (
     ConnectedEvent,
     DoneEvent,
     ErrorEvent,
+    ResetEvent,
     Source,
     SourcesEvent,
     StreamEvent,
@@ -60,9 +61,12 @@ def events(
             return
         with query.trace.timed("answer"):
             pieces = synthesizer().streamed(asked_in(query), material, cancelled)
-            response = yield from _tokens(pieces)
+            response, said = yield from _tokens(pieces)
         if response is not None and not cancelled():
-            yield DoneEvent(answer=finished(with_trace(response, query)))
+            answer = finished(with_trace(response, query))
+            if said.strip() and said.strip() != answer.answer.strip():
+                yield ResetEvent(text=answer.answer)
+            yield DoneEvent(answer=answer)
     except Exception as exc:  # noqa: BLE001 (an event says so, and the log)
         if not isinstance(exc, NotehopError):
             _log.exception("the answer failed")
@@ -71,14 +75,16 @@ def events(
 
 def _tokens(
     pieces: Generator[str, None, Response | None],
-) -> Generator[StreamEvent, None, Response | None]:
+) -> Generator[StreamEvent, None, tuple[Response | None, str]]:
+    """Hand on the pieces; returns the response, and all that was handed on."""
+    said: list[str] = []
     try:
         while True:
             try:
                 piece = next(pieces)
             except StopIteration as end:
-                found: Response | None = end.value
-                return found
+                return end.value, "".join(said)
+            said.append(piece)
             yield TokenEvent(text=piece)
     finally:
         pieces.close()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from notehop.app.container.place import Place
-from notehop.config.errors import QueryError
+from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.templates import read_templates
@@ -40,11 +40,11 @@ class ThemeIndex:
         """The themes of a generation.
 
         :param lexical: gives the lexical index, which may be of a generation near this one.
-        :raises QueryError: if they are switched off.
+        :raises SwitchedOff: if they are switched off.
         """
         settings = self._place.settings.themes
         if not settings.enabled:
-            raise QueryError(OFF)
+            raise SwitchedOff(OFF)
         options = options_of(settings)
 
         def lexicon() -> Lexicon:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from notehop.app.models.base import Asked, Strict, at_most, listed
 
@@ -62,8 +62,14 @@ class Connection(Strict):
 
 
 class Captured(Strict):
-    """The note that was written; ``filename`` is its path in the vault."""
+    """The note that was written: its ``path`` in the vault, also as ``filename``."""
 
     filename: str
+    path: str = ""
     message: str
     connections: list[Connection] = Field(default_factory=list, max_length=5)
+
+    @model_validator(mode="after")
+    def _named_twice(self) -> Self:
+        self.path = self.filename
+        return self

@@ -30,6 +30,16 @@ class TokenEvent(Strict):
     text: str
 
 
+class ResetEvent(Strict):
+    """Before ``done``, where the text that was written is not the answer: this stands in its place.
+
+    So it is where a model broke off, or where what it wrote could not be kept.
+    """
+
+    event: Literal["reset"] = "reset"
+    text: str
+
+
 class DoneEvent(Strict):
     """Last: the whole answer, its citations checked. Its text is what holds."""
 
@@ -44,4 +54,6 @@ class ErrorEvent(Strict):
     problem: Problem
 
 
-StreamEvent: TypeAlias = SourcesEvent | ConnectedEvent | TokenEvent | DoneEvent | ErrorEvent
+StreamEvent: TypeAlias = (
+    SourcesEvent | ConnectedEvent | TokenEvent | ResetEvent | DoneEvent | ErrorEvent
+)

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import anyio
 import pytest
+from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
@@ -23,7 +24,7 @@ from tests.support.processes import until
 from tests.support.product import create_app, load_settings, make_server
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
-from tests.support.serving import Said, request, say, serving
+from tests.support.serving import Said, events_of, request, say, serving
 
 pytestmark = pytest.mark.model
 
@@ -86,6 +87,7 @@ def test_a_captured_note_is_read_where_its_location_says(port: int, vault: Path)
         ("GET", "/nothing", None, 404, "route-missing"),
         ("GET", "/notes/Nowhere", None, 404, "note-missing"),
         ("GET", "/query", None, 405, "method"),
+        ("POST", "/themes", {}, 409, "switched-off"),
     ],
 )
 def test_a_program_tells_refusals_apart_by_their_type(
@@ -190,3 +192,36 @@ def test_a_server_with_its_hands_full_says_that_it_is_up(
     assert [one.status for one in told] == [503, 200], "one more is refused, a search goes on"
     assert not early
     assert answered == {200}
+
+
+class BreaksOff(ScriptedLLM):
+    """Writes a sentence and a half, and is gone."""
+
+    def stream_complete(
+        self,
+        prompt: str,  # noqa: ARG002
+        formatted: bool = False,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> CompletionResponseGen:
+        for piece in ("The launch of Atlas is in June [1]. ", "Before that "):
+            yield CompletionResponse(text=piece, delta=piece)
+        raise ConnectionError("it is gone")
+
+
+def test_a_stream_says_what_stands_in_place_of_half_an_answer(
+    vault: Path,
+    port: int,  # noqa: ARG001 (its index is made by then)
+) -> None:
+    opened = open_vault(vault, index_dir=vault.parent / "index", llm=BreaksOff())
+    with serving(create_app(opened)) as served:
+        told = ask(served, "POST", "/query/stream", {"query": "When is the launch of Atlas?"})
+    events = list(events_of(told.body.decode().splitlines()))
+    names = [name for name, _ in events]
+    assert names[:3] == ["sources", "connected", "token"]
+    assert names[-2:] == ["reset", "done"]
+    written = ""
+    for name, data in events:
+        written = {"token": written + data.get("text", ""), "reset": data.get("text", "")}.get(
+            name, written
+        )
+    assert written == events[-1][1]["answer"]["answer"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Response
@@ -11,7 +12,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from notehop.app.api.examples import EVENTS, QUERIES, SEARCHES, THEMES
 from notehop.app.api.json_body import json_body
 from notehop.app.api.openapi import STREAM_EVENT
-from notehop.app.api.service import BODY_REFUSED, Service
+from notehop.app.api.service import BODY_REFUSED, Service, problems
 from notehop.app.api.streaming import Stream
 from notehop.app.models import (
     Answer,
@@ -95,7 +96,7 @@ def routes(service: Service) -> APIRouter:
         operation_id="themes",
         summary="List the themes of the vault, or those that have to do with a query",
         response_model=ThemesResult,
-        responses=BODY_REFUSED,
+        responses=BODY_REFUSED | problems(HTTPStatus.CONFLICT),
     )
     async def themes(
         body: Annotated[ThemesQuery, Body(openapi_examples=THEMES)],

@@ -119,6 +119,9 @@ export function show(root, params, { vault, go, here, isOwn }) {
         else if (name === "token") {
           text += data.text;
           write(page, text);
+        } else if (name === "reset") {
+          text = data.text;
+          write(page, text);
         } else if (name === "error") throw new Problem(data.problem);
         else if (name === "done") {
           answers.set(key, data.answer);
