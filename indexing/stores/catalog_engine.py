@@ -208,7 +208,8 @@ def _url(where: str) -> URL:
 
 
 def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
-    says = str(cause)
+    # SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
+    says = str(cause).partition(" with text ")[0]
     match _primary(cause):
         case sqlite3.SQLITE_FULL if writing:
             return IndexUnwritable(

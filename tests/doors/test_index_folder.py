@@ -126,6 +126,7 @@ def test_text_in_the_catalog_that_is_no_utf8_is_damage_with_a_remedy(
     told = command(root, *arguments)
     if "damaged" in told:
         assert "notehop index --rebuild" in told
+        assert "by hand" not in told, "an error may be logged, and quotes no note"
 
 
 def test_words_of_a_note_made_private_leave_with_the_last_query_that_may_read_them(
