@@ -72,6 +72,7 @@ def test_what_is_not(sentence: str, source: str, missing: list[str]) -> None:
         ("7 per cent.", "8 per cent.", True),
         ("80 m wide.", "60 m wide.", True),
         ("80 m wide.", "It has 60 loggers.", False),
+        ("It costs £3 and £5.", "It costs £3.", False),
         ("It was in 2027.", "Nobody counted.", False),
         ("It is 60 m wide.", "It is 60 m wide.", False),
     ],

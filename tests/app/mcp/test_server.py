@@ -146,3 +146,13 @@ def test_a_vault_that_cannot_be_opened_is_told_by_every_tool_but_capture() -> No
                 await client.read_resource("note://x")
 
     anyio.run(read)
+
+
+def test_a_line_that_is_too_long_for_the_budget_is_cut() -> None:
+    class Long(Endless):
+        def note(self, *given: Any, **more: Any) -> Any:
+            return super().note(*given, **more).model_copy(update={"text": "word " * 5_000})
+
+    reply = call(FakeAccess(Long()), "read_note", note="Atlas.md", budget=300).structured_content
+    assert 0 < len(reply["text"]) < 3_000
+    assert reply["warnings"] == ["line 1 is too long for the budget and was cut"]
