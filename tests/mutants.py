@@ -58,7 +58,7 @@ SPINE: dict[str, tuple[str, ...]] = {
         RUNS,
         f"{CRASHES}/test_damage.py",
         f"{CRASHES}/test_points.py",
-        f"{CRASHES}/test_resume.py",
+        f"{CRASHES}/test_killed.py",
         DOCTOR,
     ),
     "indexing/graph": (

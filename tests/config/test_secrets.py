@@ -1,12 +1,16 @@
-"""Keys and tokens come from the environment or a file of one's own, and a vault sends nothing anywhere."""
+"""Keys and tokens come from the environment or a file of one's own; nothing is told to anybody."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.product import (
+    SWITCHES,
     LlmSettings,
     PrivacySettings,
     ProviderError,
@@ -165,3 +169,29 @@ def test_a_misspelt_variable_shows_no_token(
     load_settings()
     assert "passed over: NOTEHOP_SERVR__TOKEN;" in caplog.text
     assert TOKEN not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("notehop.config", None),
+        ("notehop.config", "0"),
+        ("notehop.app", "0"),
+        ("notehop.indexing.embed.door", "0"),
+    ],
+)
+def test_it_is_off_before_a_library_is_loaded(module: str, said: str | None) -> None:
+    given = {name: said for name in SWITCHES if said is not None}
+    kept = {name: value for name, value in os.environ.items() if name not in SWITCHES}
+    tells = (
+        f"import sys, os; sys.modules['onnxruntime'] = None; import {module}, notehop.config.errors\n"
+        f"print({{name: os.environ[name] for name in {list(SWITCHES)}}})"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", tells],
+        env={**kept, **given},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == str(SWITCHES)

@@ -222,7 +222,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.nodes.split": "split_note",
     "notehop.indexing.pipeline.doors": "load_embedder TwoDoors",
     "notehop.indexing.pipeline.indexer": "Indexer",
-    "notehop.indexing.pipeline.language": "advice languages_of",
+    "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.pipeline.records": "embedded_sentence",
     "notehop.indexing.report": "Report Silent Update",
     "notehop.indexing.report_lines": "report_lines",

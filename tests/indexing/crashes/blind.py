@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.indexing.crashes.checks import check_reader, differing
 from tests.indexing.crashes.forks import Ended, Forks
+from tests.indexing.crashes.homes import check_reader, differing
 from tests.soak.changing import Notes
 from tests.support.product import IndexLayout
 

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.indexing.crashes import harm
-from tests.indexing.crashes.checks import differing
 from tests.indexing.crashes.forks import Forks, Told
 from tests.indexing.crashes.harm import Harm
-from tests.indexing.crashes.homes import FIRST, Home, write
+from tests.indexing.crashes.homes import FIRST, Home, differing, write
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing.crashes.checks import check_reader, differing
 from tests.indexing.crashes.forks import Forks, Told
-from tests.indexing.crashes.homes import EDITS, FIRST, Home, write
+from tests.indexing.crashes.homes import EDITS, FIRST, Home, check_reader, differing, write
 
 pytestmark = pytest.mark.slow
 

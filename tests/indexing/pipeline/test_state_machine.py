@@ -1,7 +1,7 @@
 """After any edits, an index that followed its vault says what one built from nothing says.
 
 Catalog, graph, PageRank, lexical ranks, vectors: see ``machine/contents.py`` for what is compared,
-``machine/rules.py`` for the edits, and ``tests/soak/soak_machine.py`` for hours of it.
+``machine/rules.py`` for the edits, and ``tests/soak/soak_long.py`` for hours of it.
 """
 
 from __future__ import annotations

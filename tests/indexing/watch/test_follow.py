@@ -17,7 +17,6 @@ from tests.support.product import (
     IndexFailure,
     IndexLayout,
     IndexLocked,
-    IndexUnwritable,
     Watching,
     load_settings,
     read_watch_state,
@@ -100,19 +99,6 @@ def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path)
     assert found is not None
     assert found.command == "other"
     other.release()
-
-
-def test_a_disk_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import errno
-
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOSYS, "Function not implemented")
-
-    monkeypatch.setattr("fcntl.flock", refuse)
-    layout = IndexLayout(tmp_path / "index")
-    with pytest.raises(IndexUnwritable, match="knows no locks"):
-        Watching(layout, "one").acquire()
-    assert read_watch_state(layout) is None
 
 
 def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> None:

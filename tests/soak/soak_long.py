@@ -1,0 +1,105 @@
+"""For as long as they are told to: edits of every kind, writers that are killed, twenty clients."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import sys
+import time
+from collections import Counter
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.indexing.crashes.blind import Blind
+from tests.indexing.crashes.forks import Forks
+from tests.indexing.pipeline.machine.running import Done, Kind, run_machine
+from tests.soak.load import under_load
+
+TURNS = (Kind(), Kind(small=True), Kind(), Kind(small=True), Kind(chroma=True))
+"""The store itself takes five times as long, and differs the least from run to run."""
+
+TELL_EVERY = 60.0
+"""Seconds between two lines on how it goes."""
+
+
+def test_following_equals_starting_anew(tmp_path: Path, soak_minutes: float) -> None:
+    end = time.monotonic() + 60 * soak_minutes
+    told = time.monotonic()
+    done = Done()
+    for number in count(int(time.time())):
+        kind = TURNS[number % len(TURNS)]
+        with pytest.MonkeyPatch.context() as patch:
+            kind.prepare(patch)
+            done += run_machine(tmp_path, kind, vaults=4, steps=50, number=number)
+        if time.monotonic() > told + TELL_EVERY:
+            told += TELL_EVERY
+            print(f"{done}, last number {number}", flush=True)
+        if time.monotonic() > end:
+            break
+    print(done, flush=True)
+    assert done.edits
+
+
+ROUNDS = 60
+"""Rounds in one vault; then another begins."""
+
+MANY = 520
+"""Notes of two chunks: from a thousand vectors on, the store writes its graph to files."""
+
+
+@pytest.mark.parametrize(("notes", "share"), [(0, 0.75), (MANY, 0.25)])
+def test_kills_at_random_times_lose_nothing(
+    forks: Forks, folder: Path, soak_minutes: float, notes: int, share: float
+) -> None:
+    soak_minutes *= share
+    end = time.monotonic() + 60 * soak_minutes
+    told = time.monotonic()
+    did: Counter[str] = Counter()
+    for seed in count(int(time.time())):
+        blind = Blind(forks, folder / str(seed), seed, notes)
+        for _ in range(ROUNDS):
+            blind.round()
+            if time.monotonic() > told + TELL_EVERY:
+                told += TELL_EVERY
+                print(_line(did + blind.did), flush=True)
+            if time.monotonic() > end:
+                break
+        did += blind.did
+        did["vaults"] += 1
+        shutil.rmtree(folder / str(seed))
+        if time.monotonic() > end:
+            break
+    print(_line(did), flush=True)
+    assert did["killed"]
+
+
+def _line(did: Counter[str]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in sorted(did.items()))
+
+
+@pytest.mark.model
+@pytest.mark.bench
+def test_two_thousand_changes_under_load(tmp_path: Path) -> None:
+    found = under_load(
+        tmp_path / "vault",
+        tmp_path / "index",
+        notes=2_500,
+        changes=2_000,
+        clients=20,
+        pause=0.03,
+        calm=10,
+        patience=600,
+    )
+    during, after = found.during, found.after
+    times = statistics.quantiles(during.milliseconds, n=20)
+    sys.stdout.write(
+        f"\n2,000 changes in {found.seconds:.0f} s, caught up {found.catching_up:.1f} s after the "
+        f"last; {during.asked:,} replies meanwhile ({during.shown:,} passages, {during.left_out:,} "
+        f"replies left some out), {after.asked:,} after; median {times[9]:.0f} ms, "
+        f"95th percentile {times[18]:.0f} ms\n"
+    )
+    assert during.wrong + after.wrong == []
+    assert during.asked > 100
+    assert after.asked > 20
