@@ -71,8 +71,9 @@ def run(
                 err().print(styled(("error: ", "red"), str(exc)), soft_wrap=True)
                 continue
             show_answer(answer, lambda: remedy(place.layout), written=written)
-            if answer.conversation is not None and answer.conversation.question:
-                show(styled((f"understood as: {answer.conversation.question}", "dim")))
+            told = answer.conversation
+            if told is not None and told.question and not told.subject:
+                show(styled((f"understood as: {told.question}", "dim")))
 
 
 def _typed(asks: bool) -> str | None:

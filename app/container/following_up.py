@@ -8,20 +8,32 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from notehop.app.answer.conversation import Turn, history, standalone
+from notehop.app.answer.conversation import (
+    CarriedSubject,
+    Turn,
+    history,
+    lacks_subject,
+    standalone,
+    subject_of,
+    with_subject,
+)
+from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.container.conversations import Conversations
 from notehop.app.container.machinery import Machinery
 from notehop.app.container.place import Place
 from notehop.app.container.standing import Standing
 from notehop.app.models import Answer, ConversationTurn, Query
 from notehop.app.problems import agent_text, unforeseen
+from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.filters.syntax import Written, read
+from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.config.errors import NotehopError
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.fold import fold
 
 _log = logging.getLogger(__name__)
 
@@ -31,12 +43,10 @@ STAGE = "condense"
 WITHDRAWN = "(what this answer said is no longer in the vault)"
 """What is left of an answer from a note that was deleted, or made private, since."""
 
-TOO_LONG = "what it means after what was said before is longer than a question may be"
+COVERED = 0.6
+"""Share of the words of a question that the name of the note has to cover that it is about."""
 
-ALONE = (
-    "no language model is configured, so the follow-up is taken as it stands; name what it is "
-    "about in the question itself (see docs/language-models.md)"
-)
+TOO_LONG = "what it means after what was said before is longer than a question may be"
 
 
 class FollowUp:
@@ -60,13 +70,16 @@ class FollowUp:
         self._cancelled = cancelled
         self._turn: ConversationTurn | None = None
         self._before: tuple[str, ...] = ()
+        # What a follow-up is about where no model reads it; empty where that is not known.
+        self._carried: str | None = None
 
     def read(self) -> None:
         """Rewrite the query to what it means after what was said before it.
 
         Its filters are kept as they were written, and those of earlier questions are not taken up.
-        What the model writes is text: nothing in it is a filter. Where no model can help, a warning
-        says that the question is taken as it stands.
+        What the model writes is text: nothing in it is a filter. Without a model, a question that has
+        no subject of its own is one about the last. Where a model fails, a warning says that the
+        question is taken as it stands.
         """
         name = self._asked.conversation_id
         if name is None:
@@ -90,8 +103,14 @@ class FollowUp:
         if len(rewritten) > self._place.settings.retrieval.max_query_chars:
             self._query.trace.warn(f"the follow-up is taken as it stands: {TOO_LONG}")
             return
-        self._turn = self._turn.model_copy(update={"question": question})
+        self._turn = self._turn.model_copy(update={"question": question, "subject": self._carried})
         self._query.query_str = rewritten
+
+    @property
+    def synthesizer(self) -> VaultSynthesizer:
+        """What answers: where a subject was carried over, it says so first."""
+        own = self._machinery.synthesizer
+        return own if self._carried is None else CarriedSubject(own, self._carried)
 
     def kept(self, answer: Answer) -> Answer:
         """Remember the answer for the questions after it, and say in it which turn it is."""
@@ -103,7 +122,13 @@ class FollowUp:
             # What the model made of the follow-up tells of the notes of the turns before it.
             notes += self._before
         asked = self._turn.question or self._asked.query
-        turn = Turn(asked, answer.answer, tuple(dict.fromkeys(notes)), self._asked.query)
+        turn = Turn(
+            asked,
+            answer.answer,
+            tuple(dict.fromkeys(notes)),
+            self._asked.query,
+            self._carried or self._subject(answer),
+        )
         # Counted now: another question may have been asked in the conversation meanwhile.
         number = self._talks.add(self._turn.conversation_id, turn)
         told = self._turn.model_copy(update={"turn": number})
@@ -118,11 +143,10 @@ class FollowUp:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""
         try:
             llm = self._machinery.llm
-            if llm is None:
-                self._query.trace.warn(ALONE)
-                return None
             standing = Standing(view, self._place)
             shown = [_shown(turn, standing) for turn in turns]
+            if llm is None:
+                return self._about(text, shown[-1].subject, view)
             settings = self._place.settings
             said = history(shown, settings.conversation.max_tokens, counter(settings).count)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
@@ -141,11 +165,37 @@ class FollowUp:
             self._query.trace.warn(f"the follow-up is taken as it stands: {reason}")
             return None
 
+    def _about(self, text: str, subject: str, view: Snapshot) -> str | None:
+        """The follow-up with the last subject, where it has none of its own."""
+        words = question_words(text, self._machinery.tokenizer, view.lexical)
+        # Where there are no others, small words are a question.
+        content = [one.written for one in words if fold(one.written).casefold() not in SMALL]
+        if _named(text, view) or not lacks_subject(text, content):
+            return None
+        self._carried = subject
+        return with_subject(text, subject) if subject else None
+
+    def _subject(self, answer: Answer) -> str:
+        """What a question of its own was about."""
+        with self._machinery.reader.snapshot() as view:
+            text = self._written(view).text
+            named = [note.title for note in view.notes_at(_named(text, view)).values()]
+        cited = [one.title for one in answer.citations]
+        return subject_of(text, named, cited, self._machinery.tokenizer.query)
+
+
+def _named(text: str, view: Snapshot) -> tuple[str, ...]:
+    """The notes that a question is about by name: "run tests" is not about a note called *Run*."""
+    return Subject(view, text, None, covered=COVERED).notes(())
+
 
 def _shown(turn: Turn, standing: Standing) -> Turn:
     """A turn; once a note that it came from may not be shown, only what the user typed in it."""
     there = set(standing.notes_at(turn.paths))
-    return turn if there.issuperset(turn.paths) else Turn(turn.typed, WITHDRAWN)
+    if there.issuperset(turn.paths):
+        return turn
+    subject = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
+    return Turn(turn.typed, WITHDRAWN, subject=subject)
 
 
 def _properties(view: Snapshot) -> Callable[[str], bool]:

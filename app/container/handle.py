@@ -135,7 +135,8 @@ class VaultHandle:
         traced, started = self._begin(asked)
         followed = self._follow_up(asked, traced)
         followed.read()
-        response = self._engine(_asked(asked), asked.themes).query(traced)
+        engine = self._engine(_asked(asked), asked.themes, followed.synthesizer)
+        response = engine.query(traced)
         return followed.kept(self._answer(response, asked, traced, started))  # type: ignore[arg-type]
 
     def stream(
@@ -158,7 +159,7 @@ class VaultHandle:
         followed = self._follow_up(asked, traced, cancelled)
         return events(
             self._engine(_asked(asked), asked.themes),
-            lambda: self._machinery.synthesizer,
+            lambda: followed.synthesizer,
             traced,
             self.name,
             begin=followed.read,
@@ -476,11 +477,13 @@ class VaultHandle:
     ) -> FollowUp:
         return FollowUp(asked, traced, self._conversations, self._machinery, self.place, cancelled)
 
-    def _engine(self, wanted: Wanted, themes: bool | None = None) -> NotehopQueryEngine:
+    def _engine(
+        self, wanted: Wanted, themes: bool | None, synthesizer: VaultSynthesizer | None = None
+    ) -> NotehopQueryEngine:
         retriever = VaultRetriever(
             self._themes.or_else(self._machinery.retrieve, themes), wanted, self.name
         )
-        return NotehopQueryEngine(retriever, self._machinery.synthesizer)
+        return NotehopQueryEngine(retriever, synthesizer or self._machinery.synthesizer)
 
 
 def _matching(

@@ -135,11 +135,14 @@ class ConversationTurn(Strict):
     ``turn`` counts from 1, in the order of the answers: 1 says that nothing was said before it, or
     that it was forgotten. Questions that are asked at once know nothing of each other.
     ``question`` is what the question was taken to mean; None where it was taken as it stands.
+    ``subject`` is what a follow-up without one of its own was taken to be about where no language
+    model read it; the answer says so first.
     """
 
     conversation_id: str
     turn: int
     question: str | None = None
+    subject: str | None = None
 
 
 class Answer(Reply):

@@ -59,7 +59,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.container.doctor.index": "check_index",
     "notehop.app.container.egress": "egress_report language_model_now",
     "notehop.app.container.evaluating": "evaluate_sets evaluate_vault Plan",
-    "notehop.app.container.following_up": "ALONE",
     "notehop.app.container.graph_view": "laid_out",
     "notehop.app.container.handle": "VaultHandle",
     "notehop.app.container.kinds": "Kind",

@@ -386,7 +386,8 @@ function atTheEnd(prose) {
 
 /** What a follow-up was taken to mean. */
 function understood({ conversation }) {
-  return conversation?.question ? h("p", { class: "dim small" }, `Understood as: ${conversation.question}`) : null;
+  // What a follow-up was taken to be about without a model, the answer says itself.
+  return conversation?.question && !conversation.subject ? h("p", { class: "dim small" }, `Understood as: ${conversation.question}`) : null;
 }
 
 function name(link, page) {

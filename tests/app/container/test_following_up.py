@@ -11,7 +11,7 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 
 from notehop import open_vault
-from tests.support.product import ALONE, DoneEvent, SourcesEvent, VaultHandle
+from tests.support.product import DoneEvent, SourcesEvent, VaultHandle
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 
@@ -99,14 +99,6 @@ def test_a_model_cannot_set_filters(opened: Callable[..., VaultHandle], means: s
     second = vault.ask(SECOND, conversation_id="a")
     assert second.filters == []
     assert "Atlas.md" in {source.path for source in second.sources}
-
-
-def test_without_a_model_it_is_taken_as_it_stands(opened: Callable[..., VaultHandle]) -> None:
-    vault = opened()
-    assert vault.ask(FIRST, conversation_id="a").warnings == []
-    second = vault.ask(SECOND, conversation_id="a")
-    assert ALONE in second.warnings
-    assert (second.conversation.turn, second.conversation.question) == (2, None)
 
 
 def test_a_model_that_fails_is_told_and_no_reason_to_fail(

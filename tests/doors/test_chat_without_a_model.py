@@ -1,0 +1,138 @@
+"""A conversation without a language model: what a follow-up is about, and where that is said."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from notehop import open_vault
+from tests.support.product import DoneEvent, TokenEvent, VaultHandle, app, create_app
+
+pytestmark = pytest.mark.model
+
+FIRST = "What is Pell Sluice?"
+TALKS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(demo[0], index_dir=demo[1]) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("first", "follow_up", "subject", "holds"),
+    [
+        (FIRST, "and who makes it?", "Pell Sluice", "Zeeland"),
+        (FIRST, "what is its status?", "Pell Sluice", "status: delayed"),
+        ("Who is Callum Strake?", "where does he work?", "Callum Strake", "Hollin"),
+        ("tell me about Pipit", "and when was it built?", "Pipit", "1968"),
+        ("What is cultch?", "and how long must it lie?", "Cultch", "twelve months"),
+        ("What does the reserve hold at Hollin Reach?", "why?", "Hollin Reach", ""),
+    ],
+)
+def test_a_follow_up_without_a_subject_is_about_the_last(
+    vault: VaultHandle, first: str, follow_up: str, subject: str, holds: str
+) -> None:
+    talk = f"a{next(TALKS)}"
+    vault.ask(first, conversation_id=talk)
+    answer = vault.ask(follow_up, conversation_id=talk)
+    assert answer.conversation is not None
+    assert answer.conversation.subject == subject
+    assert answer.conversation.question == f"{follow_up.rstrip('?')} ({subject})?"
+    assert answer.answer.startswith(f"Taken as a question about *{subject}*.\n\n")
+    assert holds in " ".join(answer.answer.split())
+    for claim in answer.claims:
+        assert answer.answer[slice(*claim.span)] == claim.text
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "When was Pipit built?",
+        "and what about Gull Hide?",
+        "How long must shell lie in the open?",
+        "who is Femi Adeyoju",
+    ],
+)
+def test_a_follow_up_with_its_own_subject_is_taken_as_it_is(
+    vault: VaultHandle, follow_up: str
+) -> None:
+    talk = f"b{next(TALKS)}"
+    vault.ask(FIRST, conversation_id=talk)
+    answer = vault.ask(follow_up, conversation_id=talk)
+    assert answer.conversation is not None
+    assert (answer.conversation.question, answer.conversation.subject) == (None, None)
+    assert answer.answer == vault.ask(follow_up).answer
+    assert answer.warnings == []
+
+
+def test_the_subject_is_carried_on(vault: VaultHandle) -> None:
+    for question in (FIRST, "what is its status?"):
+        vault.ask(question, conversation_id="on")
+    third = vault.ask("and who makes it?", conversation_id="on")
+    assert third.conversation is not None
+    assert third.conversation.subject == "Pell Sluice"
+
+
+def test_where_nothing_is_known_to_be_meant_that_is_said(vault: VaultHandle) -> None:
+    vault.ask("how do flurbles quandom wexnots?", conversation_id="c")
+    answer = vault.ask("and when?", conversation_id="c")
+    assert answer.mode == "none"
+    assert answer.answer == "It is not clear what this is about. Name it in the question."
+    assert (answer.citations, answer.connected_notes) == ([], [])
+
+
+def test_a_stream_begins_with_it(vault: VaultHandle) -> None:
+    list(vault.stream(FIRST, conversation_id="d"))
+    events = list(vault.stream("and who makes it?", conversation_id="d"))
+    text = "".join(event.text for event in events if isinstance(event, TokenEvent))
+    assert text.startswith("Taken as a question about *Pell Sluice*.")
+    assert isinstance(events[-1], DoneEvent)
+    assert events[-1].answer.answer == text.strip()
+
+
+def test_over_http(demo: tuple[Path, Path]) -> None:
+    served = create_app(open_vault(demo[0], index_dir=demo[1]))
+    with TestClient(served, base_url="http://127.0.0.1") as client:
+        client.post("/query", json={"query": FIRST, "conversation_id": "e"})
+        told = client.post("/query", json={"query": "and who makes it?", "conversation_id": "e"})
+    assert told.json()["conversation"] == {
+        "conversation_id": "e",
+        "turn": 2,
+        "question": "and who makes it (Pell Sluice)?",
+        "subject": "Pell Sluice",
+    }
+    assert told.json()["answer"].startswith("Taken as a question about *Pell Sluice*.")
+
+
+def test_in_the_terminal(demo: tuple[Path, Path]) -> None:
+    arguments = ["chat", "--vault", str(demo[0]), "--index-dir", str(demo[1])]
+    shown = CliRunner().invoke(
+        app, arguments, input=f"{FIRST}\nand who makes it?\n/new\nand when?\n"
+    )
+    assert shown.exit_code == 0
+    second = shown.output.index("Taken as a question about *Pell Sluice*.")
+    assert second < shown.output.index("Zeeland", second)
+    assert "understood as" not in shown.output
+    assert shown.output.count("Taken as a question") == 1
+
+
+def test_a_subject_from_a_note_that_is_gone_is_forgotten(
+    demo: tuple[Path, Path], vault: VaultHandle
+) -> None:
+    asked = vault.ask("how does the gate that needs no electricity work?", conversation_id="f")
+    note = demo[0] / asked.citations[0].path
+    written = note.read_bytes()
+    try:
+        note.unlink()
+        later = vault.ask("and who makes it?", conversation_id="f")
+    finally:
+        note.write_bytes(written)
+    assert json.dumps(later.model_dump()).count(asked.citations[0].title) == 0
