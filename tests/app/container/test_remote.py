@@ -176,6 +176,14 @@ def test_a_url_that_is_none_of_ours(place: Place, url: str) -> None:
     assert ask_server(place, Query(query="x")) is None
 
 
+def test_a_url_of_another_scheme_is_not_asked(place: Place, start: Start) -> None:
+    vault = start()
+    url = json.loads(place.layout.server.read_text())["url"]
+    rewrite(place, url=url.replace("http:", "https:"))
+    assert ask_server(place, Query(query="x")) is None
+    assert vault.asked == []
+
+
 URL = "http://127.0.0.1:8765"
 
 
