@@ -72,6 +72,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.container.remote": "ask_server search_server",
     "notehop.app.container.running": "Announcement digest proof read_running Running",
     "notehop.app.container.status": "index_status",
+    "notehop.app.container.themes": "_first_left",
     "notehop.app.container.update": "update_index",
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.support.product import (
     QueryError,
     ThemesQuery,
     VaultHandle,
+    _first_left,
     locate,
     open_place,
     run,
@@ -217,3 +219,15 @@ def test_who_does_not_want_them(opened: VaultHandle, way: dict[str, object]) -> 
     answer = opened.ask("What are the main themes of my vault?", **way)
     assert answer.intent == "none"
     assert answer.answer.startswith(("Quoted", "I found nothing"))
+
+
+def test_the_first_passage_that_filters_leave_stands_for_a_note() -> None:
+    ids = {"A.md": ("a1", "a2", "a3"), "B.md": ("b1",)}
+    view = SimpleNamespace(
+        paths=lambda: sorted(ids),
+        chunk_ids_of=ids.__getitem__,
+        path_of=lambda one: f"{one[0].upper()}.md",
+    )
+    allowed = SimpleNamespace(among=lambda every: [one for one in every if one in ("a2", "a3")])
+    narrowed = SimpleNamespace(nothing=False, allowed=allowed)
+    assert _first_left(view, narrowed) == {"A.md": "a2"}
