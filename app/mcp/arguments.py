@@ -13,6 +13,7 @@ from notehop.app.mcp.schemas import filter_schema, takes_text
 from notehop.app.models import Asked, CaptureQuery, Filters, Intent
 from notehop.app.models.base import at_most, listed
 from notehop.app.models.browse import MOST_SEEDS, Seed
+from notehop.app.models.filters import FilterFields
 from notehop.config.errors import QueryError
 
 LEAST, MOST = 200, 50_000
@@ -198,8 +199,14 @@ def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> Argument
         raise QueryError(f"wrong arguments: {'; '.join(told)}") from exc
 
 
+_GUESSED = dict(FilterFields.guessed)
+
+
 def _why(kind: type[Asked], error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+        name = str(error["loc"][0])
+        if "filters" in kind.model_fields and name in {*FilterFields.model_fields, *_GUESSED}:
+            return f'it is a filter; write "filters": {{"{_GUESSED.get(name, name)}": …}}'
         return f"there is none; it takes {', '.join(kind.model_fields)}"
     return error["msg"]
 

@@ -132,6 +132,12 @@ def test_an_agent_guesses_a_name(opened: VaultHandle, tool: str, given: dict[str
         assert len(reply["hits"]) == 2
 
 
+def test_a_filter_beside_the_filters_is_told_where_it_goes(opened: VaultHandle) -> None:
+    failed, said, _ = call(opened, "smart_search", query="eels", tags="fish")
+    assert failed
+    assert 'write "filters": {"tag": …}' in said
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [

@@ -191,10 +191,10 @@ def test_the_footnote_of_a_note_is_no_marker(
 def test_a_long_answer_is_filtered_in_no_time(first: str) -> None:
     def filtered(count: int) -> float:
         pieces = [first, *("- one [1] and [9] " if n % 9 else "more.\n" for n in range(count))]
-        started = time.perf_counter()
+        started = time.thread_time()
         marks = MarkerFilter(["[1]"], [])
         given = "".join([*map(marks.feed, pieces), marks.close()])
-        passed = time.perf_counter() - started
+        passed = time.thread_time() - started
         assert given == check_citations("".join(pieces).strip(), ["[1]"], []).text
         return passed
 
