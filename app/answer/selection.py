@@ -98,6 +98,10 @@ _REFERS = re.compile(
 LONGEST_REFERENCE = 12
 """Words of a sentence that says where to read on, and no more than that."""
 
+BESIDE_A_KEY = 1
+"""Words that a question may have beside the note's name and the key of one of its properties, to ask
+for no more than that."""
+
 _NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
 """Properties that name a note and say nothing of it."""
 
@@ -456,10 +460,16 @@ def _quote(named: Named, chosen: _Chosen, read: Sequence[Passage], asked: Asked)
 
 
 def _quote_properties(named: Named, asked: Asked) -> Quote:
-    """The properties that are asked for by their keys, else all that say something of the note."""
+    """The properties that are asked for by their keys, and the others that say something of the note
+    where more is asked: "who wrote it" does not ask for its author by the key."""
+    words = asked.reading.words
     listed = properties(named.source.text)
     shown = [one for one in listed if _is_asked(one, asked)]
-    shown = shown or [one for one in listed if not _NAMING.match(one.text)] or list(listed)
+    keys = " ".join(one.text.partition(":")[0] for one in shown)
+    known = frozenset(words(" ".join((named.source.title, *named.names, keys))))
+    if not shown or len(asked.words - known) > BESIDE_A_KEY:
+        shown += [one for one in listed if one not in shown and not _NAMING.match(one.text)]
+    shown = shown or list(listed)
     text = f"{BETWEEN} ".join(one.text for one in shown)
     return Quote(named.source, text, tuple(place for one in shown for place in one.ranges))
 

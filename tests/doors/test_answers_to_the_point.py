@@ -35,6 +35,11 @@ def quotes(vault: VaultHandle, question: str) -> list[str]:
     [
         pytest.param("current status of Pell Sluice", "“status: delayed”", id="property"),
         pytest.param("deadline of the Resilience Fund Bid", "“deadline: 2026-10-30”", id="date"),
+        pytest.param(
+            "what is the status of Gull Hide and when did I make the note?",
+            "“status: active · type: project · created: 2026-05-04”",
+            id="two properties, one of them by its key",
+        ),
         pytest.param("what is cultch", "“Cultch is old shell", id="definition"),
         pytest.param(
             "What does CRF stand for?", "Resilience Fund Bid: “The Coastal", id="abbreviation"
