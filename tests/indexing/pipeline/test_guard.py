@@ -71,6 +71,16 @@ def test_a_few_may_always_go(bench: Bench) -> None:
     assert bench.index().deleted == 10
 
 
+def test_new_notes_make_up_for_some_that_went(bench: Bench) -> None:
+    for number in range(15):
+        bench.write(f"{number}.md", f"Words of note {number}.")
+    bench.index()
+    lose(bench, 0, 15)
+    for number in range(6):
+        bench.write(f"new/{number}.md", f"Other words, {number} of them.")
+    assert bench.index().notes == 6
+
+
 def test_an_update_of_some_paths_is_held_back_likewise(full: Bench) -> None:
     lose(full, 0, NOTES)
     with pytest.raises(MassDeletion):
