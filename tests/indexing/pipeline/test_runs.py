@@ -36,6 +36,29 @@ def test_a_first_run_accounts_for_every_note(bench: Bench) -> None:
     assert "max_note_bytes" in dict(report.skipped)["big.md"]
 
 
+TWO_SECTIONS = """\
+# Tides
+
+## Spring
+Spring tides come at new and full moon, when sun and moon pull in one line and the sea
+rises highest on the wall that keeps it from the fields behind the village and its road.
+
+## Neap
+Neap tides come at the quarters, when sun and moon pull across each other and the water
+neither rises far nor falls far, which is when the divers look at the foot of the wall.
+"""
+
+
+def test_a_link_stands_in_its_chunk_and_leads_to_that_of_its_heading(bench: Bench) -> None:
+    bench.write("a.md", f"{TWO_SECTIONS}\nSee [[tides#Neap]].")
+    bench.write("tides.md", TWO_SECTIONS)
+    bench.index()
+    (link,) = bench.links("a.md")
+    assert len(bench.chunks("a.md")) > 1
+    assert link.chunk_id == bench.chunks("a.md")[-1].id
+    assert link.target_chunk_id == bench.chunks("tides.md")[-1].id
+
+
 @pytest.mark.parametrize("kind", ["missing", "file"])
 def test_a_wrong_vault_path_makes_no_index(bench: Bench, kind: str) -> None:
     bench.vault.rmdir()
