@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from notehop.app.answer.expected import MEASURES, Expected, expected
 from notehop.indexing.tokens.fold import fold
 from notehop.indexing.tokens.languages import detect_language
 
@@ -34,7 +35,8 @@ class Question:
     """A question, its language, and the forms that its answer may have, the likeliest first.
 
     ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be
-    compared, ``measure`` is one of :data:`MEASURES`. Empty where nothing of the kind is asked.
+    compared, ``measure`` is one of :data:`notehop.app.answer.expected.MEASURES`. Empty where nothing
+    of the kind is asked. ``expected`` is what an answer must have in it.
     """
 
     text: str
@@ -43,6 +45,7 @@ class Question:
     sides: tuple[str, ...] = ()
     measure: str = ""
     language: str = "en"
+    expected: Expected = field(default_factory=Expected)
 
     @property
     def form(self) -> Form:
@@ -89,43 +92,6 @@ _PATTERNS: Mapping[Form, str] = {
 }
 _PARSED = {form: re.compile(pattern) for form, pattern in _PATTERNS.items()}
 
-MEASURES: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
-    name: (re.compile(rf"\b(?:{asked})\b"), re.compile(found))
-    for name, asked, found in (
-        ("money",
-         r"price|costs?|pay|pays|paid|earns?|salary|wage|charges?|fees?|expensive|preis|kosten|kostet"
-         r"|prix|coute|precio|cuesta|prezzo|costa|preco|prijs|kost",
-         r"[£$€¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|usd|eur|gbp|chf|francs?|free|fee|gratis"
-         r"|kostenlos|gratuit)\b|\b\d{1,3}(?:[,.]\d{3})+\b"),
-        ("duration",
-         r"how long|how many (?:seconds|minutes|hours|days|weeks|months|years)|duration|wie lange?"
-         r"|combien de temps|cuanto tiempo|quanto tempo|hoe lang",
-         r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|fortnight|forever|sekunden?"
-         r"|minuten?|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans|heures?"
-         r"|dias?|semanas?|mes|meses|anos?|horas?|giorni|settiman[ae]|mes[ei]|ann[oi]|or[ae]|dagen"
-         r"|weken|maanden|jaar|uur)\b|\d ?(?:s|ms|min|h|d|w)\b|\d+:\d\d"),
-        ("age",
-         r"how old|age of|wie alt|quel age|cuantos anos|quanti anni|hoe oud",
-         r"\b(?:born|built|aged?|years?|months?|ne|nee|nato|nacido|geboren|gebaut|jahre?|ans|anos"
-         r"|anni|jaar)\b|\b(?:1[5-9]|20)\d\d\b"),
-        ("size",
-         r"how (?:deep|high|tall|wide|far|big|large)|height|depth|width|distance"
-         r"|wie (?:tief|hoch|weit|gross|breit)|hoe (?:hoog|diep|ver|groot)",
-         r"\d ?(?:m|km|cm|mm|ft|feet|foot|in|inch(?:es)?|miles?|met(?:re|er)s?|kilomet\w+|hectares?"
-         r"|ha|px|[kmgt]i?b)\b"),
-        ("weight",
-         r"how heavy|weights?|weighs?|wie schwer|poids|pese|peso|pesa|gewicht",
-         r"\d ?(?:kg|kilos?|kilogram\w*|g|grams?|t|tonnes?|tons?|lbs?|pounds|stone|oz)\b"),
-        ("share",
-         r"per ?cent|percentage|prozent|pourcentage|porcentaje|percentuale",
-         r"%|\bper ?cent|prozent|pour cent|por ciento|per cento"),
-        ("contact",
-         r"(?:tele)?phone number|telephone|phone|e-?mail(?: address)?|telefonnummer|numero de telephone",
-         r"\+?\d[\d ()/-]{5,}\d|\w@\w"),
-    )
-}  # fmt: skip
-"""What is measured -> how questions ask for it, and what a text has that says it."""
-
 _SCAFFOLD = re.compile(
     r"\b(?:what (?:is|does) (?:that|it)\b|who or what"
     r"|what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
@@ -165,6 +131,9 @@ _ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|in|voor|inom)(
 
 LONGEST_TERM = 6
 """Words of what can be defined; more of them ask for a fact."""
+
+BEGINS = 6
+"""Words of a question by which it has said whether it asks for a number."""
 
 _SIDES = (
     re.compile(r"(?:^|\b(?:between|compare|is|are|was|use|take|get|choose|take)\s+)(?P<a>[^,?]{2,60}?)"
@@ -210,7 +179,12 @@ def read(text: str) -> Question:
     measure = next((name for name, (asks, _) in MEASURES.items() if asks.search(plain)), "")
     if measure and "number" not in forms:
         measure = measure if measure == "contact" else ""
-    return Question(text, tuple(forms) or ("open",), about, sides, measure, language)
+    found = tuple(forms) or ("open",)
+    # "After the update it still shows the wrong number" asks for none.
+    early = _PARSED["number"].search(" ".join(plain.split()[:BEGINS])) is not None
+    exact = tuple(form for form in found if early or form != "number") or ("open",)
+    wanted = expected(plain, exact, measure)
+    return Question(text, found, about, sides, measure, language, wanted)
 
 
 def _defined(plain: str) -> str:

@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from notehop.app.answer.expected import DIGITS, MEASURES, has_date, has_number
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
-from notehop.app.answer.question import MEASURES, Question
+from notehop.app.answer.question import Question
 from notehop.app.answer.wording import names_of
 from notehop.app.models import Source
 from notehop.indexing.tokens.fold import fold
-from notehop.indexing.vault.day_names import month_named
 
 COMPARED = 20
 """Passages whose vectors are compared, the best by words: vectors are most of the time that an
@@ -57,8 +57,7 @@ class Reading:
 
     ``words``: text -> its words, folded and stemmed. ``terms``: query -> those of its words that
     say something, each once. ``vectors``: (query, texts) -> their vectors of length 1, shapes (d,)
-    and (n, d); None where no model is at hand. ``background``: cosine -> share of the pairs of chunks of
-    different notes that are no more alike. ``language`` is that of the notes, ``small`` holds its
+    and (n, d); None where no model is at hand. ``language`` is that of the notes, ``small`` holds its
     words that say nothing, as ``words`` gives them. ``named`` tells whether a note of the vault
     goes by a name.
     """
@@ -70,7 +69,6 @@ class Reading:
     language: str = "en"
     small: frozenset[str] = frozenset()
     named: Callable[[str], bool] | None = None
-    background: Callable[[float], float] | None = None
 
     @property
     def likeness(self) -> Callable[[str, Sequence[str]], list[float]] | None:
@@ -138,7 +136,7 @@ class Asked:
         self.words = frozenset(term.word for term in self.terms)
         self.all_words = frozenset(reading.words(question.text))
         self.total = sum(term.weight for term in self.terms)
-        self.numbers = frozenset(_DIGIT.findall(question.text))
+        self.numbers = frozenset(DIGITS.findall(question.text))
         # A language that gives every noun a capital says nothing by one.
         said = names_of(question.text) if question.language != "de" else []
         self.names = frozenset(word for name in said for word in reading.words(name)) & self.words
@@ -168,28 +166,7 @@ class Asked:
         return len(self.names & words) / len(self.names) if self.names else 1.0
 
 
-_DIGIT = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_YEAR = re.compile(r"\b(?:1[5-9]|20|21)\d\d\b")
-_DATE = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d\d\b")
 _WORD = re.compile(r"[^\W\d_]+")
-_DAYS = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag
-    freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes
-    miercoles jueves viernes sabado domingo daily weekly monthly midnight noon
-    """.split()  # noqa: SIM905 (a table of words)
-)
-NUMBER_WORDS = frozenset(
-    """
-    two three four five six seven eight nine ten eleven twelve twenty fifty hundred thousand million
-    half zwei drei vier funf sechs sieben neun zehn zwolf hundert tausend deux trois quatre cinq sept
-    huit neuf dix douze cent mille tres cuatro cinco siete ocho nueve diez doce cien mil due tre
-    quattro cinque sette otto dieci dodici cento quatro oito dez twee drie vijf zeven acht negen tien
-    """.split()  # noqa: SIM905 (a table of words)
-)
-"""Numbers that answer "how many" in words, folded; the index tells no numbers from other words, and
-to read them all takes longer than an answer may."""
-
 _REASONS = re.compile(
     r"\b(?:because|since|so that|in order to|due to|thanks to|otherwise|therefore|the reason|reasons?"
     r"|weil|denn|damit|deshalb|daher|parce que|car|afin|porque|ya que|perche|poiche|omdat|eftersom)\b"
@@ -397,7 +374,7 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     words = _WORD.findall(text)
     if all(one.startswith("#") for one in text.split()):
         return True
-    if len(words) <= SHORT and not _DIGIT.search(text) and ":" not in text:
+    if len(words) <= SHORT and not DIGITS.search(text) and ":" not in text:
         return True
     named = reading.named
     return len(words) <= 2 * SHORT and named is not None and named(text)
@@ -415,7 +392,7 @@ def _forms(
     forms, text = asked.question.forms, passage.text
     found: dict[str, float] = {}
     if asked.numbers:
-        found["same_number"] = len(asked.numbers & set(_DIGIT.findall(text))) / len(asked.numbers)
+        found["same_number"] = len(asked.numbers & set(DIGITS.findall(text))) / len(asked.numbers)
     if "number" in forms:
         found["number_there" if has_number(text, asked.numbers) else "number_not_there"] = 1.0
     if asked.question.measure:
@@ -486,24 +463,6 @@ def _spells(about: str, text: str) -> bool:
     return (
         letters in initials
         and re.search(rf"\b{re.escape(letters)}\b", fold(text).casefold()) is not None
-    )
-
-
-def has_number(text: str, known: frozenset[str] = frozenset()) -> bool:
-    """Whether a text has a number, in digits or words, that is not among the known ones."""
-    digits = [one for one in _DIGIT.findall(text) if one not in known]
-    if digits:
-        return True
-    return any(word in NUMBER_WORDS for word in _WORD.findall(fold(text).casefold()))
-
-
-def has_date(text: str) -> bool:
-    """Whether a text names a day, month, year or time of day."""
-    if _DATE.search(text) or _YEAR.search(text):
-        return True
-    return any(
-        word in _DAYS or (month_named(word) is not None and len(word) > 3)
-        for word in _WORD.findall(fold(text).casefold())
     )
 
 

@@ -30,7 +30,6 @@ from notehop.app.container.reading import reading_of
 from notehop.app.container.remedy import remedy
 from notehop.app.container.reranking import scorer_of
 from notehop.app.container.standing import Standing
-from notehop.app.retrieval.background import background_of
 from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.config.errors import ModelError, UsageError
@@ -238,11 +237,6 @@ class Machinery:
         with self.reader.snapshot() as view:
             return bool(view.notes_named(name))
 
-    def likeness_below(self, cosine: float) -> float:
-        """The share of the pairs of chunks of different notes that are no more alike, 0 to 1."""
-        with self.reader.snapshot() as view:
-            return background_of(view).share_below(cosine)
-
     @property
     def embedder(self) -> QueryEmbedder:
         """The model that embedded the index.
@@ -274,7 +268,6 @@ class Machinery:
             lambda: self.reader.lexical,
             lambda: self.embedder,
             self.named,
-            self.likeness_below,
         )
         self._forgets.append(forget)
         settings = self._place.settings

@@ -37,7 +37,6 @@ def reading_of(
     lexical: Callable[[], LexicalIndex],
     embedder: Callable[[], QueryEmbedder],
     named: Callable[[str], bool] | None = None,
-    background: Callable[[float], float] | None = None,
 ) -> tuple[Reading, Callable[[], None]]:
     """Read with what the index was made with, remembering what was read last.
 
@@ -45,7 +44,6 @@ def reading_of(
 
     :param lexical: gives the lexical index as it is now.
     :param named: tells whether a note goes by a name; None where that is not known.
-    :param background: the share of pairs of chunks that are no more alike than by a cosine.
     """
     language = tokenizer.language
 
@@ -95,7 +93,6 @@ def reading_of(
         language=language,
         small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
         named=named,
-        background=background,
     )
     return reading, forget
 

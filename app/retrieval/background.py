@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import threading
-from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
@@ -103,12 +102,6 @@ class Background:
     """
 
     likeness: NDArray[np.float32]
-
-    def share_below(self, similarity: float) -> float:
-        """The share of the pairs that are no more alike, 0 to 1; 1 where nothing is known."""
-        if not len(self.likeness):
-            return 1.0
-        return bisect_right(self.likeness, similarity) / len(self.likeness)
 
     def quantile(self, share: float) -> float:
         """The similarity that a share of the pairs is below; -1 where nothing is known."""

@@ -71,9 +71,48 @@ def test_a_comparison_says_which_side_is_missing(vault: VaultHandle) -> None:
     assert answer.answer.rstrip().endswith("I found nothing about “heliostat”.")
     assert [claim.flag for claim in answer.claims if claim.flag] == []
 
+    answer = vault.ask("compare Pell Sluice and the Thames Barrier")
+    assert answer.answer.rstrip().endswith("I found nothing about “Thames Barrier”.")
+
     answer = vault.ask("Compare the Eiffel tower and a heliostat")
     assert answer.mode == "none"
     assert "I found nothing about “Eiffel tower” or “heliostat”." in answer.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "held"),
+    [
+        # Each of a note that is there, and near the question by its words.
+        ("What's Femi's phone number?", "Femi Adeyoju"),
+        ("When is Femi's birthday?", "Femi Adeyoju"),
+        ("Which colour is Pipit going to be painted?", "Pipit"),
+        ("password for the fund portal", "Resilience Fund Bid"),
+    ],
+)
+def test_a_note_that_lacks_what_is_asked_for_is_near_and_no_answer(
+    vault: VaultHandle, question: str, held: str
+) -> None:
+    answer = vault.ask(question)
+    assert answer.mode == "none"
+    assert held in answer.answer.split("Nearest:")[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Price of a single young oyster?", "£"),
+        ("how old is the dinghy, what year was she built?", "1968"),
+        ("deadline for the fund application?", "2026-10-30"),
+        ("how heavy is mum's piano", "240 kilos"),
+        ("latest reading for marker 4?", "marker"),
+    ],
+)
+def test_what_is_asked_for_to_the_letter_is_answered_where_it_stands(
+    vault: VaultHandle, question: str, says: str
+) -> None:
+    answer = vault.ask(question)
+    assert answer.mode == "extractive"
+    assert says.lower() in answer.answer.lower()
 
 
 def test_of_a_comparison_of_two_known_things_nothing_is_missing(vault: VaultHandle) -> None:

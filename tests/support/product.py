@@ -20,11 +20,12 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.draft": "Draft Mode quoted silent",
     "notehop.app.answer.decision": "features=decision_features",
     "notehop.app.answer.extractive": "evidence_of ExtractiveSynthesizer weights",
+    "notehop.app.answer.expected": "fits",
     "notehop.app.answer.facts": "contradicted facts_of lacking",
     "notehop.app.answer.fitting": "fit Fitted USEFUL",
     "notehop.app.answer.layout": "Quote",
     "notehop.app.answer.material": "Material material_of",
-    "notehop.app.answer.passages": "passages",
+    "notehop.app.answer.passages": "Passage passages",
     "notehop.app.answer.pieces": "MarkerFilter sentences_of",
     "notehop.app.answer.query_engine": "NotehopQueryEngine",
     "notehop.app.answer.relevance": (

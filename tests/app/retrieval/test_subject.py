@@ -119,13 +119,3 @@ def test_what_is_left_out_is_no_subject() -> None:
 def test_a_name_that_covers_too_little_is_no_subject(about: str, found: tuple[str, ...]) -> None:
     index = FakeIndex().add("Boat.md", 0)
     assert Subject(index, about, None, covered=0.5).notes(()) == found
-
-
-def test_half_of_a_name_and_something_else_is_no_name() -> None:
-    assert found("ecologist salaries", "Projects/Field Ecologist Search.md:0") == ()
-
-
-def test_a_long_text_without_blanks_is_looked_at_in_part() -> None:
-    index = FakeIndex().add("水温.md", 0)
-    assert Subject(index, "水温" + "字" * 10_000, None).notes(()) == ("水温.md",)
-    assert Subject(index, "字" * 10_000 + "水温", None).notes(()) == ()
