@@ -143,7 +143,7 @@ def select(
     :param limit: quotes at most.
     :returns: empty where nothing can be quoted.
     """
-    ranked = [one for one in ranked if _quotable(one, asked, sources)]
+    ranked = [one for one in ranked if _quotable(one, ranked[0], asked, sources)]
     ranked = _first_of(
         lambda one: _named_property(one, asked, sources), _followed(ranked, sources, asked)
     )
@@ -266,15 +266,14 @@ def _leads_to(one: Candidate, title: str) -> bool:
     return re.search(rf"(?:{leads}){_TO_THE_END}", text) is not None
 
 
-def _quotable(one: Candidate, asked: Asked, sources: Sequence[Named]) -> bool:
+def _quotable(one: Candidate, first: Candidate, asked: Asked, sources: Sequence[Named]) -> bool:
     """Whether a passage says anything that the question does not."""
     named, passage, form = sources[one.source], one.passage, asked.question.form
     known = frozenset(asked.reading.words(" ".join((named.source.title, *named.names))))
     typed = any(one.features.get(name) for name in TYPED)
     if passage.kind == "property":
-        # How a note is filed is near all that is asked about it, and answers what asks for that.
-        about = form in ("definition", "person") and _names(asked, named)
-        return about or asked.share(one.words - known) > 0
+        # How a note is filed is near all that is asked about it.
+        return one is first or asked.share(one.words - known) > 0 or _names(asked, named)
     if passage.kind == "code":
         return form not in ("definition", "person", "reason", "yesno")
     if passage.kind == "prose" and form != "list":
