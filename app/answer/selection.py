@@ -176,20 +176,29 @@ def select(
         else:
             continue
         taken.append(one)
-        if len(taken) == 1 and (led := _led_to(one, orders, ranked, sources)) is not None:
+        if len(taken) == 1 and (led := _led_to(one, orders, ranked, sources, asked)) is not None:
             waiting.appendleft(led)
     return [_quote(sources[each.source], each, read[each.source], asked) for each in chosen]
 
 
+def _is_about(one: Candidate, asked: Asked) -> bool:
+    """Whether a passage has a word of the question, or what it asks for."""
+    return asked.share(one.words) > 0 or any(one.features.get(name) for name in TYPED)
+
+
 def _led_to(
-    one: Candidate, orders: set[int], ranked: Sequence[Candidate], sources: Sequence[Named]
+    one: Candidate,
+    orders: set[int],
+    ranked: Sequence[Candidate],
+    sources: Sequence[Named],
+    asked: Asked,
 ) -> Candidate | None:
     """What the sentences that are quoted lead to: the second note of a question of two."""
     quoted = [each for each in ranked if each.source == one.source and each.order in orders]
     for each in ranked:
         title = sources[each.source].source.title
         if each.source != one.source and any(_leads_to(other, title) for other in quoted):
-            return each if each.score >= one.score - FAR else None
+            return each if each.score >= one.score - FAR and _is_about(each, asked) else None
     return None
 
 
@@ -236,7 +245,7 @@ def _followed(
             if at != pointer.source and _leads_to(pointer, named.source.title)
         }
         meant = next((one for one in found if one.source in there), None)
-        if meant is None:
+        if meant is None or not _is_about(meant, asked):
             continue
         found.remove(pointer)
         if meant.score < found[0].score:
@@ -272,8 +281,11 @@ def _quotable(one: Candidate, first: Candidate, asked: Asked, sources: Sequence[
     known = frozenset(asked.reading.words(" ".join((named.source.title, *named.names))))
     typed = any(one.features.get(name) for name in TYPED)
     if passage.kind == "property":
-        # How a note is filed is near all that is asked about it.
-        return one is first or asked.share(one.words - known) > 0 or _names(asked, named)
+        # How a note is filed is near all that is asked about it, and answers little of that.
+        if any(each.subject for each in sources):
+            return False  # what a property calls status is no news
+        filed = form in ("definition", "person", "place") and (one is first or _names(asked, named))
+        return filed or asked.share(one.words - known) > 0
     if passage.kind == "code":
         return form not in ("definition", "person", "reason", "yesno")
     if passage.kind == "prose" and form != "list":
@@ -301,10 +313,14 @@ def _names(asked: Asked, named: Named) -> bool:
 
 
 def _named_property(one: Candidate, asked: Asked, sources: Sequence[Named]) -> bool:
-    """Whether a question asks for a property of a note, by its key and the note's name."""
+    """Whether a question asks for a property of a note, by its key and the note's name.
+
+    One for news of a note does not, though a key may be called ``status``.
+    """
     named = sources[one.source]
     return (
         one.passage.kind == "property"
+        and not any(each.subject for each in sources)
         and _names(asked, named)
         and any(_is_asked(each, asked) for each in properties(named.source.text))
     )
