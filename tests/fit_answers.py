@@ -116,6 +116,9 @@ LOST = 0.01
 """Share of the answerable questions that the decision may refuse, of those of a set that it was not
 fitted on: on its own it would seem to refuse fewer."""
 
+MARGIN = 0.5
+"""How much lower the bound lies than that, for vaults unlike those that are fitted on."""
+
 Rows = list[tuple[list[dict[str, float]], NDArray[np.float64]]]
 
 
@@ -384,7 +387,7 @@ def _decision(found: dict[str, list[Example]], leave_out: Sequence[str] = ()) ->
     b = _logistic(found, names)
     for name, examples in found.items():
         _say(f"  {name}: {_refused([(examples, _scores(examples, names, b))], bound)}")
-    return {**_as_weights(names, b[:-1]), "constant": round(float(b[-1] - bound), 3)}
+    return {**_as_weights(names, b[:-1]), "constant": round(float(b[-1] - bound) + MARGIN, 3)}
 
 
 def _logistic(found: dict[str, list[Example]], names: Sequence[str]) -> NDArray[np.float64]:

@@ -147,6 +147,9 @@ def select(
     ranked = _first_of(
         lambda one: _named_property(one, asked, sources), _followed(ranked, sources, asked)
     )
+    if any(one.subject for one in sources):
+        # Who asks for news gets them before what a property calls status.
+        ranked = _first_of(lambda one: one.passage.kind != "property", ranked)
     if asked.question.form == "definition":
         ranked = _first_of(_defines, ranked, NEAR)
     if not ranked:
@@ -181,9 +184,11 @@ def select(
     return [_quote(sources[each.source], each, read[each.source], asked) for each in chosen]
 
 
-def _is_about(one: Candidate, asked: Asked) -> bool:
-    """Whether a passage has a word of the question, or what it asks for."""
-    return asked.share(one.words) > 0 or any(one.features.get(name) for name in TYPED)
+def _is_about(one: Candidate, pointer: Candidate, asked: Asked) -> bool:
+    """Whether a passage that a sentence leads to has a word of the question, or what it asks for, or
+    is like it."""
+    typed = any(one.features.get(name) for name in TYPED)
+    return typed or asked.share(one.words) > 0 or one.likeness >= pointer.likeness / 2
 
 
 def _led_to(
@@ -198,7 +203,7 @@ def _led_to(
     for each in ranked:
         title = sources[each.source].source.title
         if each.source != one.source and any(_leads_to(other, title) for other in quoted):
-            return each if each.score >= one.score - FAR and _is_about(each, asked) else None
+            return each if each.score >= one.score - FAR and _is_about(each, one, asked) else None
     return None
 
 
@@ -245,7 +250,7 @@ def _followed(
             if at != pointer.source and _leads_to(pointer, named.source.title)
         }
         meant = next((one for one in found if one.source in there), None)
-        if meant is None or not _is_about(meant, asked):
+        if meant is None or not _is_about(meant, pointer, asked):
             continue
         found.remove(pointer)
         if meant.score < found[0].score:
@@ -282,8 +287,6 @@ def _quotable(one: Candidate, first: Candidate, asked: Asked, sources: Sequence[
     typed = any(one.features.get(name) for name in TYPED)
     if passage.kind == "property":
         # How a note is filed is near all that is asked about it, and answers little of that.
-        if any(each.subject for each in sources):
-            return False  # what a property calls status is no news
         filed = form in ("definition", "person", "place") and (one is first or _names(asked, named))
         return filed or asked.share(one.words - known) > 0
     if passage.kind == "code":
@@ -313,14 +316,10 @@ def _names(asked: Asked, named: Named) -> bool:
 
 
 def _named_property(one: Candidate, asked: Asked, sources: Sequence[Named]) -> bool:
-    """Whether a question asks for a property of a note, by its key and the note's name.
-
-    One for news of a note does not, though a key may be called ``status``.
-    """
+    """Whether a question asks for a property of a note, by its key and the note's name."""
     named = sources[one.source]
     return (
         one.passage.kind == "property"
-        and not any(each.subject for each in sources)
         and _names(asked, named)
         and any(_is_asked(each, asked) for each in properties(named.source.text))
     )

@@ -129,10 +129,11 @@ def test_a_subject_from_a_note_that_is_gone_is_forgotten(
 ) -> None:
     asked = vault.ask("how does the gate that needs no electricity work?", conversation_id="f")
     note = demo[0] / asked.citations[0].path
-    written = note.read_bytes()
+    aside = note.rename(
+        demo[0].parent / note.name
+    )  # with its time, for the vault is that of others
     try:
-        note.unlink()
         later = vault.ask("and who makes it?", conversation_id="f")
     finally:
-        note.write_bytes(written)
+        aside.rename(note)
     assert json.dumps(later.model_dump()).count(asked.citations[0].title) == 0
