@@ -102,6 +102,9 @@ BESIDE_A_KEY = 1
 """Words that a question may have beside the note's name and the key of one of its properties, to ask
 for no more than that."""
 
+_FILED = re.compile(r"(?:date )?(?:created|modified|updated)\b", re.IGNORECASE)
+"""Properties with the times of the file, which answer only who asks for them."""
+
 _NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
 """Properties that name a note and say nothing of it."""
 
@@ -286,9 +289,7 @@ def _quotable(one: Candidate, first: Candidate, asked: Asked, sources: Sequence[
     known = frozenset(asked.reading.words(" ".join((named.source.title, *named.names))))
     typed = any(one.features.get(name) for name in TYPED)
     if passage.kind == "property":
-        # How a note is filed is near all that is asked about it, and answers little of that.
-        filed = form in ("definition", "person", "place") and (one is first or _names(asked, named))
-        return filed or asked.share(one.words - known) > 0
+        return _may_answer(one, first, asked, named) or asked.share(one.words - known) > 0
     if passage.kind == "code":
         return form not in ("definition", "person", "reason", "yesno")
     if passage.kind == "prose" and form != "list":
@@ -301,6 +302,21 @@ def _quotable(one: Candidate, first: Candidate, asked: Asked, sources: Sequence[
     if one.fresh == 0 and passage.kind in ("prose", "item") and form != "list":
         return False
     return not one.features["bare"] or form == "list"
+
+
+def _may_answer(one: Candidate, first: Candidate, asked: Asked, named: Named) -> bool:
+    """Whether the properties of a note may answer a question in other words than theirs: how a note
+    is filed is near all that is asked about it, and answers little of that."""
+    form = asked.question.form
+    if form in ("number", "date"):
+        there = (each.text for each in properties(named.source.text) or (one.passage,))
+        if not any(re.search(r"\d", each) and not _FILED.match(each) for each in there):
+            return False
+    elif form == "open":
+        return one is first and _names(asked, named)
+    elif form not in ("definition", "person", "place"):
+        return False
+    return one is first or _names(asked, named)
 
 
 def _is_asked(one: Passage, asked: Asked) -> bool:
