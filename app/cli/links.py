@@ -63,6 +63,8 @@ def run(
     if graph is not None:
         if note is not None:
             raise UsageError(f"{note}: --format is for a whole vault; leave the note out")
+        if options.json and graph != "json":
+            raise UsageError(f"--json and --format {graph} are two outputs; leave one out")
         _print_graph(place, graph)
         return
     found = list_links(place, note)

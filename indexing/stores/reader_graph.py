@@ -33,9 +33,6 @@ class _Of(Generic[Made]):
     generation: int
     made: Made
 
-    def is_of(self, view: CatalogSnapshot) -> bool:
-        return (self.stamp, self.generation) == (view.stamp, view.generation)
-
     def is_before(self, view: CatalogSnapshot) -> bool:
         return self.stamp == view.stamp and self.generation < view.generation
 

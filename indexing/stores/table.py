@@ -169,11 +169,6 @@ class VectorTable:
         """The ids that are there, in no meaningful order."""
         return self.rows_by_id.ids
 
-    @property
-    def hidden_rows(self) -> int:
-        """Rows that take room and belong to no id that is there."""
-        return len(self.rows_by_id.hidden) - len(self)
-
     def __len__(self) -> int:
         return len(self.rows_by_id)
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import networkx as nx
+import pytest
 
 from tests.support.notes import built
 from tests.support.processes import environment
@@ -64,8 +65,15 @@ def test_the_handle_and_the_command_line_have_the_same_graph(tmp_path: Path) -> 
     assert pairs(nx.node_link_graph(values, edges="edges")) == whole
 
 
-def test_a_note_is_no_graph(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("A", "--format", "graphml"), "--format is for a whole vault; leave the note out"),
+        (("--json", "--format", "graphml"), "--json and --format graphml are two outputs"),
+    ],
+)
+def test_what_is_no_graph(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
     place = built(tmp_path, NOTES)
-    done = printed(place.vault, "A", "--format", "graphml")
+    done = printed(place.vault, *options)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--format is for a whole vault; leave the note out" in done.stderr
+    assert said in done.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["tag", "path", "after", "before", "type", "property", "phrase"]
@@ -34,11 +34,6 @@ class Condition:
     value: str
     key: str = ""
     negated: bool = False
-
-    @property
-    def positive(self) -> Condition:
-        """The condition without its negation."""
-        return replace(self, negated=False)
 
     def __str__(self) -> str:
         """The condition as it is written in a query."""
