@@ -17,17 +17,17 @@ from notehop.app.api.port import PortTaken, listen, url_of
 from notehop.app.api.refusal import Refusal
 from notehop.app.api.serve import serve
 from notehop.app.api.waiting import waiting_app
-from notehop.app.container.place import Place
-from notehop.app.container.remote import is_serving
-from notehop.app.container.running import Announcement, read_running
 from notehop.app.mcp.http import HttpTransport
+from notehop.app.services.place import Place
+from notehop.app.services.remote import is_serving
+from notehop.app.services.running import Announcement, read_running
 from notehop.app.web import routes
 from notehop.config.errors import IndexFailure, NotehopError, UsageError
 from notehop.config.secrets import server_token
 
 if TYPE_CHECKING:
-    from notehop.app.container.first_index import FirstIndex
-    from notehop.app.container.handle import VaultHandle
+    from notehop.app.services.first_index import FirstIndex
+    from notehop.app.services.handle import VaultHandle
 
 T = TypeVar("T")
 

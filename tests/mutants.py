@@ -31,7 +31,7 @@ COPIED = ("notehop", "app", "indexing", "config", "tests", "docs", "pyproject.to
 RUNS = "tests/indexing/pipeline"
 STORES = "tests/indexing/stores"
 CRASHES = "tests/indexing/crashes"
-DOCTOR = "tests/app/container/doctor"
+DOCTOR = "tests/app/services/doctor"
 RETRIEVAL = "tests/app/retrieval"
 RECORDED = "tests/recorded"
 
@@ -73,7 +73,7 @@ SPINE: dict[str, tuple[str, ...]] = {
     "indexing/tokens": ("tests/indexing/test_tokens.py", RECORDED),
     "indexing/llm": ("tests/indexing/llm", "tests/app/llm"),
     "indexing/enrich": ("tests/indexing/enrich",),
-    "indexing/themes": ("tests/indexing/themes", "tests/app/container/test_themes.py"),
+    "indexing/themes": ("tests/indexing/themes", "tests/app/services/test_themes.py"),
     "indexing/capture": ("tests/indexing/capture", "tests/app/cli/test_capture.py"),
     "indexing/embed": ("tests/indexing/embed", RECORDED),
     "config": ("tests/config", "tests/app/cli/test_cli.py"),
@@ -86,12 +86,12 @@ SPINE: dict[str, tuple[str, ...]] = {
         "tests/app/test_demo_questions.py",
     ),
     "app/answer": ("tests/app/answer", "tests/app/llm", "tests/app/test_demo_questions.py"),
-    "app/container": ("tests/app/container", "tests/app/test_server.py", "tests/app/test_filters.py"),
+    "app/services": ("tests/app/services", "tests/app/test_server.py", "tests/app/test_filters.py"),
     "app/api": ("tests/app/api", "tests/app/test_server.py"),
     "app/mcp": ("tests/app/mcp",),
     "app/web": ("tests/app/web", "tests/browser/test_guarded.py"),
     "app/cli": ("tests/app/cli",),
-    "app/evaluation": ("tests/app/evaluation", "tests/app/container/test_evaluating.py"),
+    "app/evaluation": ("tests/app/evaluation", "tests/app/services/test_evaluating.py"),
 }  # fmt: skip
 """The tests that answer for a file or package, in the order in which they are asked."""
 
@@ -258,20 +258,20 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/answer/evidence.py", "if heading.casefold() in names:", "if False:"),
     ("app/answer/pieces.py", "if newline < 0 and not whole and", "if newline < 0 and"),
     # services and edges
-    ("app/container/note_view.py", "hidden.lstrip().startswith(COMMENTS)", "False"),
-    ("app/container/running.py", "and not found.st_mode & 0o077", ""),
-    ("app/container/remote.py", "running.version != version() or", ""),
-    ("app/container/browsing.py", "float(len(entry.steps))", "-float(len(entry.steps))"),
-    ("app/container/browsing.py", "return ids if entry.path in changed else ids[:1]", "return ids[:1]"),
-    ("app/container/browsing.py", "if note is None or not steps or", "if note is None or"),
-    ("app/container/note_view.py", 'not part or part.startswith(".") or', "not part or"),
-    ("app/container/note_view.py", "if file is None or file.size > limit:", "if file is None:"),
-    ("app/container/note_view.py", "if len(meant) > 1:", "if len(meant) > 9:"),
-    ("app/container/doctor/index.py", "if wrong is not None:", "if wrong is None:"),
-    ("app/container/doctor/index.py", "and view.generation < seal.generation", "and view.generation > 0"),
-    ("app/container/doctor/index.py", "check_fingerprint(view.fingerprint or {}, wanted(", "bool((0, "),
-    ("app/container/status.py", 'f" (the run of {shown_time(last.ended)} failed: {last.error})"', '""'),
-    ("app/container/capturing.py", "        turns.release()", "        pass"),
+    ("app/services/note_view.py", "hidden.lstrip().startswith(COMMENTS)", "False"),
+    ("app/services/running.py", "and not found.st_mode & 0o077", ""),
+    ("app/services/remote.py", "running.version != version() or", ""),
+    ("app/services/browsing.py", "float(len(entry.steps))", "-float(len(entry.steps))"),
+    ("app/services/browsing.py", "return ids if entry.path in changed else ids[:1]", "return ids[:1]"),
+    ("app/services/browsing.py", "if note is None or not steps or", "if note is None or"),
+    ("app/services/note_view.py", 'not part or part.startswith(".") or', "not part or"),
+    ("app/services/note_view.py", "if file is None or file.size > limit:", "if file is None:"),
+    ("app/services/note_view.py", "if len(meant) > 1:", "if len(meant) > 9:"),
+    ("app/services/doctor/index.py", "if wrong is not None:", "if wrong is None:"),
+    ("app/services/doctor/index.py", "and view.generation < seal.generation", "and view.generation > 0"),
+    ("app/services/doctor/index.py", "check_fingerprint(view.fingerprint or {}, wanted(", "bool((0, "),
+    ("app/services/status.py", 'f" (the run of {shown_time(last.ended)} failed: {last.error})"', '""'),
+    ("app/services/capturing.py", "        turns.release()", "        pass"),
     ("app/api/middleware/body.py", "self._declared(scope) > self._most", "False"),
     ("app/api/middleware/rate.py", "if is_loopback(address) and is_address(last)", "if is_address(last)"),
     ("app/api/middleware/tokens.py", 'if scheme.lower() == "bearer" else', "if True else"),

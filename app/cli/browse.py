@@ -61,11 +61,11 @@ def run(
 ) -> None:
     """List the notes that are linked with a note, best first."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from notehop.app.container.notes import from_here
-    from notehop.app.container.queries import request
-    from notehop.app.container.remedy import remedy
-    from notehop.app.container.remote import browse_server
     from notehop.app.models import BrowseQuery
+    from notehop.app.services.notes import from_here
+    from notehop.app.services.queries import request
+    from notehop.app.services.remedy import remedy
+    from notehop.app.services.remote import browse_server
 
     place = options.place()
     wanted = request(
@@ -82,7 +82,7 @@ def run(
     )
     found = browse_server(place, wanted)
     if found is None:
-        from notehop.app.container.opening import open_place
+        from notehop.app.services.opening import open_place
 
         with open_place(place) as opened:
             found = opened.browse(wanted)

@@ -48,14 +48,14 @@ def run(
     options = common(ctx, vault, index_dir, config, as_json, debug)
     place = options.place()
     said = _text(text or [])
-    from notehop.app.container.queries import request
-    from notehop.app.container.remote import capture_server
     from notehop.app.models import CaptureQuery
+    from notehop.app.services.queries import request
+    from notehop.app.services.remote import capture_server
 
     query = request(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_server(place, query)
     if found is None:
-        from notehop.app.container.capturing import capture_cold
+        from notehop.app.services.capturing import capture_cold
 
         found = capture_cold(place, query)
     from notehop.app.cli.output import print_json

@@ -27,7 +27,7 @@ from notehop.config.errors import UsageError
 from notehop.config.small_files import is_folder
 
 if TYPE_CHECKING:
-    from notehop.app.container.place import Place
+    from notehop.app.services.place import Place
 
 NAME = "links"
 
@@ -57,7 +57,7 @@ def run(
     """List every link with its line, kind and target; needs neither index nor model."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
     from notehop.app.cli.output import print_json, warn
-    from notehop.app.container.links import list_links
+    from notehop.app.services.links import list_links
 
     place, note = _told_apart(options, where or [])
     if graph is not None:
@@ -81,7 +81,7 @@ def _print_graph(place: Place, form: str) -> None:
     import networkx as nx
 
     from notehop.app.cli.output import print_json, warn
-    from notehop.app.container.links import link_graph
+    from notehop.app.services.links import link_graph
 
     graph, problems = link_graph(place)
     if form == "json":
@@ -102,7 +102,7 @@ def _told_apart(options: Common, where: list[str]) -> tuple[Place, str | None]:
         return options.with_vault(given_path(where[0])).place(), where[1]
     if not where:
         return options.place(), None
-    from notehop.app.container.place import NoVault
+    from notehop.app.services.place import NoVault
 
     given = str(given_path(where[0]))
     as_vault = options.with_vault(Path(where[0])) if options.vault is None else None

@@ -46,7 +46,7 @@ def run(
 
     # Before anything that might print is imported.
     wire = take_over()
-    from notehop.app.container.late import LateVault
     from notehop.app.mcp.stdio import serve
+    from notehop.app.services.late import LateVault
 
     serve(LateVault(place, "notehop mcp", config_file=options.config), wire, follow=watch)

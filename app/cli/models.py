@@ -60,7 +60,7 @@ def run(
             raise UsageError("--dry-run is for: notehop models pull NAME")
         from notehop.app.cli.output import print_json
         from notehop.app.cli.show_models import show_models
-        from notehop.app.container.models import held_models
+        from notehop.app.services.models import held_models
 
         held = held_models(_settings(options))
         print_json(held) if options.json else show_models(held)
@@ -69,7 +69,7 @@ def run(
         raise UsageError("name the model to fetch, as its hub does: notehop models pull org/model")
     from notehop.app.cli.output import err, print_json
     from notehop.app.cli.show_models import show_pulled
-    from notehop.app.container.models import pull_model
+    from notehop.app.services.models import pull_model
     from notehop.indexing.terminal import terminal_progress
 
     pulled = pull_model(
@@ -83,7 +83,7 @@ def run(
 
 def _settings(options: Common) -> Settings:
     """Those of the vault if there is one, else the user's own."""
-    from notehop.app.container.place import NoVault
+    from notehop.app.services.place import NoVault
     from notehop.config import load_settings
 
     try:

@@ -13,7 +13,7 @@ import typer
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from notehop.app.container.place import Place
+    from notehop.app.services.place import Place
 
 PANEL = "Options of every command"
 
@@ -100,7 +100,7 @@ class Common:
         :param overrides: settings by key with ``__`` for the dot (``retrieval__top_k=8``); None
             values are left out.
         """
-        from notehop.app.container.place import locate
+        from notehop.app.services.place import locate
 
         return locate(
             self.vault,

@@ -169,7 +169,7 @@ def asked(
 
     :raises QueryError: if an option has a wrong value.
     """
-    from notehop.app.container.queries import as_query
+    from notehop.app.services.queries import as_query
 
     options = {
         "top_k": top_k,

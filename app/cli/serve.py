@@ -50,11 +50,11 @@ def run(
     options = common(ctx, vault, index_dir, config, as_json, debug)
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
-    from notehop.app.container.first_index import FirstIndex, has_index
-    from notehop.app.container.following import FollowerProcess
-    from notehop.app.container.opening import open_place
-    from notehop.app.container.running import Announcement
     from notehop.app.server import AlreadyServed, Door
+    from notehop.app.services.first_index import FirstIndex, has_index
+    from notehop.app.services.following import FollowerProcess
+    from notehop.app.services.opening import open_place
+    from notehop.app.services.running import Announcement
     from notehop.indexing.shown import on_one_line, printable
 
     configure("debug" if options.debug else log_level)

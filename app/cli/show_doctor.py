@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from notehop.app.cli.output import headline, show, styled
-from notehop.app.container.kinds import Kind
 from notehop.app.models import (
     AmbiguousTarget,
     BrokenFragment,
@@ -24,6 +23,7 @@ from notehop.app.models import (
     NearMiss,
     UnresolvedTarget,
 )
+from notehop.app.services.kinds import Kind
 from notehop.indexing.shown import counted, on_one_line
 
 LISTED = 5

@@ -45,8 +45,8 @@ def run(
             raise UsageError("--egress is of the whole index: leave the note out")
         _egress(options)
         return
-    from notehop.app.container.note_status import note_status
-    from notehop.app.container.status import index_status
+    from notehop.app.services.note_status import note_status
+    from notehop.app.services.status import index_status
 
     place = options.place()
     told = index_status(place) if note is None else note_status(place, note)
@@ -62,7 +62,7 @@ def run(
 def _egress(options: Common) -> None:
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_egress import show_egress
-    from notehop.app.container.egress import SHOWN, egress_report
+    from notehop.app.services.egress import SHOWN, egress_report
 
     told = egress_report(options.place())
     if options.json:

@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
 
-from notehop.app.container.late import LateVault
 from notehop.app.mcp.descriptors import Wire
 from notehop.app.mcp.server import Context, make_server
 from notehop.app.mcp.transport import connected
 from notehop.app.models import Captured, CaptureQuery
+from notehop.app.services.late import LateVault
 from notehop.config.errors import IndexFailure
 
 _log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class _Own:
         try:
             return self._vault.open().capture(query)
         except IndexFailure:
-            from notehop.app.container.capturing import capture_cold
+            from notehop.app.services.capturing import capture_cold
 
             return capture_cold(self._vault.place, query)
 

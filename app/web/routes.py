@@ -22,7 +22,7 @@ JSON = "application/json"
 
 
 class Notes(Protocol):
-    """What the page asks of a vault; :class:`notehop.app.container.VaultHandle` is one."""
+    """What the page asks of a vault; :class:`notehop.app.services.VaultHandle` is one."""
 
     @property
     def name(self) -> str:

@@ -124,7 +124,7 @@ def test_an_unforeseen_error_is_one_line(vault: Path, monkeypatch: pytest.Monkey
     def fail(*_: object) -> None:
         raise ZeroDivisionError("by zero\nmore")
 
-    monkeypatch.setattr("notehop.app.container.links.list_links", fail)
+    monkeypatch.setattr("notehop.app.services.links.list_links", fail)
     result = call("links", vault)
     assert told(result, 1) == (
         "error: unexpected ZeroDivisionError: by zero; --debug shows the traceback\n"
@@ -139,7 +139,7 @@ def test_ctrl_c(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("notehop.app.container.links.list_links", stop)
+    monkeypatch.setattr("notehop.app.services.links.list_links", stop)
     result = call("links", vault)
     assert (result.exit_code, result.stdout) == (130, "")
 

@@ -1,0 +1,139 @@
+"""Keeps a text as a new note, and says what the vault already has on it.
+
+The note is written first: nothing that is looked up afterwards can lose it.
+
+Touches: vault-write (one new file), and what it is handed to find related notes with.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import datetime
+
+from notehop.app.models import Captured, CaptureQuery, Connection
+from notehop.app.services.place import Place
+from notehop.config.errors import NotehopError
+from notehop.indexing.capture.capture import Kept, keep
+from notehop.indexing.changes import scan
+from notehop.indexing.shown import counted, on_one_line
+
+_log = logging.getLogger(__name__)
+
+Find = Callable[[Kept], list[Connection]]
+"""Finds the notes that a new one has to do with."""
+
+_TURNS = threading.BoundedSemaphore(4)
+"""Look-ups that go on at once, those included that nobody waits for any more."""
+
+
+def capture(
+    place: Place,
+    query: CaptureQuery,
+    open_index: Callable[[], Find] | None,
+    *,
+    now: datetime | None = None,
+    turns: threading.Semaphore = _TURNS,
+) -> Captured:
+    """Write a new note, then look for related ones.
+
+    What goes wrong with the look-up is logged, and said in the message.
+
+    :param open_index: makes ready for the look-up, which may take its time; None looks for none.
+    :param now: the time on the wall; None asks the clock.
+    :param turns: look-ups that may go on at once.
+    :raises VaultError: if the vault is not there.
+    :raises CaptureFailed: if the note cannot be written.
+    """
+    settings = place.settings.capture
+    kept = keep(
+        place.vault,
+        settings.folder,
+        query.text,
+        title=query.title,
+        tags=query.tags,
+        now=now or datetime.now(),
+    )
+    told = f"Captured as {on_one_line(kept.path)}{_left_out(place, kept.path)}"
+    if open_index is None or settings.connections == 0:
+        return Captured(filename=kept.path, message=f"{told}.")
+    try:
+        found = _in_time(open_index(), kept, settings.timeout_s, turns)[: settings.connections]
+    except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
+        reason = _reason(exc)
+        # Names of notes are no part of a log.
+        _log.warning("no related notes for a captured one: %s", reason)
+        return Captured(
+            filename=kept.path, message=f"{told}; related notes could not be looked up: {reason}"
+        )
+    related = f"; {counted(len(found), 'related note')}" if found else "; no related notes"
+    return Captured(filename=kept.path, message=f"{told}{related}.", connections=found)
+
+
+def capture_cold(place: Place, query: CaptureQuery) -> Captured:
+    """Do as :func:`capture` in a process that has not opened the index: that is not timed."""
+    with ExitStack() as opened:
+
+        def open_index() -> Find:
+            from notehop.app.services.opening import open_place
+
+            vault = opened.enter_context(open_place(place))
+            vault.warm()
+            return vault.related
+
+        return capture(place, query, open_index)
+
+
+def _left_out(place: Place, path: str) -> str:
+    """What is to be said of a note that no search will find."""
+    try:
+        found = scan(place.vault, place.settings.vault, within=[path]).files
+    except (NotehopError, OSError):
+        return ""
+    reasons = [file.excluded for file in found if file.path == path and file.excluded]
+    return f" (left out of the index, so no search finds it: {reasons[0]})" if reasons else ""
+
+
+class _TooLate(NotehopError):
+    """The look-up took longer than it may."""
+
+
+def _in_time(
+    find: Find, kept: Kept, seconds: float, turns: threading.Semaphore
+) -> list[Connection]:
+    """What is found in time.
+
+    :raises _TooLate: if it takes longer; what was begun goes on, and nobody hears of it.
+    """
+    found: list[list[Connection]] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(find(kept))
+        except BaseException as exc:  # noqa: BLE001 (raised where it is waited for)
+            failed.append(exc)
+        finally:
+            turns.release()
+
+    until = time.monotonic() + seconds
+    if not turns.acquire(timeout=seconds):
+        raise _TooLate(f"earlier ones are still under way after {seconds:g} s")
+    thread = threading.Thread(target=run, name="notehop-related", daemon=True)
+    thread.start()
+    thread.join(max(0.0, until - time.monotonic()))
+    if failed:
+        raise failed[0]
+    if not found:
+        raise _TooLate(f"it took longer than {seconds:g} s")
+    return found[0]
+
+
+def _reason(failure: BaseException) -> str:
+    lines = str(failure).strip().splitlines()
+    if isinstance(failure, NotehopError) and lines:
+        return lines[0]
+    return ": ".join([type(failure).__name__, *lines[:1]])

@@ -1,0 +1,324 @@
+"""Wires an evaluation: finds or makes the questions, and asks them under each setting.
+
+Touches: vault-read, index, model; writes below the folder that golden sets are indexed in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
+from notehop.app.evaluation.answer_sets import (
+    AnswerQuestion,
+    AnswerRow,
+    AnswersEvaluated,
+    Replied,
+    check_notes,
+    conclusion,
+    measured,
+    read_answer_set,
+    rows,
+)
+from notehop.app.evaluation.held_out import reader_without
+from notehop.app.evaluation.metrics import (
+    ANSWERS,
+    check_installed,
+    checked_measure,
+    drawn,
+    measure_for,
+    strangers,
+)
+from notehop.app.evaluation.own import own_questions
+from notehop.app.evaluation.questions import (
+    Question,
+    QuestionSet,
+    golden_sets,
+    placed,
+    read_questions,
+)
+from notehop.app.evaluation.runner import Evaluated, Outcome, ask_all, compare
+from notehop.app.evaluation.unrelated import with_unrelated_links
+from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline, distinct, pair
+from notehop.app.services.measured import MeasuredVault, replied
+from notehop.app.services.opening import open_place
+from notehop.app.services.place import Place
+from notehop.config import Settings, load_settings
+from notehop.config.errors import UsageError
+from notehop.config.layers import read_overrides
+from notehop.indexing.identity import wanted
+from notehop.indexing.pipeline import Indexer
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from notehop.indexing.report import Progress
+
+QUOTING = {"llm.provider": "none"}
+"""Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
+unless a setting that is compared says so itself."""
+
+SLICE = 500
+"""Notes whose links are read at once."""
+
+PlaceFor = Callable[[Settings], Place]
+"""Settings -> the vault with an index made with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be held against what.
+
+    Settings in force against a stock assembly; with ``ablate`` each part by itself, too; with
+    ``compare`` the two settings of these names instead. ``measure`` is the one by which questions
+    count as helped or hurt, None for the one that fits the questions. ``questions`` and ``seed``
+    are for those made out of a vault: how many of each kind, and which. ``unrelated_links`` is how
+    many links to notes drawn at random are written into each note of a golden set first.
+    """
+
+    ablate: bool = False
+    compare: tuple[str, str] | None = None
+    measure: str | None = None
+    questions: int = 100
+    seed: int = 0
+    unrelated_links: int = 0
+
+    @property
+    def answers(self) -> bool:
+        """Whether questions are answered, too: no part that an ablation takes away writes answers,
+        so that one only does it where it is asked for a measure of them.
+        """
+        return not self.ablate or (self.measure or "") in ANSWERS
+
+    def variants(self, settings: Settings) -> list[Variant]:
+        """The settings to run.
+
+        :raises UsageError: if one that was named is none.
+        """
+        if self.compare is not None:
+            return pair(settings, *self.compare, lambda file: read_overrides(Path(file)))
+        return ablation(settings) if self.ablate else baseline(settings)
+
+
+def evaluate_sets(
+    data: Path, work: Path, plan: Plan, progress: Progress, *, config_file: Path | None = None
+) -> Iterator[Evaluated]:
+    """Evaluate the golden sets in ``data`` one after the other, each when it is asked for.
+
+    :param work: folder for unpacked vaults and their indexes, kept for the next time.
+    :raises UsageError: if there are none, one cannot be read, or the plan names no setting.
+    """
+    _check(plan)
+    found = golden_sets(data, work)
+    if not found:
+        raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
+    for golden in found:
+        original = golden.vault
+        if plan.unrelated_links:
+            golden = with_unrelated_links(golden, work, plan.unrelated_links, plan.seed)
+        settings = load_settings(vault=golden.vault, config_file=config_file)
+        settings = settings.with_overrides(QUOTING)
+        place_for = _indexed(golden.name, golden.vault, work, progress)
+        # Settings that do not exist should show before an index is made.
+        distinct(settings, plan.variants(settings))
+        place = place_for(settings)
+        with _snapshot(place) as view:
+            notes = view.notes_at(_named(golden.questions))
+            questions = placed(golden.questions, notes, golden.name)
+            others = (one.questions for one in found if one.vault != original)
+            foreign = strangers(list(chain.from_iterable(others)), frozenset(view.paths()))
+        asked = QuestionSet(
+            golden.name,
+            questions,
+            measure_for(questions),
+            foreign=tuple(drawn(foreign, plan.questions, plan.seed)),
+        )
+        yield _evaluated(asked, place, place_for, plan, progress)
+
+
+def evaluate_vault(
+    place: Place, questions: Path | None, plan: Plan, progress: Progress
+) -> Iterator[Evaluated]:
+    """Evaluate a vault on its index, with questions of a file or made out of the vault itself.
+
+    Neither the vault nor its index is written to.
+
+    :raises UsageError: if the file cannot be read, the vault gives no question, or the plan names
+        no setting.
+    :raises IndexFailure: if there is no index, or it was made with other settings.
+    """
+    _check(plan)
+    place = replace(place, settings=place.settings.with_overrides(QUOTING))
+    given = None if questions is None else read_questions(questions)
+    distinct(place.settings, plan.variants(place.settings))
+    with Reader.open(place.layout, wanted(place.settings)) as reader, reader.snapshot() as view:
+        if given is None:
+            language = reader.catalog.meta().get("fingerprint", {}).get("language")
+            sets = _own(view, Tokenizer(str(language or "en")), place, plan)
+        else:
+            found = placed(given, view.notes_at(_named(given)), str(questions))
+            sets = [QuestionSet(str(questions), found, measure_for(found))]
+    for asked in sets:
+        yield _evaluated(
+            asked, place, lambda settings: replace(place, settings=settings), plan, progress
+        )
+
+
+def evaluate_answers(
+    place: Place, file: Path, plan: Plan, progress: Progress, *, each: bool = False
+) -> AnswersEvaluated:
+    """Ask the questions of an answer set, under the settings in force or those compared.
+
+    :param each: whether to keep what was answered to each question. Who looks at that of a set that
+        judges has nothing left to judge by.
+    :raises UsageError: if the file cannot be read, or is about another vault.
+    :raises IndexFailure: if there is no index, or it was made with other settings.
+    """
+    questions = read_answer_set(file)
+    settings = place.settings.with_overrides(QUOTING)
+    variants = plan.variants(settings) if plan.compare else [Variant(CURRENT)]
+    with _snapshot(replace(place, settings=settings)) as view:
+        paths = frozenset(view.paths())
+    check_notes(questions, paths, file)
+    found: dict[str, tuple[AnswerRow, ...]] = {}
+    values: dict[str, NDArray[np.float64]] = {}
+    told: list[dict[str, object]] = []
+    for variant in variants:
+        there = replace(place, settings=settings.with_overrides(variant.overrides))
+        with open_place(there) as vault:
+            vault.warm()
+            progress.stage(f"{file.stem}: {variant.name}", len(questions), "questions")
+            measures: list[list[float]] = []
+            for question in questions:
+                reply = replied(vault.ask(question.text))
+                measures.append(measured(question, reply))
+                if each:
+                    told.append(_told(variant.name, question, reply, measures[-1]))
+                progress.advance(1)
+            progress.close()
+        values[variant.name] = np.asarray(measures)
+        against = None if variant.against is None else values[variant.against]
+        found[variant.name] = rows(questions, values[variant.name], against)
+    last = found[variants[-1].name]
+    return AnswersEvaluated(
+        file.stem, len(paths), len(questions), found, conclusion(last), tuple(told)
+    )
+
+
+def _told(
+    setting: str, question: AnswerQuestion, reply: Replied, values: list[float]
+) -> dict[str, object]:
+    known = zip(ANSWER_MEASURES, values, strict=True)
+    return {
+        "id": question.id,
+        "kind": question.kind,
+        "why": question.why,
+        "question": question.text,
+        "setting": setting,
+        **{name: bool(value) for name, value in known if value == value},
+        "answer": reply.answer,
+    }
+
+
+def _check(plan: Plan) -> None:
+    check_installed()
+    if plan.measure is not None:
+        checked_measure(plan.measure)
+
+
+def _own(view: Snapshot, tokenizer: Tokenizer, place: Place, plan: Plan) -> list[QuestionSet]:
+    paths = view.paths()
+    slices = (paths[at : at + SLICE] for at in range(0, len(paths), SLICE))
+    sets = own_questions(
+        view.notes(),
+        (link for some in slices for link in view.links_from(some)),
+        tokenizer.query,
+        most=plan.questions,
+        seed=plan.seed,
+    )
+    if not sets:
+        raise UsageError(
+            f"{place.vault}: has no headings, aliases or links to make questions out of; "
+            "write your own (docs/evaluation.md)"
+        )
+    return [replace(one, name=f"{place.name}: {one.name}") for one in sets]
+
+
+def _evaluated(
+    asked: QuestionSet, place: Place, place_for: PlaceFor, plan: Plan, progress: Progress
+) -> Evaluated:
+    asked = asked if plan.measure is None else replace(asked, measure=plan.measure)
+    if asked.measure in ANSWERS and not any(one.answers for one in asked.questions):
+        raise UsageError(
+            f"{asked.name}: none of its questions says its answer, which {asked.measure} asks for; "
+            "write it as answer (docs/evaluation.md)"
+        )
+    variants = plan.variants(place.settings)
+    groups = distinct(place.settings, variants)
+    outcomes: dict[str, Outcome] = {}
+    warnings: Counter[str] = Counter()
+    for number, same in enumerate(groups.values(), start=1):
+        there = place_for(place.settings.with_overrides(same[0].overrides))
+        stage = f"{asked.name}, setting {number} of {len(groups)}: {same[0].name}"
+        with open_place(there, read=reader_without(asked.held_out)) as vault:
+            vault.warm()
+            foreign = asked.foreign if plan.answers else ()
+            progress.stage(stage, len(asked.questions) + len(foreign), "questions")
+            search = MeasuredVault(vault)
+            outcome = ask_all(
+                search,
+                asked.questions,
+                lambda: progress.advance(1),
+                answers=plan.answers,
+                foreign=foreign,
+            )
+            progress.close()
+        warnings += search.warnings
+        outcomes |= dict.fromkeys((variant.name for variant in same), outcome)
+    with _snapshot(place) as view:
+        notes = len(view.paths())
+    rows = compare(asked, variants, outcomes)
+    return Evaluated(
+        asked.name,
+        notes,
+        asked.measure,
+        asked.questions,
+        rows,
+        dict(warnings),
+        len(asked.foreign) if plan.answers else 0,
+    )
+
+
+def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor:
+    """Index a golden set where an index for these settings is, or is to be."""
+    made: dict[Path, Place] = {}
+
+    def place_for(settings: Settings) -> Place:
+        identity = json.dumps(wanted(settings), sort_keys=True, default=str)
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+        folder = (work / f"{name}-index-{digest}").resolve()
+        if folder not in made:
+            made[folder] = Place(vault, settings, IndexLayout(folder))
+            Indexer(vault, settings, made[folder].layout, progress, command="notehop eval").run()
+        return replace(made[folder], settings=settings)
+
+    return place_for
+
+
+def _snapshot(place: Place) -> Snapshot:
+    with Reader.open(place.layout, wanted(place.settings)) as reader:
+        return reader.snapshot()
+
+
+def _named(questions: tuple[Question, ...]) -> list[str]:
+    return sorted({path for question in questions for path in question.notes})

@@ -1,0 +1,170 @@
+"""Follows a vault: in this process, or in one of its own beside a server.
+
+A server leaves it to another process: its queries do not wait for indexing, and the memory that
+bulk work takes ends with it.
+
+Touches: vault-read, index, model, processes.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from notehop.app.services.place import Place
+from notehop.config import Settings, load_settings
+from notehop.indexing.program import PROGRAM
+
+if TYPE_CHECKING:
+    from notehop.indexing.report import Update
+
+_log = logging.getLogger(__name__)
+
+FIRST_RETRY = 1.0
+"""Seconds until a follower that ended is started again; doubled each time it ends at once."""
+
+LAST_RETRY = 60.0
+"""The longest such wait, and the life that makes a follower count as having worked."""
+
+ENDING = 5.0
+"""Seconds that a follower is given to finish what it writes."""
+
+
+def follow_vault(
+    place: Place,
+    told: Callable[[Update | str], None],
+    stop: threading.Event,
+    *,
+    config_file: Path | None = None,
+    device: str | None = None,
+) -> None:
+    """Keep the index of a vault up to it, in this process, until ``stop`` is set.
+
+    :param told: hears of each update and of what is in the way.
+    :param device: where bulk embedding runs; None for the setting.
+    :raises NotehopError: as :func:`notehop.indexing.watch.follow.follow`.
+    """
+    from notehop.indexing.watch.follow import Following, follow
+
+    def settings() -> Settings:
+        read = load_settings(vault=place.vault, config_file=config_file)
+        return read if device is None else read.with_overrides({"embedding.device": device})
+
+    follow(
+        Following(
+            vault=place.vault,
+            layout=place.layout,
+            settings=settings,
+            command="notehop index --watch",
+            arguments=index_arguments(place, config_file, device),
+            told=told,
+        ),
+        stop,
+    )
+
+
+class FollowerProcess:
+    """A process that follows a vault while this one lives; use it in a ``with``."""
+
+    def __init__(
+        self,
+        place: Place,
+        command: str,
+        warn: Callable[[str], None],
+        *,
+        config_file: Path | None = None,
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
+        """Start nothing yet.
+
+        :param command: what people know this process by.
+        :param warn: hears when the follower ended and is started again.
+        """
+        self._command = [*program, *index_arguments(place, config_file), "--supervised", command]
+        self._warn = warn
+        self._stop = threading.Event()
+        self._turn = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._keeper = threading.Thread(target=self._keep, name="notehop-follower", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._keeper.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the follower; it finishes what it writes."""
+        with self._turn:
+            self._stop.set()
+            process = self._process
+        if process is not None:
+            _end(process)
+        self._keeper.join(ENDING)
+
+    def _keep(self) -> None:
+        wait = FIRST_RETRY
+        while not self._stop.is_set():
+            ended, lived = self._run()
+            if self._stop.is_set():
+                return
+            if lived:
+                wait = FIRST_RETRY
+            self._tell(f"the index is not followed for {wait:.0f} s: {ended}")
+            self._stop.wait(wait)
+            wait = min(2 * wait, LAST_RETRY)
+
+    def _run(self) -> tuple[str, bool]:
+        """Run the process once: why it ended, and whether it had worked until then."""
+        with self._turn:
+            if self._stop.is_set():
+                return "stopped", False
+            try:
+                # It ends when this pipe does, so also when this process is killed.
+                self._process = subprocess.Popen(
+                    self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+                )
+            except OSError as exc:
+                # No memory or no processes left, or Python itself is being replaced.
+                self._process = None
+                return f"no process could be started ({exc.strerror or exc})", False
+        with self._process as process:
+            try:
+                return f"its process ended ({process.wait(LAST_RETRY)})", False
+            except subprocess.TimeoutExpired:
+                return f"its process ended ({process.wait()})", True
+
+    def _tell(self, what: str) -> None:
+        try:
+            self._warn(what)
+        except (OSError, ValueError) as exc:
+            # Standard error may be closed by now: that is no reason to follow no more.
+            _log.debug("not told: %s (%s)", what, exc)
+
+
+def index_arguments(place: Place, config_file: Path | None, device: str | None = None) -> list[str]:
+    """The arguments of ``python -m notehop.indexing`` that lead to the index of a place."""
+    found = [str(place.vault), "--index-dir", str(place.layout.root)]
+    if config_file is not None:
+        found += ["--config", str(config_file)]
+    return found if device is None else [*found, "--device", device]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(ENDING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,307 @@
+"""What outlives a query: the reader of the index, the models, and how a query runs through them.
+
+Touches: index (reads), model.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import NodeWithScore
+
+from notehop.app.answer.checking import Checker
+from notehop.app.answer.extractive import ExtractiveSynthesizer
+from notehop.app.answer.prompts import ANSWER_PROMPT
+from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.theme_quotes import ThemeQuotes
+from notehop.app.answer.theme_writing import ThemeSynthesizer
+from notehop.app.answer.writing import LlmSynthesizer
+from notehop.app.retrieval.spelling import corrected
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.services.assembly import Parts, Wanted, current_view, retrieve
+from notehop.app.services.language_model import LateLLM, llm_of
+from notehop.app.services.narrowing import narrow
+from notehop.app.services.place import Place
+from notehop.app.services.queries import checked
+from notehop.app.services.reading import reading_of
+from notehop.app.services.remedy import remedy
+from notehop.app.services.reranking import scorer_of
+from notehop.app.services.standing import Standing
+from notehop.config.errors import ModelError, UsageError
+from notehop.indexing.beside import Beside
+from notehop.indexing.embed.languages import languages_read, reads
+from notehop.indexing.embed.query import QueryEmbedder, load_query
+from notehop.indexing.llm.tokens import counter
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.tokens import Tokenizer
+
+NO_TEXT = (
+    "the index holds no text; write some notes, or look at what notehop status says was skipped, "
+    "then run: notehop index"
+)
+
+NO_WORDS = "the query has no words to look for; these are the nearest by meaning alone"
+
+SPELLING = "spelling"
+"""The stage of a query that reads its misspelled words."""
+
+FILTERS = "filters"
+"""The stage of a query that finds what its filters leave."""
+
+
+class Machinery:
+    """Runs queries over one index. Threads may share it; the model is loaded when first needed."""
+
+    def __init__(self, place: Place, reader: Reader, llm: LLM | None) -> None:
+        self.ready = False
+        self._reader = reader
+        self._closed = False
+        self._forgets: list[Callable[[], None]] = []
+        self._generation = reader.generation
+        self._place = place
+        self._llm = llm_of(place) if llm is None else llm
+        self._loading = threading.RLock()
+        self._scorer = scorer_of(place.settings)
+        self._beside = Beside()
+        self._embedder: QueryEmbedder | None = None
+        self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None
+
+    def close(self) -> None:
+        """Let go of the index, of threads, and of the connections of the model that the settings
+        name."""
+        if self._closed:
+            return
+        self._closed = True
+        self._beside.close()
+        self._reader.close()
+        if isinstance(self._llm, LateLLM):
+            self._llm.close()
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of the index.
+
+        :raises UsageError: once it is closed.
+        """
+        self.check_open()
+        return self._reader
+
+    def check_open(self) -> None:
+        """Refuse what is asked of a closed vault.
+
+        :raises UsageError: once it is closed.
+        """
+        if self._closed:
+            raise UsageError(
+                "the vault was closed; ask while it is open, or open it again with open_vault"
+            )
+
+    def warm(self) -> None:
+        """Load the models and let them work once: the first time takes longer.
+
+        A broken rerank is no reason to fail: each reply says that it was not reranked.
+        """
+        self.embedder.embed_query("warm")
+        if self._scorer is not None:
+            with suppress(ModelError):
+                self._scorer.load()
+        self._read_as_indexed()
+        self.ready = True
+
+    def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
+        """Return sources and connected notes of the newest generation.
+
+        What was searched for, without filters, stands in the query's trace.
+
+        :raises QueryError: if the query is empty or too long.
+        """
+        settings = self._place.settings
+        text = checked(query.query_str, settings.retrieval.max_query_chars, wanted.filters)
+        tokenizer, _ = self._read_as_indexed()
+        with self.reader.snapshot() as view:
+            self._follow(view.generation)
+            query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
+            if view.chunk_count == 0:
+                # Not worth the seconds that it takes to load a model.
+                query.trace.warn(NO_TEXT)
+                return []
+            with query.trace.timed(FILTERS):
+                narrowed = narrow(
+                    text,
+                    wanted.filters,
+                    view,
+                    tokenizer,
+                    Standing(view, self._place).any_of,
+                    literal=wanted.literal,
+                )
+            # The caller's query keeps its filters: who asks with it again asks the same.
+            query = replace(query, query_str=narrowed.text, view=None, vector=None)
+            query.trace.text = narrowed.text
+            query.trace.filters = list(narrowed.said)
+            for warning in narrowed.warnings:
+                query.trace.warn(warning)
+            if narrowed.nothing:
+                return []
+            if not narrowed.lists:
+                self._remark(query, tokenizer)
+                with query.trace.timed(SPELLING):
+                    self._correct(query, view, tokenizer)
+            parts = Parts(
+                self._place.vault,
+                settings,
+                lambda: self.embedder,
+                tokenizer,
+                lambda: remedy(self._place.layout),
+                self._scorer,
+                self._beside,
+            )
+            found = retrieve(query, view, parts, wanted, narrowed)
+        self.ready = self.ready or not narrowed.lists
+        return found
+
+    def _follow(self, generation: int) -> None:
+        """With a new generation forget texts that were read: notes may have been withdrawn."""
+        with self._loading:
+            if generation != self._generation:
+                self._generation = generation
+                for forget in self._forgets:
+                    forget()
+
+    def _correct(self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer) -> None:
+        """Read misspelled words of a query as words of the notes, as they are now."""
+        settings = self._place.settings
+        tokens = self.embedder.tokens
+        read = corrected(
+            query.query_str,
+            current_view(view, self._place.vault, settings),
+            tokenizer,
+            # What its model has as one piece is a word, in languages that it was made for.
+            (lambda word: tokens.size(word) == 1)
+            if reads(languages_read(settings.embedding), tokenizer.language)
+            else None,
+        )
+        query.query_str = query.trace.text = read.text
+        query.trace.searched_for = dict(read.words)
+
+    def _remark(self, query: TracedQuery, tokenizer: Tokenizer) -> None:
+        """Say what of a query's text cannot be searched for."""
+        if self.embedder.is_cut(query.query_str):
+            query.trace.warn(
+                f"the query is longer than the {self.embedder.max_tokens} tokens that the model "
+                "reads; its end counts by its words alone"
+            )
+        if not tokenizer.query(query.query_str):
+            query.trace.warn(NO_WORDS)
+
+    @property
+    def synthesizer(self) -> VaultSynthesizer:
+        """What makes the answer: the language model if there is one, else quotes."""
+        return self._read_as_indexed()[1]
+
+    def own_synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
+        """One whose prompts are its own.
+
+        :param llm: its language model; None for that of the vault.
+        """
+        tokenizer, shared = self._read_as_indexed()
+        if llm is None:
+            return shared.with_own_prompts()
+        return self._synthesizer(tokenizer, llm)
+
+    @property
+    def llm(self) -> LLM | None:
+        """The language model: what was handed in, else what the settings name; None for neither."""
+        return self._llm
+
+    @property
+    def model_name(self) -> str | None:
+        """What its provider calls the language model; None if there is none."""
+        if self._llm is None:
+            return None
+        name = self._llm.metadata.model_name
+        return self._llm.class_name() if name == "unknown" else name
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What reads words as the index does."""
+        return self._read_as_indexed()[0]
+
+    def named(self, name: str) -> bool:
+        """Whether a note goes by a name, as its title or an alias."""
+        with self.reader.snapshot() as view:
+            return bool(view.notes_named(name))
+
+    @property
+    def embedder(self) -> QueryEmbedder:
+        """The model that embedded the index.
+
+        :raises ModelError: if it cannot be loaded.
+        """
+        with self._loading:
+            if self._embedder is None:
+                folder = self._place.layout.model
+                self._embedder = load_query(folder, self._place.settings.embedding)
+            return self._embedder
+
+    def _read_as_indexed(self) -> tuple[Tokenizer, VaultSynthesizer]:
+        """The tokenizer of the index as it is now: a rebuild may have found another language."""
+        catalog = self.reader.catalog
+        with self._loading:
+            if self._language is not None and self._language[0] is catalog:
+                return self._language[1], self._language[2]
+            language = catalog.meta().get("fingerprint", {}).get("language")
+            tokenizer = Tokenizer(str(language or "en"))
+            synthesizer = self._synthesizer(tokenizer, self._llm)
+            # An empty index has no language yet: look again with the next query.
+            self._language = (catalog, tokenizer, synthesizer) if language else None
+            return tokenizer, synthesizer
+
+    def _synthesizer(self, tokenizer: Tokenizer, llm: LLM | None) -> VaultSynthesizer:
+        reading, forget = reading_of(
+            tokenizer,
+            lambda: self.reader.lexical,
+            lambda: self.embedder,
+            self.named,
+        )
+        self._forgets.append(forget)
+        settings = self._place.settings
+        checker = Checker(reading, self._place.name, within_ms=settings.answer.check_ms)
+        quoting = ExtractiveSynthesizer(
+            self._place.name,
+            reading,
+            max_sentences=settings.answer.max_sentences,
+            checker=checker,
+        )
+
+        def writer(
+            fallback: VaultSynthesizer, prompt: BasePromptTemplate = ANSWER_PROMPT
+        ) -> VaultSynthesizer:
+            if llm is None:
+                return fallback
+            return LlmSynthesizer(
+                self._place.name,
+                llm,
+                fallback,
+                checker=checker,
+                counter=lambda: counter(settings),
+                prompt=prompt,
+            )
+
+        written = writer(quoting)
+        if not settings.themes.enabled:
+            return written
+        themes = ThemeQuotes(self._place.name, reading, checker=checker)
+        return ThemeSynthesizer(
+            self._place.name,
+            written,
+            themes,
+            llm,
+            lambda prompt: writer(themes, prompt),
+            checker=checker,
+        )

@@ -1,0 +1,171 @@
+"""Finds the notes of the index that a person or a program means by a path or a name.
+
+Named is only what still stands in the vault: a note that became private since it was indexed is to
+whoever asks as if it had never been.
+
+Touches: index (reads), vault-read (names, sizes, times; changed notes).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from notehop.app.services.standing import Standing
+from notehop.config.errors import NoteMissing
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.names import NOTE_SUFFIX, fold, link_name
+from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.shown import on_one_line, printable
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.vault.link_text import read_wikilink
+
+LONGEST = 1_000
+"""Characters of a name: no disk has a longer path that people write notes at."""
+
+_NEAR = 3
+"""Near names that are told."""
+
+_LOOKED_AT = 24
+"""Near names that are held against the files."""
+
+_SHOWN = 200
+"""Characters of a name that are repeated to whoever asked by it."""
+
+
+def notes_meant(view: Snapshot, catalog: CatalogReads, now: Standing, said: str) -> tuple[str, ...]:
+    """Return the notes that are meant, several where a name is that of several.
+
+    Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
+    link would give it (the end of a path, or a path from the vault's root after a ``/``); then what
+    :func:`address_of` reads in it. A note that is there no more, or is kept out by now, is meant by
+    nothing.
+
+    :raises NoteMissing: if there is none, naming those that are called nearly so.
+    """
+    try:
+        return _notes_named(view, catalog, now, said)
+    except NoteMissing:
+        address = address_of(said)
+        if address is None:
+            raise
+    return _notes_named(view, catalog, now, address.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place as replies give it: a note, and a heading, ``^block`` or lines (from 1) of it."""
+
+    name: str
+    section: str | None = None
+    lines: tuple[int, int] | None = None
+
+
+_LINES = re.compile(r"(.+?):(\d{1,9})(?:[-–](\d{1,9}))?(?: > .*)?", re.DOTALL)
+
+
+def address_of(said: str) -> Address | None:
+    """The place that is named by more than a note's name; None where it is a name and no more.
+
+    ``Note.md:17-24``, also with `` > Heading`` behind it; ``Note#Heading``, also in the brackets of a
+    link; ``note://…`` and ``obsidian://open?…&file=…``. What no file and no heading can hold (a NUL,
+    half of a surrogate pair), as it stands or percent-encoded, is in no address.
+    """
+    text = said.strip()
+    if len(text) > 4 * LONGEST or not _can_stand(text):
+        return None
+    found = _address_in(text)
+    return found if found is None or _can_stand(found.section or "") else None
+
+
+def _address_in(text: str) -> Address | None:
+    if text.startswith("note://"):
+        name, _, section = text.removeprefix("note://").partition("#")
+        return Address(unquote(name), unquote(section) or None)
+    if text.startswith("obsidian://"):
+        name, _, section = "".join(parse_qs(urlsplit(text).query).get("file", [])).partition("#")
+        return Address(name, section or None) if name else None
+    if text.startswith("[[") and text.endswith("]]"):
+        link = read_wikilink(text[2:-2])
+        return None if link is None else Address(link.target, link.fragment or None)
+    if found := _LINES.fullmatch(text):
+        first = int(found[2])
+        return Address(found[1], lines=(first, int(found[3] or first)))
+    name, _, section = text.partition("#")
+    return Address(name, section) if name.strip() and section.strip() else None
+
+
+def _notes_named(
+    view: Snapshot, catalog: CatalogReads, now: Standing, said: str
+) -> tuple[str, ...]:
+    asked = _without_brackets(said.strip())
+    if not asked or len(asked) > LONGEST or not _can_stand(asked):
+        raise NoteMissing(f"{shown(said)}: no note of this vault")
+    for path in (asked, f"{asked}{NOTE_SUFFIX}"):
+        if view.chunk_ids_of(path) and now.notes_at([path]):
+            return (path,)
+    if named := tuple(now.notes_at(view.notes_named(asked))):
+        return named
+    paths = [path for path in catalog.indexed_paths() if view.chunk_ids_of(path)]
+    found = resolve_path(_files(paths, now, asked), "", asked)
+    if found.path is None:
+        close = _close(catalog, now, paths, asked)
+        raise NoteMissing(f"{shown(said)}: no note of this vault{close}")
+    return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
+
+
+def shown(said: str) -> str:
+    """A name as it was asked for, fit to be repeated."""
+    text = printable(on_one_line(said.encode("utf-8", "replace").decode()))
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def listed(paths: Sequence[str], most: int = 5) -> str:
+    """Paths in a message."""
+    more = len(paths) - most
+    told = on_one_line(", ".join(paths[:most]))
+    return f"{told} and {more} more" if more > 0 else told
+
+
+def _can_stand(said: str) -> bool:
+    """Whether a file can hold it: a NUL, or half of a surrogate pair, none can."""
+    return "\0" not in said and said.encode("utf-8", "replace").decode() == said
+
+
+def _without_brackets(said: str) -> str:
+    if said.startswith("[[") and said.endswith("]]"):
+        link = read_wikilink(said[2:-2])
+        return link.target if link is not None else said
+    return said
+
+
+def _files(paths: Iterable[str], now: Standing, asked: str) -> VaultFiles:
+    """The files that a link of this name could lead to."""
+    name = link_name(asked)
+    return VaultFiles(now.notes_at(path for path in paths if link_name(path) == name))
+
+
+def _close(catalog: CatalogReads, now: Standing, paths: Sequence[str], asked: str) -> str:
+    from notehop.app.services.near import Name, NearNames
+
+    aliases = catalog.aliases()
+    names = [Name(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
+    names += [Name(link_name(path), path, "name") for path in paths]
+    names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]
+    wanted = asked.removesuffix(NOTE_SUFFIX)
+    found = NearNames(names).near([wanted], _LOOKED_AT)[wanted]
+    close = _first(now, (near.name.path for near in found))
+    if not close and len(wanted) > 2:
+        within = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)
+        close = _first(now, within[:_LOOKED_AT])
+    return f"; did you mean {listed(close)}?" if close else ""
+
+
+def _first(now: Standing, paths: Iterable[str]) -> list[str]:
+    """The first of the notes that are there; no more files are looked at than it takes."""
+    return list(islice((path for path in paths if now.notes_at([path])), _NEAR))

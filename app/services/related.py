@@ -1,0 +1,152 @@
+"""The notes that a new one has to do with, by the hybrid ranking of its text.
+
+Touches: index (reads), vault-read, model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from posixpath import basename, dirname
+from urllib.parse import quote
+
+from llama_index.core.schema import NodeWithScore
+
+from notehop.app.answer.uri import open_uri
+from notehop.app.models import ConnectedOptions, Connection
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.services.assembly import Wanted
+from notehop.app.services.machinery import Machinery
+from notehop.app.services.place import Place
+from notehop.app.services.standing import Standing
+from notehop.app.services.summary import in_a_line
+from notehop.indexing.capture.capture import Kept
+from notehop.indexing.embed.query import QueryEmbedder
+from notehop.indexing.enrich.summaries import Summaries
+from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.names import NOTE_SUFFIX, link_name
+from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.vault.plain import plain_text
+
+_FORBIDDEN = frozenset("[]#^|")
+"""What a wikilink cannot hold."""
+
+
+def find_related(machinery: Machinery, place: Place, kept: Kept) -> list[Connection]:
+    """Return related notes, best first: none that the new one links to, and not itself."""
+    most = place.settings.capture.connections
+    text = query_text(kept, machinery.embedder, place.settings.retrieval.max_query_chars)
+    with machinery.reader.snapshot() as view, machinery.reader.catalog.snapshot() as catalog:
+        linked = _linked(catalog, kept)
+        wanted = Wanted(
+            top_k=min(100, most + len(linked) + 1),
+            connected=ConnectedOptions(max=0),
+            results="notes",
+            fill=False,
+            literal=True,
+            intent="none",
+            rerank=False,
+        )
+        hits = machinery.retrieve(TracedQuery(text), wanted)
+        chosen = [hit for hit in hits if _path(hit) not in {*linked, kept.path}][:most]
+        paths = [_path(hit) for hit in chosen]
+        now = Standing(view, place)
+        rows = now.notes_at(paths)
+        changed = now.changed(rows)
+        files = _called_alike(catalog, paths)
+    fresh = [row for path, row in rows.items() if path not in changed]
+    stored = Summaries.open(place.layout).of(fresh)
+    found: list[Connection] = []
+    for hit in chosen:
+        path, headings = _path(hit), list(hit.node.metadata.get("heading_path") or ())
+        if path not in rows:
+            continue
+        row = rows[path]
+        properties = {} if path in changed else row.front_matter
+        said = in_a_line(properties, hit.node.get_content(), stored.get(path))
+        found.append(
+            Connection(
+                path=path,
+                title=row.title,
+                folder=dirname(path),
+                heading=" > ".join(headings),
+                snippet=said.text,
+                score=round(float(hit.score or 0.0), 4),
+                link=link_to(files, kept.path, path),
+                uri=open_uri(place.name, path, headings),
+                written_by=said.model,
+            )
+        )
+    return found
+
+
+def query_text(kept: Kept, embedder: QueryEmbedder, longest: int) -> str:
+    """What is searched for: title and text of the note, as far as the model reads.
+
+    :param longest: characters that a query may have.
+    """
+    note = kept.note
+    title = note.title if "title" in note.front_matter else ""
+    body = " ".join(plain_text(note, note.body_start, len(note.text)).split())
+    said = f"{title} {body}".strip()[:longest]
+    tokens = embedder.tokens(said)
+    room = embedder.max_tokens - embedder.tokens.overhead
+    return said if len(tokens) <= room else said[: tokens[max(room, 1) - 1][1]]
+
+
+def link_to(files: VaultFiles, source: str, target: str) -> str:
+    """The shortest link that leads from one note to another and to no other file. Pure.
+
+    :param files: of the vault, at least those of the target's name.
+    """
+    parts = target.split("/")
+    for start in range(len(parts) - 1, -1, -1):
+        path = "/".join(parts[start:])
+        for written in (path.removesuffix(NOTE_SUFFIX), path):
+            found = resolve_path(files, source, written)
+            if found.status is Status.RESOLVED and found.path == target:
+                return _written(written, target)
+    return _written(target, target)
+
+
+def _written(path: str, target: str) -> str:
+    if _FORBIDDEN.isdisjoint(path):
+        return f"[[{path}]]"
+    shown = basename(target).removesuffix(NOTE_SUFFIX)
+    shown = "".join(f"\\{char}" if char in "[]" else char for char in shown)
+    return f"[{shown}]({quote(target)})"
+
+
+def _linked(catalog: CatalogReads, kept: Kept) -> set[str]:
+    """The notes that a new one links to."""
+    targets = [link.target for link in kept.note.links if link.target]
+    if not targets:
+        return set()
+    files = _called_alike(catalog, targets)
+    aliases = catalog.aliases()
+    for path, names in aliases.items():
+        if any(link_name(name) in {link_name(one) for one in targets} for name in names):
+            if path not in files:
+                files.add(path)
+            files.set_aliases(path, names)
+    found = (resolve_path(files, kept.path, target).path for target in targets)
+    return {path for path in found if path is not None}
+
+
+def _called_alike(catalog: CatalogReads, said: Iterable[str]) -> VaultFiles:
+    """The files of the vault that links of these names could lead to."""
+    names = {link_name(one) for one in said}
+
+    def alike(paths: Iterable[str]) -> list[str]:
+        return [path for path in paths if link_name(path) in names]
+
+    attached = catalog.attachments()
+    skipped = alike(note.path for note in catalog.notes(NoteStatus.SKIPPED))
+    excluded = [*skipped, *(path for path in alike(attached) if attached[path])]
+    return VaultFiles([*alike(catalog.indexed_paths()), *alike(attached)], excluded)
+
+
+def _path(hit: NodeWithScore) -> str:
+    return str(hit.node.metadata.get("path", ""))

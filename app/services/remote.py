@@ -1,0 +1,275 @@
+"""Asks the server that runs for an index, where there is one: it has everything loaded already.
+
+Whatever is in the way, None is returned and the caller does its own work.
+
+Touches: network (this machine), index (``server.json``).
+"""
+
+from __future__ import annotations
+
+import hmac
+import http.client
+import json
+import logging
+import secrets
+from collections.abc import Generator, Mapping
+from contextlib import closing
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, TypeAdapter
+
+from notehop.app.models import (
+    Answer,
+    BrowseQuery,
+    BrowseResult,
+    Captured,
+    CaptureQuery,
+    Query,
+    SearchQuery,
+    SearchResult,
+    StreamEvent,
+    ThemesQuery,
+    ThemesResult,
+)
+from notehop.app.problems import error_of
+from notehop.app.services.place import Place
+from notehop.app.services.running import Running, digest, proof, read_running, ticket, version
+from notehop.config.errors import CaptureFailed, NotehopError
+
+_log = logging.getLogger(__name__)
+
+PATIENCE = 0.3
+"""Seconds that a server has to say that it is there: a command without one takes two."""
+
+SEARCHED = 10.0
+"""Seconds that it has for a search: without it, one takes three."""
+
+LATER = 5.0
+"""Seconds that it has for an answer beside those that it gives itself (``server.timeout_s``): it
+says so when they are over, and who left earlier would have the language model asked twice."""
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_EVENT: TypeAdapter[StreamEvent] = TypeAdapter(StreamEvent)
+
+
+class _Unusable(Exception):
+    """Why the server is not asked."""
+
+
+def ask_server(place: Place, query: Query, *, patience: float = PATIENCE) -> Answer | None:
+    """Have a running server answer a question; None if there is none for this place and settings.
+
+    :param patience: seconds that it has to say that it is there.
+
+    :raises NotehopError: what the server says is wrong: here it would be the same.
+    """
+    return _asked(place, "/query", query, Answer, _answered(place), patience)
+
+
+def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, None] | None:
+    """Have a running server answer a question in events, as :meth:`VaultHandle.stream`.
+
+    None if there is none, as for :func:`ask_server`. A server that breaks off ends the events
+    without a last one.
+    """
+    running = read_running(place.layout)
+    if running is None:
+        return None
+    try:
+        connection = _known(running, place)
+    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+        _not_asked(running, exc)
+        return None
+    try:
+        connection.sock.settimeout(_answered(place))
+        body = query.model_dump_json().encode()
+        headers = _headers(ticket(running.token))
+        connection.request("POST", "/query/stream", body, headers)
+        response = connection.getresponse()
+        if response.status != http.client.OK:
+            error: NotehopError | None = error_of(json.loads(response.read()))
+            raise _Unusable(f"it answered {response.status}") if error is None else error
+    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+        connection.close()
+        _not_asked(running, exc)
+        return None
+    except BaseException:
+        connection.close()
+        raise
+    return _events(connection, response)
+
+
+def search_server(
+    place: Place, query: SearchQuery, *, searched: float = SEARCHED
+) -> SearchResult | None:
+    """Have a running server search, as :func:`ask_server`, in so many seconds."""
+    return _asked(place, "/search", query, SearchResult, searched)
+
+
+def browse_server(place: Place, query: BrowseQuery) -> BrowseResult | None:
+    """Have a running server browse, as :func:`ask_server`."""
+    return _asked(place, "/graph/browse", query, BrowseResult, SEARCHED)
+
+
+def themes_server(place: Place, query: ThemesQuery) -> ThemesResult | None:
+    """Have a running server list themes, as :func:`ask_server`."""
+    return _asked(place, "/themes", query, ThemesResult, SEARCHED)
+
+
+def capture_server(place: Place, query: CaptureQuery) -> Captured | None:
+    """Have a running server capture a text; None if there is none, and nothing was written.
+
+    :raises NotehopError: what the server says is wrong.
+    :raises CaptureFailed: if it does not say what became of the text.
+    """
+    running = read_running(place.layout)
+    if running is None:
+        return None
+    try:
+        connection = _known(running, place)
+    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+        _not_asked(running, exc)
+        return None
+    with closing(connection):
+        connection.sock.settimeout(SEARCHED)
+        body = query.model_dump_json().encode()
+        try:
+            return _read(connection, "/capture", body, Captured, ticket(running.token))
+        except _Unusable as exc:
+            _not_asked(running, exc)
+            return None
+        except (OSError, http.client.HTTPException, ValueError) as exc:
+            inbox = place.settings.capture.folder or "the vault"
+            raise CaptureFailed(
+                f"the server at {running.url} did not say whether it kept the text "
+                f"({_reason(exc)}); look into {inbox} before you capture it again"
+            ) from exc
+
+
+def is_serving(place: Place) -> bool:
+    """Whether a server runs that answers for this place, with its settings."""
+    running = read_running(place.layout)
+    if running is None:
+        return False
+    try:
+        _known(running, place).close()
+    except (_Unusable, OSError, http.client.HTTPException, ValueError):
+        return False
+    return True
+
+
+def _answered(place: Place) -> float:
+    return place.settings.server.timeout_s + LATER
+
+
+def _asked(
+    place: Place,
+    route: str,
+    query: BaseModel,
+    model: type[ModelT],
+    seconds: float,
+    patience: float = PATIENCE,
+) -> ModelT | None:
+    running = read_running(place.layout)
+    if running is None:
+        return None
+    try:
+        with closing(_known(running, place, patience)) as connection:
+            connection.sock.settimeout(seconds)
+            body = query.model_dump_json().encode()
+            return _read(connection, route, body, model, ticket(running.token))
+    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+        _not_asked(running, exc)
+        return None
+
+
+def _not_asked(running: Running, exc: Exception) -> None:
+    _log.debug("the server at %s is not asked: %s", running.url, _reason(exc))
+
+
+def _reason(exc: Exception) -> str:
+    return (str(exc) or type(exc).__name__).splitlines()[0]
+
+
+def _known(
+    running: Running, place: Place, patience: float = PATIENCE
+) -> http.client.HTTPConnection:
+    """A connection to the server of the file, which answers for this place and its settings.
+
+    :raises _Unusable: if it is not that server, or does not.
+    """
+    if running.version != version() or running.settings != digest(place):
+        raise _Unusable("it is of another version, or has other settings")
+    at = urlsplit(running.url)
+    if at.scheme != "http" or at.hostname is None:
+        raise _Unusable("its URL is none")
+    # Not through a proxy, whatever the environment says: the question stays on this machine.
+    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=patience)
+    try:
+        connection.connect()
+        # What proves itself is what is asked: a connection that ends is not made again.
+        connection.auto_open = 0
+        _challenge(connection, running, place)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _challenge(connection: http.client.HTTPConnection, running: Running, place: Place) -> None:
+    challenge = secrets.token_hex(16)
+    status, health = _sent(connection, "GET", f"/health?challenge={challenge}")
+    given = health.get("proof") if status == http.client.OK and isinstance(health, dict) else None
+    expected = proof(running.token, place, challenge)
+    if connection.sock is None or not (
+        isinstance(given, str) and hmac.compare_digest(given.encode(), expected.encode())
+    ):
+        raise _Unusable("it is not the server of this vault, index and settings")
+
+
+def _events(
+    connection: http.client.HTTPConnection, response: http.client.HTTPResponse
+) -> Generator[StreamEvent, None, None]:
+    """The events of a stream: of each the one line of data that this server gives it."""
+    with closing(connection):
+        try:
+            for line in response:
+                if line.startswith(b"data:"):
+                    yield _EVENT.validate_json(line[5:])
+        except (OSError, http.client.HTTPException, ValueError) as exc:
+            _log.debug("the answer broke off: %s", _reason(exc))
+
+
+def _headers(entry: str) -> dict[str, str]:
+    return {"Content-Type": "application/json", "Authorization": f"Bearer {entry}"}
+
+
+def _read(
+    connection: http.client.HTTPConnection,
+    route: str,
+    body: bytes,
+    model: type[ModelT],
+    entry: str,
+) -> ModelT:
+    # Only now does it leave: the server has proved that it wrote the file, and knows it anyway.
+    status, told = _sent(connection, "POST", route, body, _headers(entry))
+    if status in (http.client.OK, http.client.CREATED):
+        return model.model_validate(told)
+    error: NotehopError | None = error_of(told)
+    if error is None:
+        raise _Unusable(f"it answered {status}")
+    raise error
+
+
+def _sent(
+    connection: http.client.HTTPConnection,
+    method: str,
+    route: str,
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> tuple[int, Any]:
+    connection.request(method, route, body, dict(headers or {}))
+    response = connection.getresponse()
+    return response.status, json.loads(response.read())

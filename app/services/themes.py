@@ -1,0 +1,315 @@
+"""The themes of a vault: listed, and the passages of theirs that an answer is made of.
+
+Touches: index (reads), vault-read, model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from posixpath import dirname
+
+from llama_index.core.schema import NodeWithScore
+
+from notehop.app.answer.uri import open_uri
+from notehop.app.models import (
+    ConnectedOptions,
+    Filters,
+    ThemeNote,
+    ThemesQuery,
+    ThemesResult,
+    ThemeView,
+)
+from notehop.app.retrieval.filters.plan import of_fields
+from notehop.app.retrieval.filters.syntax import Written, read
+from notehop.app.retrieval.nodes import noted, to_node
+from notehop.app.retrieval.theme_rules import asks_for_themes
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.services.assembly import Wanted
+from notehop.app.services.explaining import THEMES
+from notehop.app.services.machinery import Machinery
+from notehop.app.services.narrowing import Narrowed, narrow
+from notehop.app.services.place import Place
+from notehop.app.services.queries import checked
+from notehop.app.services.retriever import Run
+from notehop.app.services.standing import Standing
+from notehop.app.services.summary import in_a_line
+from notehop.app.services.theme_choice import DEPTH, Chosen, by_hits, by_size
+from notehop.app.services.theme_index import ThemeIndex
+from notehop.indexing.enrich.summaries import Summaries
+from notehop.indexing.stores.labels import property_label
+from notehop.indexing.stores.model import NoteRow
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.themes.model import Themes
+
+NOTES = 3
+"""Notes of a theme that are named in a list."""
+
+WORDS = 6
+"""Words of a theme that are told."""
+
+SPARE = 2
+"""Notes looked at for each that is named: one that changed since may have nothing to show."""
+
+
+ALL = "What are the main themes of these notes?"
+"""What is asked where a query for themes has nothing but filters."""
+
+BY_MEANING = "no note holds a word of the query; these are the nearest by meaning alone"
+
+
+class VaultThemes:
+    """Threads share it."""
+
+    def __init__(self, place: Place, machinery: Machinery) -> None:
+        self._place = place
+        self._machinery = machinery
+        self._index = ThemeIndex(place)
+
+    def listed(self, query: ThemesQuery) -> ThemesResult:
+        """List the themes, or those that have to do with a query.
+
+        :raises QueryError: if themes are switched off, or a filter makes no sense.
+        """
+        most = query.max or self._place.settings.themes.max
+        longest = self._place.settings.retrieval.max_query_chars
+        text = checked(query.query, longest, query.filters) if query.query.strip() else ""
+        traced = TracedQuery(text)
+        with self._machinery.reader.snapshot() as view:
+            themes = self._themes()
+            now = Standing(view, self._place)
+            written = _written(view, text, literal=query.literal)
+            if written.text.strip():
+                chosen = by_hits(themes, self._found(traced, query.filters, query.literal))
+            elif text or any(of_fields(query.filters)):
+                left = self._narrowed(view, now, traced, query.filters, query.literal)
+                chosen = by_size(themes, None if left is None else _first_left(view, left))
+            else:
+                chosen = by_size(themes, None)
+            there = (self._view(view, now, one) for one in chosen)
+            views = list(islice((shown for shown in there if shown is not None), most))
+            told = [*traced.trace.warnings, *_by_meaning_alone(chosen), *now.told()]
+            return ThemesResult(
+                themes=views,
+                total=len(chosen) if len(views) == most else len(views),
+                small=sum(map(len, themes.small)),
+                unlinked=len(themes.unlinked),
+                warnings=list(dict.fromkeys(told)),
+                filters=traced.trace.filters,
+                generation=view.generation,
+            )
+
+    def or_else(self, otherwise: Run, asked: bool | None) -> Run:
+        """What finds the sources of a question: of themes if it is one for them.
+
+        :param asked: as in :meth:`about`.
+        """
+
+        def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
+            about = self.about(query, wanted, asked)
+            if about is None:
+                return otherwise(query, wanted)
+            return self.retrieve(query, wanted, about)
+
+        return run
+
+    def about(self, query: TracedQuery, wanted: Wanted, asked: bool | None) -> str | None:
+        """What themes of a question are asked for: a subject, or the empty text for all.
+
+        :param asked: whether the question is one for themes; None leaves it to its words.
+        :returns: None for a question that is none for themes.
+        """
+        settings = self._place.settings
+        intent = wanted.intent or settings.retrieval.intent
+        if asked is False or (asked is None and not (settings.themes.enabled and intent == "auto")):
+            return None
+        with self._machinery.reader.snapshot() as view:
+            text = _written(view, query.query_str, literal=wanted.literal).text
+        found = asks_for_themes(text)
+        if found is None:
+            return text.strip() if asked else None
+        return found
+
+    def retrieve(self, query: TracedQuery, wanted: Wanted, about: str) -> list[NodeWithScore]:
+        """The passages that an answer about themes may cite, those of the first theme first.
+
+        The metadata of each tells its theme: ``theme`` holds ``id``, ``name``, ``count``,
+        ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. What the query
+        asks, without its filters, stands in its trace.
+
+        :param about: as :meth:`about` returns it.
+        :raises QueryError: if themes are switched off, or a filter makes no sense.
+        """
+        settings = self._place.settings.themes
+        with query.trace.timed(THEMES), self._machinery.reader.snapshot() as view:
+            themes = self._themes()
+            now = Standing(view, self._place)
+            written = _written(view, query.query_str, literal=wanted.literal)
+            conditions = " ".join(map(str, written.conditions))
+            inner = TracedQuery(f"{about} {conditions}".strip(), trace=query.trace)
+            left: Mapping[str, str] | None = None
+            if about:
+                hits = self._found(inner, wanted.filters, wanted.literal)
+                chosen = by_hits(themes, hits)
+            elif written.conditions or any(of_fields(wanted.filters)):
+                narrowed = self._narrowed(view, now, inner, wanted.filters, wanted.literal)
+                left = None if narrowed is None else _first_left(view, narrowed)
+                chosen = by_size(themes, left)
+            else:
+                chosen = by_size(themes, None)
+            query.trace.text = written.text.strip() or ALL
+            query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
+            query.trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
+            nodes = [
+                node
+                for one in chosen[: settings.max]
+                for node in self._nodes(view, now, one, about, settings.sources, left)
+            ]
+            for warning in now.told():
+                query.trace.warn(warning)
+            return nodes
+
+    def _themes(self) -> Themes:
+        machinery = self._machinery
+        with machinery.reader.catalog.snapshot() as catalog:
+            return self._index.of(catalog, machinery.tokenizer, lambda: machinery.reader.lexical)
+
+    def _found(self, query: TracedQuery, filters: Filters, literal: bool) -> list[NodeWithScore]:
+        """The best passage of each note that a query finds, best first."""
+        wanted = Wanted(
+            top_k=DEPTH,
+            connected=ConnectedOptions(max=0),
+            results="notes",
+            fill=False,
+            filters=filters,
+            literal=literal,
+            intent="none",
+            rerank=False,
+        )
+        return self._machinery.retrieve(query, wanted)
+
+    def _narrowed(
+        self, view: Snapshot, now: Standing, query: TracedQuery, filters: Filters, literal: bool
+    ) -> Narrowed | None:
+        tokenizer = self._machinery.tokenizer
+        narrowed = narrow(query.query_str, filters, view, tokenizer, now.any_of, literal=literal)
+        query.trace.filters = list(narrowed.said)
+        for warning in narrowed.warnings:
+            query.trace.warn(warning)
+        return narrowed if narrowed.nothing or narrowed.allowed is not None else None
+
+    def _view(self, view: Snapshot, now: Standing, one: Chosen) -> ThemeView | None:
+        """A theme as far as its notes stand in the vault; None if none of them does."""
+        rows = now.notes_at(one.theme.notes)
+        notes = [path for path in one.notes if path in rows]
+        if not notes:
+            return None
+        whole = len(rows) == len(one.theme.notes)
+        named = [self._note(view, now, path) for path in notes[:NOTES]]
+        written = one.theme.summary if whole else None
+        return ThemeView(
+            id=one.theme.id,
+            name=_name(one, rows),
+            # Words and summaries may be those of a note that left since.
+            words=_words(one) if whole else [],
+            summary=written.text if written else named[0].text,
+            written_by=written.model if written else named[0].written_by,
+            count=len(rows) if one.hits is not None else len(notes),
+            found=None if one.hits is None else len(notes),
+            notes=named,
+        )
+
+    def _note(self, view: Snapshot, now: Standing, path: str) -> ThemeNote:
+        row = now.notes_at([path])[path]
+        changed = path in now.changed([path])
+        ids = view.chunk_ids_of(path)
+        first = next(iter(now.chunks(ids if changed else ids[:1]).values()), None)
+        stored = None if changed else Summaries.open(self._place.layout).of([row]).get(path)
+        said = in_a_line({} if changed else row.front_matter, first.text if first else "", stored)
+        return ThemeNote(
+            path=path,
+            title=row.title,
+            folder=dirname(path),
+            text=said.text,
+            written_by=said.model,
+            uri=open_uri(self._place.name, path),
+        )
+
+    def _nodes(
+        self,
+        view: Snapshot,
+        now: Standing,
+        one: Chosen,
+        about: str,
+        most: int,
+        left: Mapping[str, str] | None,
+    ) -> Iterator[NodeWithScore]:
+        rows = now.notes_at(one.theme.notes)
+        whole = len(rows) == len(one.theme.notes)
+        written = one.theme.summary if whole else None
+        told = {
+            "id": one.theme.id,
+            "name": _name(one, rows),
+            "count": len(rows),
+            "words": _words(one) if whole else [],
+            "summary": written.text if written else "",
+            "about": about,
+        }
+        given = 0
+        for path in one.notes[: SPARE * most]:
+            if path not in rows or given == most:
+                continue
+            if one.hits is not None:
+                hit = one.hits[path]
+            else:
+                siblings = view.chunk_ids_of(path)
+                first = siblings[:1] if left is None else [left[path]]
+                chunks = now.chunks(first)
+                if not chunks:
+                    continue
+                chunk = next(iter(chunks.values()))
+                hit = NodeWithScore(
+                    node=to_node(chunk, rows[path], siblings), score=1 / (given + 1)
+                )
+            given += 1
+            yield NodeWithScore(node=noted(hit.node, theme=told), score=hit.score)
+
+
+def _written(view: Snapshot, text: str, *, literal: bool) -> Written:
+    """A query's text and its filters apart."""
+    if literal:
+        return Written(text)
+    labels = view.labels
+    return read(text, lambda key: labels.has(property_label(key)))
+
+
+def _first_left(view: Snapshot, narrowed: Narrowed) -> dict[str, str]:
+    """The notes of which filters leave a passage, each with the first that they leave."""
+    if narrowed.nothing or narrowed.allowed is None:
+        return {}
+    every = list(chain.from_iterable(view.chunk_ids_of(path) for path in view.paths()))
+    left = narrowed.allowed.among(every)
+    # Of a note the first comes last, and stays.
+    return {path: id_ for id_ in reversed(left) if (path := view.path_of(id_))}
+
+
+def _by_meaning_alone(chosen: Sequence[Chosen]) -> list[str]:
+    hits = [hit for one in chosen for hit in (one.hits or {}).values()]
+    return [BY_MEANING] if hits and not any(map(_has_a_word, hits)) else []
+
+
+def _has_a_word(hit: NodeWithScore) -> bool:
+    return hit.node.metadata.get("signals", {}).get("lexical", {}).get("score") is not None
+
+
+def _words(one: Chosen) -> list[str]:
+    """The words of a theme that its name does not say."""
+    said = one.theme.name.casefold().split()
+    return [word for word in one.theme.words if word.casefold() not in said][:WORDS]
+
+
+def _name(one: Chosen, there: Mapping[str, NoteRow]) -> str:
+    """The name of a theme; where the note that gave it is gone, the title of the next."""
+    if one.theme.named_after in there:
+        return one.theme.name
+    return next((there[path].title for path in one.notes if path in there), "")

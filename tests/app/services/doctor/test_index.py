@@ -1,0 +1,323 @@
+"""What is wrong with an index is found, and the command that the doctor names repairs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.notes import built, index, indexer, place_of, sound
+from tests.support.product import (
+    INDEX,
+    REBUILD,
+    IndexCheck,
+    Place,
+    WriterLock,
+    check_index,
+    doubts,
+    locate,
+    probe_apart,
+    read_lag,
+    read_seal,
+)
+from tests.support.product import VectorsVectors as Vectors
+from tests.support.readable_model import DIMENSIONS
+
+NOTES = {
+    "Atlas.md": "The map project is planned in [[Plan]] and drawn in [[Tiles]].\n",
+    "Plan.md": "The beta starts in May, see [[Atlas]].\n",
+    "Tiles.md": "Tiles come first, then the search box.\n",
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return built(tmp_path, NOTES)
+
+
+def check(place: Place) -> IndexCheck:
+    return check_index(place, sound)
+
+
+def told(found: IndexCheck) -> list[tuple[str, str, str]]:
+    return [(one.part, one.problem, one.command) for one in found.findings]
+
+
+def test_a_sound_index(place: Place) -> None:
+    found = check(place)
+    assert (found.exists, told(found), found.not_done) == (True, [], [])
+    assert (found.generation, found.pending) == (1, 0)
+    assert [(part.part, part.items, part.generation) for part in found.parts] == [
+        ("catalog", 3, 1),
+        ("vectors/chunks", 3, 1),
+        ("vectors/links", 2, 1),
+        ("lexical", 3, 1),
+        ("chroma/chunks", 3, None),
+        ("chroma/links", 2, None),
+    ]
+
+
+def follow_an_edit(place: Place) -> int:
+    """Edit a note as a follower takes it in; by how many vectors the store lags behind then."""
+    (place.vault / "Plan.md").write_text("The beta starts in June, see [[Atlas]] and [[Tiles]].\n")
+    indexer(place).update(["Plan.md"])
+    return len(read_lag(place.layout))
+
+
+def test_what_the_store_takes_in_later_is_no_harm(place: Place) -> None:
+    lag = follow_an_edit(place)
+    assert lag > 0
+    found = check(place)
+    assert (told(found), found.not_done) == ([], [])
+    assert sum(part.lag for part in found.parts) == lag
+    assert {part.part for part in found.parts if part.lag} == {"chroma/chunks", "chroma/links"}
+    # To look is nothing that the next run has to wonder about, and it catches up.
+    assert not doubts(place.layout, read_seal(place.layout))
+    index(place)
+    assert all(part.lag == 0 for part in check(place).parts)
+
+
+def test_what_the_store_lacks_beside_that_is_harm(place: Place) -> None:
+    lag = follow_an_edit(place)
+    with Vectors.open(place.layout.chroma, DIMENSIONS) as store:
+        later = read_lag(place.layout).of("chunks")
+        store.delete("chunks", sorted(store.ids("chunks") - later)[:1])
+    found = check(place)
+    assert [(one.part, one.count, one.broken) for one in found.findings] == [
+        ("chroma/chunks", 1, True)
+    ]
+    assert sum(part.lag for part in found.parts) == lag
+    index(place)
+    assert told(check(place)) == []
+
+
+def sql(statement: str) -> Callable[[Place], None]:
+    def change(place: Place) -> None:
+        with sqlite3.connect(place.layout.catalog) as connection:
+            connection.execute(statement)
+        connection.close()
+
+    return change
+
+
+def remove(*names: str) -> Callable[[Place], None]:
+    def change(place: Place) -> None:
+        for name in names:
+            for path in sorted(place.layout.root.glob(name)):
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+    return change
+
+
+def cut(name: str) -> Callable[[Place], None]:
+    def change(place: Place) -> None:
+        [path] = place.layout.root.glob(name)
+        path.write_bytes(path.read_bytes()[:-9])
+
+    return change
+
+
+def rot(name: str) -> Callable[[Place], None]:
+    """Another byte at the end of a file, and nothing to see of it from outside."""
+
+    def change(place: Place) -> None:
+        [path] = place.layout.root.glob(name)
+        data, status = bytearray(path.read_bytes()), path.stat()
+        data[-5] ^= 0x7F
+        path.write_bytes(data)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    return change
+
+
+def touch(name: str) -> Callable[[Place], None]:
+    def change(place: Place) -> None:
+        (place.layout.root / name).touch()
+
+    return change
+
+
+def lose_vectors(place: Place) -> None:
+    with Vectors.open(place.layout.chroma, DIMENSIONS) as store:
+        store.delete("chunks", sorted(store.ids("chunks"))[:2])
+
+
+def add_vectors(place: Place) -> None:
+    with Vectors.open(place.layout.chroma, DIMENSIONS) as store:
+        _, matrix = store.get("chunks", sorted(store.ids("chunks"))[:1])
+        store.upsert("links", ["nobody"], matrix)
+
+
+def misprint_manifest(place: Place) -> None:
+    path = place.layout.vectors / "chunks.json"
+    said = json.loads(path.read_text())
+    path.write_text(json.dumps({**said, "stamp": "of another index"}))
+
+
+def drop_parts(place: Place) -> None:
+    path = place.layout.vectors / "chunks.json"
+    said = json.loads(path.read_text())
+    path.write_text(json.dumps({**said, "parts": []}))
+
+
+def begin_rebuild(place: Place) -> None:
+    place.layout.next.create(place.vault)
+
+
+HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
+    "store gone": (remove("chroma"), "chroma", "it lacks every vector", INDEX, True),
+    "store lacks some": (lose_vectors, "chroma/chunks", "it lacks vectors", INDEX, True),
+    "store holds too many": (
+        add_vectors,
+        "chroma/links",
+        "vectors that nothing refers to",
+        INDEX,
+        False,
+    ),
+    "no tables": (remove("vectors"), "vectors/chunks", "it lacks every vector", INDEX, True),
+    "no part": (remove("vectors/chunks-*.npy"), "vectors/chunks", "damaged", INDEX, True),
+    "part cut short": (cut("vectors/links-*.npy"), "vectors/links", "damaged", INDEX, True),
+    "ids rotten": (rot("vectors/chunks-*.ids"), "vectors/chunks", "damaged", INDEX, True),
+    "numbers rotten": (rot("vectors/chunks-*.npy"), "vectors/chunks", "damaged", INDEX, True),
+    "manifest cut": (cut("vectors/chunks.json"), "vectors/chunks", "damaged", INDEX, True),
+    "stamp": (misprint_manifest, "vectors/chunks", "it is of another index", INDEX, True),
+    "table lacks some": (drop_parts, "vectors/chunks", "it lacks vectors", REBUILD, True),
+    "no lexical index": (remove("lexical"), "lexical", "cannot be read", INDEX, True),
+    "lexical rot": (rot("lexical/postings.bin"), "lexical", "cannot be read", INDEX, True),
+    "no query door": (remove("model"), "model", "the model for queries", INDEX, True),
+    "door rotten": (rot("model/door.json"), "model", "the model for queries", INDEX, True),
+    "mark of a run": (touch("writing"), "chroma", "a run was cut off", INDEX, False),
+    "half a rebuild": (begin_rebuild, "next", "a rebuild was cut off", INDEX, False),
+    "half a run": (
+        sql("UPDATE meta SET value='true' WHERE key='under_way'"),
+        "catalog",
+        "the last run was cut off",
+        INDEX,
+        True,
+    ),
+    "chunks gone": (
+        sql("DELETE FROM chunks WHERE path='Plan.md'"),
+        "catalog",
+        "indexed notes without a chunk",
+        REBUILD,
+        True,
+    ),
+    "note gone": (
+        sql("DELETE FROM notes WHERE path='Plan.md'"),
+        "catalog",
+        "chunks of notes that are not indexed",
+        REBUILD,
+        True,
+    ),
+    "names gone": (
+        sql("DELETE FROM names WHERE path='Plan.md'"),
+        "catalog",
+        "indexed notes that no name finds",
+        REBUILD,
+        True,
+    ),
+    "text changed": (
+        sql("UPDATE chunks SET text='Something else'"),
+        "catalog",
+        "damaged",
+        REBUILD,
+        True,
+    ),
+    "table gone": (sql("DROP TABLE links"), "catalog", "no table links", REBUILD, True),
+    "older catalog": (
+        sql("UPDATE meta SET value='0' WHERE key='generation'"),
+        "catalog",
+        "generations 1 to 1 are lost",
+        REBUILD,
+        True,
+    ),
+    "another format": (
+        sql("UPDATE meta SET value='99' WHERE key='schema'"),
+        "catalog",
+        "format 99",
+        REBUILD,
+        True,
+    ),
+    "no catalog": (remove("catalog.sqlite*"), "catalog", "no index yet", INDEX, True),
+}
+"""Harm: what is broken, what is said of it, the command that repairs it, whether answers suffer."""
+
+
+@pytest.mark.parametrize(
+    ("harm", "part", "problem", "command", "broken"), HARMS.values(), ids=HARMS
+)
+def test_every_harm_is_found_and_repaired_by_the_command_that_is_named(
+    harm: Callable[[Place], None],
+    part: str,
+    problem: str,
+    command: str,
+    broken: bool,
+    tmp_path: Path,
+) -> None:
+    place = built(tmp_path, NOTES)
+    harm(place)
+    found = check(place)
+    matching = [one for one in found.findings if one.part == part and problem in one.problem]
+    assert matching, told(found)
+    assert (matching[0].command, matching[0].broken) == (command, broken)
+    commands = {one.command for one in found.findings}
+    index(place, rebuild=REBUILD in commands)
+    mended = check(place)
+    assert (told(mended), mended.not_done) == ([], [])
+    assert [part.items for part in mended.parts] == [3, 3, 2, 3, 3, 2]
+
+
+def test_a_store_that_ends_its_process_is_found(place: Place) -> None:
+    for path in place.layout.chroma.rglob("*.bin"):
+        path.write_bytes(b"\x07" * path.stat().st_size)
+    (place.layout.chroma / "chroma.sqlite3").write_bytes(b"no database")
+    found = check_index(place, probe_apart)
+    assert [(one.part, one.command) for one in found.findings] == [("chroma", INDEX)]
+    assert "it is damaged: " in found.findings[0].problem
+
+
+def test_settings_that_do_not_fit(place: Place) -> None:
+    other = locate(place.vault, index_dir=place.layout.root, overrides={"chunking.max_tokens": 64})
+    [(part, problem, command)] = told(check(other))
+    assert (part, command) == ("catalog", REBUILD)
+    assert "settings name max_tokens 64" in problem
+
+
+def test_what_differs_while_another_process_writes_means_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def commit_meanwhile(*_: object) -> tuple[object, ...]:
+        sql("UPDATE meta SET value='2' WHERE key='generation'")(place)
+        return ()
+
+    monkeypatch.setattr("notehop.app.services.doctor.index._door", commit_meanwhile)
+    remove("vectors")(place)
+    with WriterLock(place.layout, "notehop index"):
+        found = check(place)
+    assert found.findings == []
+    assert "vectors, lexical: the index was written meanwhile" in found.not_done
+
+
+def test_an_index_without_its_marker_is_made_elsewhere(place: Place, tmp_path: Path) -> None:
+    place.layout.marker.unlink()
+    [(part, _, command)] = told(check(place))
+    assert (part, command) == ("marker", "notehop index --index-dir NEW_FOLDER")
+    other = locate(place.vault, index_dir=tmp_path / "new")
+    index(other)
+    assert told(check(other)) == []
+
+
+def test_a_folder_that_is_no_index(tmp_path: Path) -> None:
+    place = place_of(tmp_path, NOTES)
+    place.layout.root.mkdir()
+    (place.layout.root / "letter.txt").write_text("dear reader")
+    assert not check(place).exists
+    assert [path.name for path in place.layout.root.iterdir()] == ["letter.txt"]

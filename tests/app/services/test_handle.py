@@ -1,0 +1,165 @@
+"""An opened vault answers with evidence, with the real model and a real index."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from notehop import open_vault
+from tests.support.product import (
+    EmbedQuery,
+    QueryError,
+    SettingsError,
+    UsageError,
+    VaultHandle,
+    locate,
+    open_place,
+    update_index,
+)
+from tests.support.real_index import real_index
+
+pytestmark = pytest.mark.model
+
+
+def test_ask(opened: VaultHandle) -> None:
+    answer = opened.ask("When is the launch of Atlas?")
+    assert answer.mode == "extractive"
+    assert "14 June 2027" in answer.answer
+    citation = answer.citations[0]
+    assert (citation.marker, citation.path, citation.heading) == ("[1]", "Atlas.md", "Timeline")
+    assert citation.lines == (6, 7)
+    assert citation.uri == "obsidian://open?vault=My%20vault&file=Atlas.md%23Timeline"
+    assert answer.generation == 1
+    assert answer.pending == 0
+    assert {"semantic", "lexical", "connected", "answer", "total"} <= set(answer.timings_ms)
+
+
+def test_connected_notes_are_apart_from_sources(opened: VaultHandle) -> None:
+    answer = opened.ask("When is the launch of Atlas?", top_k=1, connected={"order": "rank"})
+    linked = {note.path: note.linked_from for note in answer.connected_notes}
+    assert set(linked) == {"people/Priya 1-1.md", "Plan.md"}
+    assert {(place.path, place.line) for place in linked.values()} == {
+        ("Atlas.md", 4),
+        ("Atlas.md", 7),
+    }
+    shown = {source.path for source in answer.sources}
+    assert shown.isdisjoint(note.path for note in answer.connected_notes)
+    assert {citation.path for citation in answer.citations} <= shown
+
+
+def test_explain(opened: VaultHandle) -> None:
+    found = opened.search("atlas launch", explain=True)
+    hit = found.hits[0]
+    weights = {name: values["weight"] for name, values in hit.signals.items()}
+    assert weights == {"semantic": 1.0, "lexical": 1.0}
+    assert found.explanation.weights["recency"] == 0.0
+    status = opened.search("status of Atlas", explain=True).explanation
+    assert (status.intent, status.subject) == ("status", ["Atlas.md"])
+    assert status.counts["fusion"]["subject"] == 1
+
+
+def test_the_intent_is_told_and_the_rest_only_on_request(opened: VaultHandle) -> None:
+    answer = opened.ask("What is the status of Atlas?")
+    assert answer.intent == "status"
+    assert answer.explanation is None
+    assert not any(source.signals for source in answer.sources)
+    assert opened.search("atlas launch").intent == "none"
+
+
+def test_an_intent_is_named_or_refused(opened: VaultHandle) -> None:
+    question = "What is the status of Atlas?"
+    assert opened.search(question, intent="none").intent == "none"
+    assert opened.search("atlas", intent="discovery").intent == "discovery"
+    named = opened.retriever(intent="status", connected={"max": 0}).retrieve("atlas")
+    weights = [hit.node.metadata["signals"].get("subject", {}).get("weight") for hit in named]
+    assert 50.0 in weights
+    with pytest.raises(QueryError, match=r"intent: .*'timeline'"):
+        opened.search(question, intent="mood")
+
+
+def test_a_query_longer_than_the_window_is_said(opened: VaultHandle) -> None:
+    told = opened.search("launch " * 400)
+    assert any("longer than the 256 tokens" in warning for warning in told.warnings)
+
+
+def test_a_query_without_words_is_said(opened: VaultHandle) -> None:
+    assert any("no words to look for" in warning for warning in opened.search("?!").warnings)
+    assert opened.search("launch?!").warnings == []
+
+
+def test_an_empty_vault_loads_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "v" / ".obsidian").mkdir(parents=True)
+    place = locate(tmp_path / "v", index_dir=tmp_path / "ix")
+    assert update_index(place).notes == 0
+
+    def load(*_: object) -> None:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr("notehop.app.services.machinery.load_query", load)
+    with open_place(place) as vault:
+        answer = vault.ask("anything?")
+        found = vault.search("anything?")
+        assert not vault.ready
+    assert (answer.answer, answer.mode) == (
+        "I found nothing in your notes that answers this.",
+        "none",
+    )
+    assert any("holds no text" in warning for warning in answer.warnings)
+    assert found.hits == []
+    assert found.warnings == answer.warnings
+
+
+def test_threads_may_share_a_vault_from_its_first_query_on(indexed: tuple[Path, Path]) -> None:
+    with open_vault(indexed[0], index_dir=indexed[1]) as vault, ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: vault.ask("When is the launch of Atlas?"), range(24)))
+    assert {answer.answer for answer in found} == {found[0].answer}
+    assert "14 June 2027" in found[0].answer
+
+
+def test_an_open_vault_follows_its_index(vault: Path, tmp_path: Path) -> None:
+    place = real_index(vault, tmp_path / "ix")
+    with open_place(place) as opened:
+        assert opened.ask("When is the launch of Atlas?").generation == 1
+        note = vault / "Atlas.md"
+        note.write_text(note.read_text().replace("14 June 2027", "3 March 2028"))
+        update_index(place)
+        answer = opened.ask("When is the launch of Atlas?")
+        assert answer.generation == 2
+        assert "3 March 2028" in answer.answer
+
+
+@pytest.mark.parametrize("kind", ["query", "passage"])
+def test_vectors(opened: VaultHandle, kind: str) -> None:
+    texts = ["the launch of the map", "bread", "the launch of the map"]
+    found = opened.embed(EmbedQuery(texts=texts, kind=kind))  # type: ignore[arg-type]
+    assert (found.model, found.dimensions) == ("all-MiniLM-L6-v2", 384)
+    rows = np.array(found.vectors)
+    assert rows.shape == (3, 384)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    assert np.allclose(rows[0], rows[2])
+    assert rows[0] @ rows[1] < 0.9
+
+
+def test_the_named_vault_wins(vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NOTEHOP_VAULT__PATH", str(tmp_path))
+    assert locate(vault).vault == vault.resolve()
+    assert locate(vault).name == "My vault"
+
+
+def test_the_vaults_own_settings_are_read(vault: Path) -> None:
+    (vault / "notehop.toml").write_text("[retrieval]\ntop_k = 9\n")
+    assert locate(vault).settings.retrieval.top_k == 9
+    assert locate(vault, overrides={"retrieval.top_k": 2}).settings.retrieval.top_k == 2
+    (vault / "notehop.toml").write_text("[retrieval]\ntop_n = 9\n")
+    with pytest.raises(SettingsError, match="top_n"):
+        locate(vault)
+
+
+def test_the_index_is_where_it_is_said_to_be(vault: Path, tmp_path: Path) -> None:
+    assert locate(vault, index_dir=tmp_path / "ix").layout.root == tmp_path / "ix"
+    assert locate(vault, overrides={"index.dir": str(tmp_path / "iy")}).layout.root.name == "iy"
+    with pytest.raises(UsageError, match="inside the vault"):
+        locate(vault, index_dir=vault / "ix")
