@@ -11,13 +11,16 @@ import re
 from collections.abc import Mapping, Sequence
 
 from notehop.app.answer.expected import fits
-from notehop.app.answer.relevance import Asked, Candidate, Named
+from notehop.app.answer.relevance import Asked, Candidate, Named, spells
 
 LOOKED_AT = 3
 """Passages, best first, that are looked at."""
 
 HELD_AGAINST = 5
 """Passages that those which have what an answer must have are compared with."""
+
+SPELLS = ("spelt_out", "term_is", "in_its_note")
+"""Features of a passage that may say what an abbreviation stands for."""
 
 
 def features(
@@ -33,6 +36,9 @@ def features(
     if not ranked or asked.total <= 0 or absent:
         # What has no word in common with any note is near some by chance alone. Only a question in
         # another language may be answered by meaning, unless nothing is near it.
+        return {"nothing": 1.0}
+    if asked.question.abbreviated and not _is_spelt_out(asked, ranked, sources):
+        # Whoever uses an abbreviation does not say what it stands for.
         return {"nothing": 1.0}
     best = ranked[:LOOKED_AT]
     covered = max(map(_covered, best))
@@ -141,6 +147,12 @@ def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
         if own and (own & nowhere or not own & held):
             found.append(side)
     return found
+
+
+def _is_spelt_out(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> bool:
+    return any(one.features.get(name) for one in ranked for name in SPELLS) or any(
+        spells(asked.question.about, sources[one.source].source.title) for one in ranked
+    )
 
 
 def _covered(one: Candidate) -> float:

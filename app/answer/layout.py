@@ -13,7 +13,7 @@ from notehop.app.models import Source
 GAP = "…"
 """Stands where the source says something in between."""
 
-_FLAT = ("prose", "property")
+_FLAT = ("prose", "property", "heading")
 
 INDENT = "   "
 """Of a list in a list: as much as a number takes."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SentenceSpans = Callable[[str], Sequence[Range]]
 """Text -> half-open character ranges of its sentences, in order."""
 
-Kind = Literal["prose", "item", "row", "code", "property"]
+Kind = Literal["prose", "item", "row", "code", "property", "heading"]
 
 LONGEST_ITEM = 300
 """A list item up to this many characters is quoted whole: cut, it loses what it was listed for."""
@@ -51,6 +51,9 @@ _FILE = re.compile(
 )
 """All that is left of an embedded picture or recording: its name says nothing that answers."""
 
+
+_SPELT_OUT = re.compile(r"[^()]+ \([^()]+\)|[^:()]{2,8}(?::| [–—-]) [^:]+")
+"""A heading that says what an abbreviation stands for: "Chain of thought (CoT)", "KPI: Key …"."""
 
 _PROPERTY = re.compile(
     r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL
@@ -92,7 +95,8 @@ class Passage:
 
 @lru_cache(maxsize=REMEMBERED)
 def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
-    """Return the passages of ``text`` in order; headings, HTML and bare rules are none.
+    """Return the passages of ``text`` in order; HTML and bare rules are none, and headings only
+    where they may spell out an abbreviation.
 
     A sentence that ends with a colon before a list or code says nothing alone: it is the lead of
     what follows. Code is a passage only below a sentence or a heading. Neither is the title of a
@@ -110,6 +114,9 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
             if lead.text or block.headed:
                 found.append(_passage(block.body, number, block, lead))
             leads.pop(block.depth, None)
+            continue
+        if block.kind == "heading":
+            found.append(_passage(block.body, number, block, _NOTHING))
             continue
         if block.kind == "row":
             found.append(_passage(block.body, number, block, block.head))
@@ -241,6 +248,10 @@ def _blocks(text: str) -> Iterator[_Block]:
             group += 1
         elif token.type == "inline" and before == "heading_open":
             heading, headed = token.content.strip(), True
+            if token.map and _SPELT_OUT.fullmatch(heading):
+                body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
+                group += 1
+                yield _Block(body, "heading", group=group, heading=heading)
         elif token.type == "tr_open":
             if before == "thead_open":
                 head = token

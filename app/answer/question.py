@@ -36,7 +36,8 @@ class Question:
 
     ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be
     compared, ``measure`` is one of :data:`notehop.app.answer.expected.MEASURES`. Empty where nothing
-    of the kind is asked. ``expected`` is what an answer must have in it.
+    of the kind is asked. ``expected`` is what an answer must have in it. ``abbreviated`` tells that
+    the long form of an abbreviation is asked for, and not what it is.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Question:
     measure: str = ""
     language: str = "en"
     expected: Expected = field(default_factory=Expected)
+    abbreviated: bool = False
 
     @property
     def form(self) -> Form:
@@ -117,6 +119,10 @@ _DEFINES = re.compile(
     r"|\b(?:stands? for|short for|abbreviation|acronym|what does (?:it|that|the \w+) mean"
     r"|what is (?:it|that)|bedeutet|steht fur|veut dire|signifie|significa|vuol dire|betekent)\b"
 )
+_ABBREVIATED = re.compile(
+    r"\b(?:stands? for|short for|abbreviation|acronym|steht|abkurzung|akronym|veut dire|acronyme"
+    r"|acronimo|sigla|afkorting|forkortning|forkortelse)\b"
+)
 _INNER = re.compile(
     r"\b(?:who|when|where|why|how|which|because|if|while|and|that|did|was|were|has|have|agreed"
     r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
@@ -184,7 +190,8 @@ def read(text: str) -> Question:
     early = _PARSED["number"].search(" ".join(plain.split()[:BEGINS])) is not None
     exact = tuple(form for form in found if early or form != "number") or ("open",)
     wanted = expected(plain, exact, measure)
-    return Question(text, found, about, sides, measure, language, wanted)
+    abbreviated = bool(about) and _ABBREVIATED.search(plain) is not None
+    return Question(text, found, about, sides, measure, language, wanted, abbreviated)
 
 
 def _defined(plain: str) -> str:

@@ -295,6 +295,8 @@ def _by_words(at: int, named: Named, asked: Asked, news: _News) -> list[Candidat
     )
     found: list[Candidate] = []
     for order, passage in enumerate(read):
+        if passage.kind == "heading" and not spells(asked.question.about, passage.text):
+            continue
         lead = frozenset(words(passage.lead)) if passage.lead else frozenset[str]()
         near = frozenset(words(passage.heading)) if passage.heading else frozenset[str]()
         above = heading | near
@@ -443,7 +445,7 @@ def _defines(
         asked.reading.words(begin[: at + len(words[-1]) + 3])
     )
     rest = begin[at + len(words[-1]) :].lstrip("s)") if term_first else ""
-    spelt = _spells(asked.question.about, passage.text)
+    spelt = spells(asked.question.about, passage.text)
     return {
         "of_its_note": float(by_name and named.opens and order == 0),
         "in_its_note": float(by_name),
@@ -454,16 +456,22 @@ def _defines(
     }
 
 
-def _spells(about: str, text: str) -> bool:
+_SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"
+_JOINING = frozenset(_SMALL.split())
+"""Words whose initials an abbreviation may leave out."""
+
+
+def spells(about: str, text: str) -> bool:
     """Whether a text has words in a row with the letters of an abbreviation as their initials."""
     letters = about.replace(" ", "")
     if not 2 <= len(letters) <= 8 or " " in about:
         return False
-    initials = "".join(word[0] for word in _WORD.findall(fold(text).casefold()))
-    return (
-        letters in initials
-        and re.search(rf"\b{re.escape(letters)}\b", fold(text).casefold()) is not None
-    )
+    plain = fold(text).casefold()
+    if re.search(rf"\b{re.escape(letters)}\b", plain) is None:
+        return False
+    words = [word for word in _WORD.findall(plain) if word != letters]
+    long = [word for word in words if word not in _JOINING]
+    return any(letters in "".join(word[0] for word in some) for some in (words, long))
 
 
 def _tells_where(text: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from notehop.app.answer.layout import Part, Quote, laid_out
 from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
-from notehop.app.answer.relevance import Asked, Candidate, Named, Reading
+from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, spells
 from notehop.indexing.tokens.fold import fold
 
 OVERLAP = 0.7
@@ -155,6 +155,8 @@ def select(
         ranked = _first_of(lambda one: one.passage.kind != "property", ranked)
     if asked.question.form == "definition":
         ranked = _first_of(_defines, ranked, NEAR)
+    if asked.question.abbreviated:
+        ranked = _first_of(lambda one: bool(one.features.get("spelt_out")), ranked)
     if not ranked:
         return []
     likely = _likelihoods(ranked)
@@ -288,6 +290,8 @@ def _quotable(one: Candidate, first: Candidate, asked: Asked, sources: Sequence[
     named, passage, form = sources[one.source], one.passage, asked.question.form
     known = frozenset(asked.reading.words(" ".join((named.source.title, *named.names))))
     typed = any(one.features.get(name) for name in TYPED)
+    if passage.kind == "heading":
+        return True
     if passage.kind == "property":
         return _may_answer(one, first, asked, named) or asked.share(one.words - known) > 0
     if passage.kind == "code":
@@ -407,6 +411,11 @@ def _with_context(
     )
     if whole:
         orders |= _around(one.order, group)
+    elif passage.kind == "heading":
+        # What stands below says what it is.
+        below = read[one.order + 1 : one.order + 2]
+        if not asked.question.abbreviated and below and below[0].heading == passage.heading:
+            orders.add(one.order + 1)
     elif passage.kind == "prose":
         words = sum(_words(read[at]) for at in group)
         for at in group:
@@ -425,6 +434,8 @@ def _is_listed(
 ) -> bool:
     """Whether a list answers, and not one of its items."""
     if len(group) > LONGEST_LIST or any(form in asked.question.forms for form in _VALUES):
+        return False
+    if asked.question.form == "definition" and _defines(one):
         return False
     near = {(each.source, each.order) for each in ranked[:LISTED_AMONG]}
     beside = sum((one.source, at) in near for at in group)
@@ -482,10 +493,12 @@ def _quote(named: Named, chosen: _Chosen, read: Sequence[Passage], asked: Asked)
     if read[min(chosen.orders)].kind == "property":
         return _quote_properties(named, asked)
     parts = [Part(at, read[at], bool(read[at].lead)) for at in sorted(chosen.orders)]
+    name = _expansion(named, asked) if 0 in chosen.orders and named.opens else ""
+    if parts[0].passage.kind == "heading" and len(parts) > 1:
+        name = parts.pop(0).passage.text
     text, ranges = laid_out(parts)
     heading = parts[0].passage.heading
     known = named.source.heading.split(" > ")
-    name = _expansion(named, asked) if 0 in chosen.orders and named.opens else ""
     return Quote(named.source, text, ranges, "" if heading in known else heading, name)
 
 
@@ -508,6 +521,8 @@ def _expansion(named: Named, asked: Asked) -> str:
     """The title of a note that the question knows by another name, as by its abbreviation."""
     words = asked.reading.words
     title = frozenset(words(named.source.title))
+    if spells(asked.question.about, named.source.title):
+        return named.source.title
     if not asked.about or asked.about <= title:
         return ""
     return named.source.title if any(asked.about == set(words(one)) for one in named.names) else ""
