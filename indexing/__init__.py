@@ -36,8 +36,8 @@ def index_vault(
     :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
     from notehop.config import load_settings
-    from notehop.indexing.enrich.consent import within_budget
-    from notehop.indexing.enrich.step import enrich, with_enrichment
+    from notehop.indexing.enrich.enricher import enrich, with_enrichment
+    from notehop.indexing.enrich.report import within_budget
     from notehop.indexing.pipeline import Indexer
     from notehop.indexing.stores.layout import IndexLayout, index_dir_for
     from notehop.indexing.vault.walk import vault_folder

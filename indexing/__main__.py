@@ -73,8 +73,8 @@ def _settings(options: argparse.Namespace, vault: Path) -> Settings:
 
 
 def _index(options: argparse.Namespace) -> None:
-    from notehop.indexing.enrich.consent import agreement
-    from notehop.indexing.enrich.step import enrich, with_enrichment
+    from notehop.indexing.enrich.enricher import enrich, with_enrichment
+    from notehop.indexing.enrich.report import agreement
     from notehop.indexing.pipeline import Indexer
     from notehop.indexing.report_lines import report_lines, warning_lines
     from notehop.indexing.stores.layout import IndexLayout, index_dir_for

@@ -61,7 +61,7 @@ def run(
     """Build the index of a vault, or bring it up to date."""
     options = common(ctx, vault, index_dir, config, as_json, debug).with_vault(folder)
     from notehop.app.services.update import update_index
-    from notehop.indexing.enrich.consent import agreement
+    from notehop.indexing.enrich.report import agreement
     from notehop.indexing.terminal import terminal_progress
 
     place = options.place(embedding__device=device)

@@ -160,7 +160,7 @@ def _standing(
         )
         links = _links(now, part)
         fresh = [row for path, row in notes.items() if path not in changed]
-        stored = {} if part[0].chunk else Summaries.open(layout).of(fresh)
+        stored = {} if part[0].chunk else Summaries(layout).of(fresh)
         for entry in part:
             note = notes.get(entry.path)
             chunk = next((chunks[id_] for id_ in _ids(entry, view, changed) if id_ in chunks), None)

@@ -22,7 +22,7 @@ def enrichment_now(place: Place) -> EnrichmentNow | None:
         if store is None:
             return nothing
         with store:
-            tally, failures, last = store.tally(), store.failures(), store.about().get("last", {})
+            tally, failures, last = store.tally(), store.failures(), store.meta().get("last", {})
     except IndexFailure as exc:
         return nothing.model_copy(update={"stopped": str(exc)})
     return EnrichmentNow(

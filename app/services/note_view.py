@@ -107,7 +107,7 @@ def _summary(place: Place, row: NoteRow | None, read: Read) -> Summary | None:
         return Summary(own)
     if row is None or _is_changed(row, read):
         return None
-    return Summaries.open(place.layout).of([row]).get(row.path)
+    return Summaries(place.layout).of([row]).get(row.path)
 
 
 def _read(view: Snapshot, catalog: CatalogReads, place: Place, now: Standing, said: str) -> Read:

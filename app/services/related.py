@@ -57,7 +57,7 @@ def find_related(machinery: Machinery, place: Place, kept: Kept) -> list[Connect
         changed = now.changed(rows)
         files = _called_alike(catalog, paths)
     fresh = [row for path, row in rows.items() if path not in changed]
-    stored = Summaries.open(place.layout).of(fresh)
+    stored = Summaries(place.layout).of(fresh)
     found: list[Connection] = []
     for hit in chosen:
         path, headings = _path(hit), list(hit.node.metadata.get("heading_path") or ())

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from notehop.indexing.enrich.own import OWN_SUMMARY
-from notehop.indexing.enrich.summaries import Summary
+from notehop.indexing.enrich.summaries import OWN_SUMMARY, Summary
 from notehop.indexing.vault.sentences import sentence_spans
 
 STORED_LENGTH = 300

@@ -15,9 +15,8 @@ from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.templates import read_templates
 from notehop.indexing.themes.build import Lexicon, make_themes
-from notehop.indexing.themes.file import read_themes
-from notehop.indexing.themes.model import Themes
-from notehop.indexing.themes.upkeep import options_of
+from notehop.indexing.themes.model import Themes, read_themes
+from notehop.indexing.themes.update import options_of
 from notehop.indexing.tokens import Tokenizer
 
 OFF = (

@@ -224,7 +224,7 @@ class VaultThemes:
         changed = path in now.changed([path])
         ids = view.chunk_ids_of(path)
         first = next(iter(now.chunks(ids if changed else ids[:1]).values()), None)
-        stored = None if changed else Summaries.open(self._place.layout).of([row]).get(path)
+        stored = None if changed else Summaries(self._place.layout).of([row]).get(path)
         said = in_a_line({} if changed else row.front_matter, first.text if first else "", stored)
         return ThemeNote(
             path=path,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from notehop.app.services.place import Place
 
 if TYPE_CHECKING:
-    from notehop.indexing.enrich.enricher import Agree
+    from notehop.indexing.enrich.report import Agree
     from notehop.indexing.report import Progress, Report
 
 
@@ -30,8 +30,8 @@ def update_index(
         or None to go on. Without it, it goes on if the budget of a run covers all of it.
     :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
-    from notehop.indexing.enrich.consent import within_budget
-    from notehop.indexing.enrich.step import enrich, with_enrichment
+    from notehop.indexing.enrich.enricher import enrich, with_enrichment
+    from notehop.indexing.enrich.report import within_budget
     from notehop.indexing.pipeline import Indexer
 
     indexer = Indexer(place.vault, place.settings, place.layout, progress)

@@ -12,35 +12,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from notehop.config import Settings
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing import faults
-from notehop.indexing.enrich.cost import Cost, cost_of, sizes_of
+from notehop.indexing.enrich.freshness import LOST, delete_orphans, is_unchanged
 from notehop.indexing.enrich.headers import headers_of, model_identity
-from notehop.indexing.enrich.leaving import LOST, let_go
-from notehop.indexing.enrich.plan import Item, Plan, Planner
+from notehop.indexing.enrich.planner import Item, Plan, Planner
 from notehop.indexing.enrich.prompts import OUTPUT_TOKENS
-from notehop.indexing.enrich.report import EnrichReport
-from notehop.indexing.enrich.rows import Text
-from notehop.indexing.enrich.scribe import Scribe, load_scribe
-from notehop.indexing.enrich.still import still_there
-from notehop.indexing.enrich.store import EnrichmentStore
-from notehop.indexing.report import Progress, Update
+from notehop.indexing.enrich.report import Agree, EnrichReport, cost_of, sizes_of
+from notehop.indexing.enrich.store import EnrichmentStore, Text
+from notehop.indexing.report import Update
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
 
-Agree = Callable[[Cost], str | None]
-"""Told the cost before anything is sent; says why not to go on, or None to go on."""
+if TYPE_CHECKING:
+    from notehop.indexing.enrich.writer import TextWriter
+    from notehop.indexing.pipeline import Indexer
+    from notehop.indexing.report import Report
+
 
 Redo = Callable[[Sequence[str]], Update]
 """Indexes notes anew; raises NotehopError if that cannot be now."""
 
-LoadScribe = Callable[[Settings, Path], Scribe | None]
+LoadWriter = Callable[[Settings, Path], "TextWriter | None"]
 
 REDO_NOTES = 50
 """Notes with new headers that are indexed together: each such write costs a model and a
@@ -83,38 +82,29 @@ class _Done:
             self.warnings.append(text)
 
 
-class Enricher:
-    """Has written what one index lacks, within a budget."""
+class _Enricher:
+    """Has written what one index lacks, within a budget; its parameters are those of
+    :func:`enrich`."""
 
     def __init__(
         self,
-        vault: Path,
-        settings: Settings,
-        layout: IndexLayout,
-        progress: Progress,
-        redo: Redo,
+        indexer: Indexer,
         agree: Agree,
-        *,
-        load: LoadScribe = load_scribe,
-        cancelled: Callable[[], bool] = lambda: False,
-        most_calls: int | None = None,
+        load: LoadWriter | None,
+        cancelled: Callable[[], bool],
+        most_calls: int | None,
+        redo: Redo,
     ) -> None:
-        """Touch nothing yet.
-
-        :param redo: indexes notes anew that got headers.
-        :param agree: told the cost before anything is sent.
-        :param load: gives the language model; called when it is to write something.
-        :param most_calls: requests of this run, if fewer than ``enrich.max_calls``.
-        """
-        self._vault = vault
-        self._settings = settings
-        self._layout = layout
-        self._progress = progress
+        """Touch nothing yet."""
+        self._vault = indexer.vault
+        self._settings = indexer.settings
+        self._layout = indexer.layout
+        self._progress = indexer.progress
         self._redo = redo
         self._agree = agree
         self._load = load
         self._cancelled = cancelled
-        calls = settings.enrich.max_calls
+        calls = self._settings.enrich.max_calls
         self._spent = SPENT if most_calls is None else SPENT_NOW
         self._max_calls = calls if most_calls is None else min(calls, most_calls)
 
@@ -125,8 +115,8 @@ class Enricher:
 
         :raises NotehopError: if the index or the store cannot be read or written.
         """
-        asked = self._settings.enrich
-        wanted = asked.summaries != "off" or asked.headers != "off"
+        settings = self._settings.enrich
+        wanted = settings.summaries != "off" or settings.headers != "off"
         if not self._layout.marker.is_file():
             # The index was deleted: a file of ours would keep another from being made there.
             return EnrichReport(stopped="there is no index") if wanted else None
@@ -141,7 +131,7 @@ class Enricher:
             with EnrichmentStore.open(self._layout.enrichment) as store:
                 if wanted:
                     return self._enrich(store)
-                store.retire()
+                store.retire_all()
                 self._sweep(store)
                 return None
         finally:
@@ -153,10 +143,8 @@ class Enricher:
         if store.made_anew:
             done.warn(f"{self._layout.enrichment}: {LOST}")
         provider = self._settings.llm.provider != "none"
-        if not provider and "llm" in (
-            self._settings.enrich.summaries,
-            self._settings.enrich.headers,
-        ):
+        enrich = self._settings.enrich
+        if not provider and "llm" in (enrich.summaries, enrich.headers):
             done.warn("enrich asks for a language model and llm.provider names none")
         self._apply(store, done)
         model = model_identity(self._settings) if provider else None
@@ -173,7 +161,7 @@ class Enricher:
                 self._write(store, catalog, plan, done)
             if catalog.generation != planned:
                 # A run that took notes out meanwhile did not see what was planned for them.
-                done.warnings += let_go(self._layout.enrichment, catalog, None)
+                done.warnings += delete_orphans(self._layout.enrichment, catalog, None)
         self._apply(store, done)
         self._sweep(store)
         lacking = sum(lack for _, lack in store.tally().values())
@@ -188,30 +176,28 @@ class Enricher:
             generation=done.generation,
             warnings=tuple(done.warnings),
         )
-        store.tell("last", {"at": time.time(), "stopped": done.stopped})
+        store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
         return report
 
     def _write(self, store: EnrichmentStore, catalog: Catalog, plan: Plan, done: _Done) -> None:
         """Have the items written, as far as the owner agrees and the budget goes."""
+        # Imported here: most runs write nothing, and language models take a second to import.
+        from notehop.indexing.enrich.writer import load_writer
+
         try:
-            scribe = self._load(self._settings, self._layout.root)
+            writer = (self._load or load_writer)(self._settings, self._layout.root)
         except NotehopError as exc:
             done.stopped = str(exc)
             return
-        if scribe is not None:
-            with closing(scribe):
-                self._write_by(scribe, store, catalog, plan, done)
+        if writer is not None:
+            with closing(writer):
+                self._write_by(writer, store, catalog, plan, done)
 
     def _write_by(
-        self,
-        scribe: Scribe,
-        store: EnrichmentStore,
-        catalog: Catalog,
-        plan: Plan,
-        done: _Done,
+        self, writer: TextWriter, store: EnrichmentStore, catalog: Catalog, plan: Plan, done: _Done
     ) -> None:
-        asked = self._settings.enrich
-        cost = cost_of(plan.items, scribe, self._max_calls, asked.max_tokens)
+        max_tokens = self._settings.enrich.max_tokens
+        cost = cost_of(plan.items, writer, self._max_calls, max_tokens)
         if (against := self._agree(cost)) is not None:
             done.stopped = against
             return
@@ -219,25 +205,23 @@ class Enricher:
             done.stopped = self._spent
             return
         self._progress.stage("Writing about notes", cost.within, "texts")
-        sizes = sizes_of(plan.items, scribe)
+        sizes = sizes_of(plan.items, writer)
         in_a_row = 0
         began = {item.path for item in plan.items}
         for at, (item, size) in enumerate(zip(plan.items, sizes, strict=True)):
             if self._cancelled():
                 done.stopped = "stopped"
                 return
-            if done.calls >= self._max_calls or (
-                done.tokens + size + OUTPUT_TOKENS > asked.max_tokens
-            ):
+            if done.calls >= self._max_calls or (done.tokens + size + OUTPUT_TOKENS > max_tokens):
                 done.stopped = self._spent
                 return
             place = self._vault, self._settings.vault, catalog
-            if not still_there(*place, item.path, item.content_hash):
+            if not is_unchanged(*place, item.path, item.content_hash):
                 self._progress.advance(1)
                 continue
             try:
                 done.calls += 1
-                self._one(store, scribe, item, done)
+                self._one(store, writer, item, done)
                 in_a_row = 0
             except ProviderError as exc:
                 if exc.kind == "cancelled" or exc.kind in _HOPELESS:
@@ -252,17 +236,17 @@ class Enricher:
             self._progress.advance(1)
             last_of_note = at + 1 == len(plan.items) or plan.items[at + 1].path != item.path
             began.discard(item.path if last_of_note else "")
-            if last_of_note and len(store.owed()) >= REDO_NOTES:
+            if last_of_note and len(store.pending_reindex()) >= REDO_NOTES:
                 self._apply(store, done, except_for=began)
 
-    def _one(self, store: EnrichmentStore, scribe: Scribe, item: Item, done: _Done) -> None:
-        written = scribe.write(item.request, item.path, self._cancelled)
+    def _one(self, store: EnrichmentStore, writer: TextWriter, item: Item, done: _Done) -> None:
+        written = writer.write(item.request, item.path, self._cancelled)
         faults.point("enrich-written")
         done.tokens += written.tokens
         for notice in written.notices:
             done.warn(notice)
         kind = item.request.kind
-        text = Text(item.key, kind, written.text, scribe.model, written.tokens)
+        text = Text(item.key, kind, written.text, writer.model, written.tokens)
         if store.put([text]):
             done.written[kind] = done.written.get(kind, 0) + 1
 
@@ -270,9 +254,9 @@ class Enricher:
         self, store: EnrichmentStore, done: _Done, except_for: set[str] | None = None
     ) -> None:
         """Index the notes that got headers; what cannot be now stays owed."""
-        owed = [path for path in store.owed() if path not in (except_for or ())]
+        owed = [path for path in store.pending_reindex() if path not in (except_for or ())]
         if headers_of(self._settings, self._layout.enrichment) is None:
-            store.settle(owed)
+            store.mark_reindexed(owed)
             return
         for start in range(0, len(owed), REDO_NOTES):
             part = owed[start : start + REDO_NOTES]
@@ -282,8 +266,52 @@ class Enricher:
                 done.warn(f"headers are written and not in the index yet: {exc}")
                 return
             faults.point("enrich-redone")
-            store.settle(part)
+            store.mark_reindexed(part)
 
     def _sweep(self, store: EnrichmentStore) -> None:
-        if store.sweep(time.time() - self._settings.enrich.keep_days * _DAY) or store.unfolded:
-            store.fold()
+        if store.sweep(time.time() - self._settings.enrich.keep_days * _DAY) or store.has_journal:
+            store.checkpoint()
+
+
+def enrich(
+    indexer: Indexer,
+    agree: Agree,
+    *,
+    load: LoadWriter | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    most_calls: int | None = None,
+    redo: Redo | None = None,
+) -> EnrichReport | None:
+    """Have written what the settings ask for and the index lacks; None if that is nothing.
+
+    It never fails: what went wrong is in the report.
+
+    :param agree: told the cost before anything is sent.
+    :param load: gives the language model; None for that of the settings.
+    :param most_calls: requests of this run, if fewer than ``enrich.max_calls``.
+    :param redo: indexes notes anew that got headers; None for the indexer.
+    """
+    settings = indexer.settings.enrich
+    wanted = settings.summaries != "off" or settings.headers != "off"
+    if not wanted and not indexer.layout.enrichment.is_file():
+        return None
+    try:
+        redo = redo or indexer.redo
+        return _Enricher(indexer, agree, load, cancelled, most_calls, redo).run()
+    except NotehopError as exc:
+        return EnrichReport(stopped=str(exc))
+
+
+def with_enrichment(report: Report, done: EnrichReport | None) -> Report:
+    """The report of a run with what was written after it."""
+    if done is None:
+        return report
+    told = [*report.warnings, *done.warnings]
+    if done.stopped is not None:
+        told.append(f"enrichment stopped: {done.stopped}")
+    return replace(
+        report,
+        generation=done.generation or report.generation,
+        warnings=tuple(told),
+        enrichment=done,
+    )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from notehop.indexing.enrich.rows import Kind
+from notehop.indexing.enrich.store import Kind
 from notehop.indexing.llm.text import without_control
 
 VERSION = "1"

@@ -9,24 +9,259 @@ Touches: index (``enrichment.sqlite``).
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
 
-from sqlalchemy import and_, delete, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Engine,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    and_,
+    delete,
+    insert,
+    inspect,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy import Text as TextColumn
 from sqlalchemy.engine import Connection
 
+from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
 from notehop.indexing import faults
-from notehop.indexing.enrich.rows import Failure, Kind, Text, Use, checksum, text_row, use_row
-from notehop.indexing.enrich.schema import FAILURES, OWED, SEEN, TEXTS, USES
-from notehop.indexing.enrich.store_file import StoreFile, put_rows
+from notehop.indexing.stores.catalog_engine import BUSY_SECONDS, WRITE, open_engine, translated
 from notehop.indexing.stores.catalog_fetch import IN_LIST, slices
+
+Kind = Literal["summary", "extract", "header"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was written. ``model`` names who wrote it; of an extract, the rules. ``tokens`` is what
+    it cost, sent and received together."""
+
+    key: str
+    kind: Kind
+    text: str
+    model: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextRef:
+    """A text that a note of a content has, or should have."""
+
+    path: str
+    key: str
+    kind: Kind
+    note_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A text that the model did not write. ``last`` is in seconds since the epoch."""
+
+    key: str
+    path: str
+    kind: Kind
+    reason: str
+    tries: int
+    last: float
+
+
+VERSION = 1
+"""Raised when a table changes; a store of another version is made anew."""
+
+METADATA = MetaData()
+
+TEXTS = Table(
+    "texts",
+    METADATA,
+    # What was written, by the hash of all that it was made from: it stands for any note that would
+    # have the same written.
+    Column("key", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("text", TextColumn, nullable=False),
+    Column("model", String, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("made", Double, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
+)
+
+USES = Table(
+    "uses",
+    METADATA,
+    # Which note has which texts. One that is not current is of an older state of the note.
+    Column("path", String, primary_key=True),
+    Column("key", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("note_hash", String, nullable=False),
+    Column("current", Boolean, nullable=False),
+    Column("since", Double, nullable=False),
+    Index("uses_by_key", "key"),
+)
+
+FAILURES = Table(
+    "failures",
+    METADATA,
+    # What the model did not write, and why. The reason holds no word of the note.
+    Column("key", String, primary_key=True),
+    Column("path", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("reason", TextColumn, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("last", Double, nullable=False),
+    Index("failures_by_path", "path"),
+)
+
+OWED = Table(
+    "owed",
+    METADATA,
+    # Notes that have a header which the index does not hold yet.
+    Column("path", String, primary_key=True),
+)
+
+SEEN = Table(
+    "seen",
+    METADATA,
+    # Notes for which nothing is to be done, as long as they are of this shape.
+    Column("path", String, primary_key=True),
+    Column("shape", String, nullable=False),
+)
+
+ABOUT = Table(
+    "about",
+    METADATA,
+    Column("key", String, primary_key=True),
+    Column("value", TextColumn, nullable=False),
+)
+
 
 _RETRIED = 3
 """Tries of one text that count as of the last hour: after as many it is left for a day."""
 
 
-class EnrichmentStore(StoreFile):
-    """Reads and writes one store; each method is a transaction."""
+class EnrichmentStore:
+    """One SQLite file; each method is a transaction."""
+
+    def __init__(self, path: Path, engine: Engine) -> None:
+        self._path = path
+        self._engine = engine
+        self._label = str(path)
+        self.made_anew = False
+        """Whether what was there could not be read, and is lost."""
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open the store for writing; make one where there is none, a damaged or an older one.
+
+        :raises IndexUnwritable: if it cannot be made.
+        """
+        try:
+            return cls._opened(path)
+        except (IndexDamaged, _Other):
+            _remove(path)
+            store = cls._opened(path)
+            store.made_anew = True
+            return store
+
+    @classmethod
+    def _opened(cls, path: Path) -> Self:
+        store = cls(path, open_engine(path, create=True, read_only=False))
+        try:
+            store._create()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def reading(cls, path: Path) -> Self | None:
+        """Open the store for reading; None if there is none, or none that can be read."""
+        try:
+            store = cls(path, open_engine(path, create=False, read_only=True))
+        except IndexMissing:
+            return None
+        try:
+            if store.meta().get("version") != VERSION:
+                raise _Other
+        except (IndexFailure, _Other):
+            store.close()
+            return None
+        return store
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def checkpoint(self) -> bool:
+        """Fold the journal into the file and empty it, so that no byte is left of what was deleted.
+
+        :returns: False if somebody was reading: the next run tries again.
+        """
+        connection = self._engine.raw_connection()
+        cursor = connection.cursor()
+        try:
+            cursor.execute("PRAGMA busy_timeout=1000")
+            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
+            connection.close()
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether something stands in the journal."""
+        try:
+            return self._path.with_name(f"{self._path.name}-wal").stat().st_size > 0
+        except OSError:
+            return False
+
+    def meta(self) -> dict[str, Any]:
+        """What is said of the whole, by key."""
+        with self._reading() as connection:
+            return {row[0]: json.loads(row[1]) for row in connection.execute(select(ABOUT))}
+
+    def set_meta(self, key: str, value: Any) -> None:
+        """Say something of the whole; ``value`` is JSON-able."""
+        with self._writing() as connection:
+            connection.execute(delete(ABOUT).where(ABOUT.c.key == key))
+            _put_rows(connection, ABOUT, [{"key": key, "value": json.dumps(value, sort_keys=True)}])
+
+    def _create(self) -> None:
+        with self._writing() as connection:
+            tables = set(inspect(connection).get_table_names())
+            if not tables:
+                METADATA.create_all(connection)
+                _put_rows(connection, ABOUT, [{"key": "version", "value": json.dumps(VERSION)}])
+        self._check()
+
+    def _check(self) -> None:
+        with self._reading() as connection:
+            tables = set(inspect(connection).get_table_names())
+        if not tables.issuperset(METADATA.tables) or self.meta().get("version") != VERSION:
+            raise _Other
 
     def texts(self, keys: Iterable[str]) -> dict[str, Text]:
         """Key -> text, for those that are there; one that is not what was written is not."""
@@ -34,17 +269,13 @@ class EnrichmentStore(StoreFile):
         with self._reading() as connection:
             for part in slices(sorted(set(keys)), IN_LIST):
                 for row in connection.execute(select(TEXTS).where(TEXTS.c.key.in_(part))):
-                    if row.checksum == checksum(row.key, row.text):
+                    if row.checksum == _checksum(row.key, row.text):
                         found[row.key] = Text(row.key, row.kind, row.text, row.model, row.tokens)
         return found
 
-    def has(self, kind: Kind) -> bool:
-        """Whether there is any text of a kind."""
-        with self._reading() as connection:
-            query = select(TEXTS.c.key).where(TEXTS.c.kind == kind).limit(1)
-            return connection.execute(query).first() is not None
-
-    def of_notes(self, paths: Iterable[str], kinds: Sequence[Kind]) -> Iterator[tuple[Use, Text]]:
+    def of_notes(
+        self, paths: Iterable[str], kinds: Sequence[Kind]
+    ) -> Iterator[tuple[TextRef, Text]]:
         """The texts that notes have now, with the content that they are of."""
         query = (
             select(USES, TEXTS.c.text, TEXTS.c.model, TEXTS.c.tokens, TEXTS.c.checksum)
@@ -54,9 +285,9 @@ class EnrichmentStore(StoreFile):
         with self._reading() as connection:
             for part in slices(sorted(set(paths)), IN_LIST):
                 for row in connection.execute(query.where(USES.c.path.in_(part))):
-                    if row.checksum == checksum(row.key, row.text):
+                    if row.checksum == _checksum(row.key, row.text):
                         yield (
-                            Use(row.path, row.key, row.kind, row.note_hash),
+                            TextRef(row.path, row.key, row.kind, row.note_hash),
                             Text(row.key, row.kind, row.text, row.model, row.tokens),
                         )
 
@@ -96,7 +327,7 @@ class EnrichmentStore(StoreFile):
                 connection.execute(update(USES).where(mine).values(path=new))
                 connection.execute(update(FAILURES).where(FAILURES.c.path == old).values(path=new))
 
-    def note(self, uses: Mapping[str, Sequence[Use]]) -> None:
+    def set_requirements(self, uses: Mapping[str, Sequence[TextRef]]) -> None:
         """Say which texts notes need now; what they needed before is kept for a while.
 
         :param uses: path -> all that the note needs.
@@ -112,7 +343,11 @@ class EnrichmentStore(StoreFile):
                 connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(stale)))
                 mine = and_(USES.c.path == path, USES.c.key.in_(keys))
                 connection.execute(delete(USES).where(mine))
-                put_rows(connection, USES, [use_row(use, now) for use in needed])
+                _put_rows(
+                    connection,
+                    USES,
+                    [{**asdict(use), "current": True, "since": now} for use in needed],
+                )
 
     def put(self, texts: Iterable[Text]) -> int:
         """Keep texts that a note still needs; notes that need a header are to be indexed with it.
@@ -130,12 +365,16 @@ class EnrichmentStore(StoreFile):
                 used = {row.key for row in users}
                 connection.execute(delete(TEXTS).where(TEXTS.c.key.in_(keys)))
                 connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(keys)))
-                rows = [text_row(text, now) for text in part if text.key in used]
-                put_rows(connection, TEXTS, rows)
+                rows = [
+                    {**asdict(text), "made": now, "checksum": _checksum(text.key, text.text)}
+                    for text in part
+                    if text.key in used
+                ]
+                _put_rows(connection, TEXTS, rows)
                 kept += len(rows)
                 owed = sorted({row.path for row in users if row.kind == "header"})
                 connection.execute(delete(OWED).where(OWED.c.path.in_(owed)))
-                put_rows(connection, OWED, [{"path": path} for path in owed])
+                _put_rows(connection, OWED, [{"path": path} for path in owed])
             faults.point("enrich-inside-put")
         faults.point("enrich-put")
         return kept
@@ -147,42 +386,41 @@ class EnrichmentStore(StoreFile):
             tries = connection.execute(query).scalar() or 0
             connection.execute(delete(FAILURES).where(FAILURES.c.key == key))
             values = {"key": key, "path": path, "kind": kind, "reason": reason}
-            put_rows(connection, FAILURES, [{**values, "tries": tries + 1, "last": time.time()}])
+            _put_rows(connection, FAILURES, [{**values, "tries": tries + 1, "last": time.time()}])
 
     def failures(self) -> list[Failure]:
         """What is not written, by path and key."""
         with self._reading() as connection:
             rows = connection.execute(select(FAILURES)).all()
-        found = [Failure(r.key, r.path, r.kind, r.reason, r.tries, r.last) for r in rows]
-        return sorted(found, key=lambda one: (one.path, one.key))
+        return sorted((Failure(*row) for row in rows), key=lambda one: (one.path, one.key))
 
-    def owed(self) -> list[str]:
+    def pending_reindex(self) -> list[str]:
         """The notes that have to be indexed with their headers, sorted."""
         with self._reading() as connection:
             return sorted(row[0] for row in connection.execute(select(OWED.c.path)))
 
-    def settle(self, paths: Iterable[str]) -> None:
+    def mark_reindexed(self, paths: Iterable[str]) -> None:
         """Say that these notes are indexed with their headers."""
         with self._writing() as connection:
             for part in slices(sorted(set(paths)), IN_LIST):
                 connection.execute(delete(OWED).where(OWED.c.path.in_(part)))
 
-    def seen(self) -> dict[str, str]:
+    def checked(self) -> dict[str, str]:
         """Path -> shape of the notes for which nothing was to be done."""
         with self._reading() as connection:
             return {row[0]: row[1] for row in connection.execute(select(SEEN))}
 
-    def see(self, shapes: Mapping[str, str]) -> None:
+    def mark_checked(self, shapes: Mapping[str, str]) -> None:
         """Say that for these notes nothing is to be done while they are of this shape."""
         with self._writing() as connection:
             for part in slices(sorted(shapes), IN_LIST):
                 connection.execute(delete(SEEN).where(SEEN.c.path.in_(part)))
-                put_rows(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in part])
+                _put_rows(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in part])
 
-    def forget(self, paths: Iterable[str]) -> bool:
+    def delete_notes(self, paths: Iterable[str]) -> bool:
         """Delete all that is known of notes, and the texts that no other note has.
 
-        :returns: whether there was anything: then :meth:`fold` is due.
+        :returns: whether there was anything: then :meth:`checkpoint` is due.
         """
         found = False
         with self._writing() as connection:
@@ -199,7 +437,7 @@ class EnrichmentStore(StoreFile):
     def sweep(self, before: float) -> bool:
         """Delete the texts that no note has needed since a time, in seconds since the epoch.
 
-        :returns: whether there was any: then :meth:`fold` is due.
+        :returns: whether there was any: then :meth:`checkpoint` is due.
         """
         with self._writing() as connection:
             old = and_(USES.c.current.is_(False), USES.c.since < before)
@@ -210,7 +448,7 @@ class EnrichmentStore(StoreFile):
             _delete_unused(connection, keys)
         return True
 
-    def retire(self) -> None:
+    def retire_all(self) -> None:
         """Say that no note needs anything any more: all of it was switched off."""
         with self._writing() as connection:
             standing = USES.c.current.is_(True)
@@ -242,6 +480,51 @@ class EnrichmentStore(StoreFile):
             written = connection.execute(select(TEXTS.c.key).where(made)).all()
             failed = connection.execute(select(FAILURES.c.tries).where(FAILURES.c.last >= moment))
             return len(written) + sum(min(int(row.tries), _RETRIED) for row in failed)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._translated(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with (
+            self._translated(writing=True),
+            self._engine.connect().execution_options(**WRITE) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    @contextmanager
+    def _translated(self, *, writing: bool = False) -> Iterator[None]:
+        """Errors in our words; what mends the catalog would not mend this."""
+        try:
+            with translated(self._label, writing=writing):
+                yield
+        except IndexDamaged as exc:
+            raise IndexDamaged(
+                f"{self._label}: what was written about the notes cannot be read; delete this "
+                "file and run: notehop index"
+            ) from exc
+
+
+def _checksum(key: str, text: str) -> int:
+    return zlib.crc32(f"{key}\n{text}".encode())
+
+
+class _Other(Exception):
+    """The store is of another version, or was never finished."""
+
+
+def _remove(path: Path) -> None:
+    """Delete a store with the files that SQLite keeps beside it."""
+    for suffix in ("-wal", "-shm", "-journal", ""):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _put_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        connection.execute(insert(table), list(rows))
 
 
 def _delete_unused(connection: Connection, keys: Sequence[str]) -> None:

@@ -5,13 +5,23 @@ Touches: index (reads ``enrichment.sqlite``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from notehop.config.errors import IndexFailure
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import NoteRow, NoteStatus
+
+OWN_SUMMARY = ("summary", "description", "abstract", "excerpt")
+"""Properties in which people sum a note up, the first of them that says something."""
+
+
+def has_own_summary(front_matter: Mapping[str, Any]) -> bool:
+    """Whether a note sums itself up: nobody else need do so then."""
+    said = {str(key).lower(): value for key, value in front_matter.items()}
+    return any(isinstance(said.get(key), str) and said[key].strip() for key in OWN_SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +38,6 @@ class Summaries:
     def __init__(self, layout: IndexLayout) -> None:
         """Open nothing yet."""
         self._layout = layout
-
-    @classmethod
-    def open(cls, layout: IndexLayout) -> Summaries:
-        """The summaries of an index; there may be none."""
-        return cls(layout)
 
     def of(self, notes: Iterable[NoteRow]) -> dict[str, Summary]:
         """Path -> summary, of those notes that have one of their text as it is indexed.

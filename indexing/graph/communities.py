@@ -40,20 +40,14 @@ def louvain(bonds: Bonds, resolution: float = 1.0) -> list[frozenset[str]]:
     """
     import networkx as nx
 
-    paths = [path for path, near in bonds.items() if near]
-    if not paths:
+    graph = _graph(bonds)
+    if not graph:
         return []
+    paths = list(graph)
     # Numbers instead of paths: the hashes of texts, and so the order of sets, differ by process.
-    number = {path: at for at, path in enumerate(paths)}
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(paths)))
-    graph.add_weighted_edges_from(
-        (number[path], number[other], bond)
-        for path in paths
-        for other, bond in bonds[path].items()
-        if path < other
-    )
-    return connected_parts(bonds, (map(paths.__getitem__, one) for one in _best(graph, resolution)))
+    numbered = nx.convert_node_labels_to_integers(graph)
+    best = _best(numbered, resolution)
+    return connected_parts(bonds, (map(paths.__getitem__, one) for one in best))
 
 
 def settle(
@@ -126,17 +120,12 @@ def resettle(bonds: Bonds, home: Home, resolution: float = 1.0) -> list[frozense
 
 def modularity(bonds: Bonds, groups: Iterable[Collection[str]], resolution: float = 1.0) -> float:
     """Modularity of a partition of the notes with bonds; 0 for a graph without any."""
-    twice = sum(sum(near.values()) for near in bonds.values())
-    if not twice:
+    import networkx as nx
+
+    graph = _graph(bonds)
+    if not graph:
         return 0.0
-    found = 0.0
-    for group in groups:
-        among = frozenset(group)
-        inner = total = 0.0
-        for path in sorted(among):
-            total += sum(bonds[path].values())
-            inner += sum(bond for other, bond in bonds[path].items() if other in among)
-        found += inner / twice - resolution * (total / twice) ** 2
+    found: float = nx.community.modularity(graph, list(groups), resolution=resolution)
     return found
 
 
@@ -146,20 +135,14 @@ def connected_parts(bonds: Bonds, groups: Iterable[Iterable[str]]) -> list[froze
     Louvain may leave a community in pieces that only a note held together which has left since
     (Traag et al. 2019).
     """
-    parts: list[frozenset[str]] = []
-    for group in groups:
-        left = set(group)
-        for path in sorted(left):
-            if path not in left:
-                continue
-            part, edge = {path}, [path]
-            left.discard(path)
-            while edge:
-                near = [other for other in bonds[edge.pop()] if other in left]
-                part.update(near)
-                edge += near
-                left.difference_update(near)
-            parts.append(frozenset(part))
+    import networkx as nx
+
+    graph = _graph(bonds)
+    parts = [
+        frozenset(part)
+        for group in groups
+        for part in nx.connected_components(graph.subgraph(group))
+    ]
     return sorted(parts, key=lambda part: (-len(part), min(part)))
 
 
@@ -199,6 +182,21 @@ def same_as(
 def alone(path: str) -> str:
     """The name of the community of a note that belongs to none."""
     return f"+{path}"
+
+
+def _graph(bonds: Bonds) -> nx.Graph:
+    """The graph of the notes with bonds, in order of path."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(path for path, near in bonds.items() if near)
+    graph.add_weighted_edges_from(
+        (path, other, bond)
+        for path, near in bonds.items()
+        for other, bond in near.items()
+        if path < other
+    )
+    return graph
 
 
 def _best(graph: nx.Graph, resolution: float) -> list[set[int]]:

@@ -40,7 +40,7 @@ from notehop.indexing.stores.replacement import finish_replacement, replace_inde
 from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record
 from notehop.indexing.stores.seal import doubts, put_seal, read_seal
 from notehop.indexing.stores.vectors import Vectors
-from notehop.indexing.themes.upkeep import keep_themes, themes_summed_up
+from notehop.indexing.themes.update import themes_summed_up, update_themes
 from notehop.indexing.tokens import NAMES
 
 Result = TypeVar("Result")
@@ -357,7 +357,7 @@ class Indexer:
     def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
         """Bring the themes up to a run that looked at everything; others leave them to readers."""
         started = time.perf_counter()
-        keep_themes(layout, catalog, self.vault, self.settings.themes, former=self.layout.themes)
+        update_themes(layout, catalog, self.vault, self.settings.themes, former=self.layout.themes)
         if not self.settings.themes.enabled:
             return update
         return replace(update, seconds={**update.seconds, "themes": time.perf_counter() - started})

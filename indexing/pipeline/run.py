@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from notehop.config import Settings
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.changes import Changes, compare
-from notehop.indexing.enrich.leaving import let_go
+from notehop.indexing.enrich.freshness import delete_orphans
 from notehop.indexing.graph.names import affected_names
 from notehop.indexing.pipeline.ahead import EmbedAhead
 from notehop.indexing.pipeline.doors import LoadEmbedder
@@ -42,7 +42,7 @@ from notehop.indexing.stores.probe import Probe, probe_apart
 from notehop.indexing.stores.reader_fingerprint import check_fingerprint
 from notehop.indexing.stores.seal import Part
 from notehop.indexing.stores.vectors import Vectors
-from notehop.indexing.themes.upkeep import keep_themes
+from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.walk import FileEntry, Walk
 
@@ -148,14 +148,14 @@ class IndexRun:
         try:
             with few_collections():
                 self._write(self._changes())
-            self._warnings += let_go(self._enrichment, self._catalog, self._seen.paths)
+            self._warnings += delete_orphans(self._enrichment, self._catalog, self._seen.paths)
             if self._doorless:
                 self._progress.stage("Loading the model", 0, "")
                 self._parser  # noqa: B018 (loading the model makes its query door)
             with self._timed("derive"):
                 if self._sweep.withdrawn:
                     # While the mark still says that words have to leave every file.
-                    keep_themes(self._layout, self._catalog, self._vault, self._settings.themes)
+                    update_themes(self._layout, self._catalog, self._vault, self._settings.themes)
                 derive(
                     self._layout,
                     self._catalog,

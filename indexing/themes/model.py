@@ -1,10 +1,23 @@
-"""Themes as values."""
+"""Themes as values, and their file beside the index.
+
+Touches: index (``themes.json``).
+"""
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, TypeAdapter
+
+from notehop.indexing import faults
+from notehop.indexing.stores.layout import unwritable, write_private
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +27,11 @@ class Written:
     text: str
     model: str
     digest: str
+
+
+def _written(plain: Any) -> Any:
+    """A summary as it stood in files of 0.1: a list of its three texts."""
+    return Written(*map(str, plain)) if isinstance(plain, list) else plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +49,7 @@ class Theme:
     words: tuple[str, ...]
     notes: tuple[str, ...]
     digest: str
-    summary: Written | None = None
+    summary: Annotated[Written | None, BeforeValidator(_written)] = None
 
 
 @dataclass(frozen=True)
@@ -61,3 +79,58 @@ class Themes:
     def of_note(self) -> Mapping[str, Theme]:
         """Note -> its theme, for the notes of themes."""
         return {path: theme for theme in self.themes for path in theme.notes}
+
+
+_FORMAT = 1
+
+_THEMES = TypeAdapter(Themes)
+
+
+def read_themes(path: Path) -> Themes | None:
+    """The themes in a file; None if there are none, or if a byte is not what was written.
+
+    They may be of another index, or made with other settings: see :meth:`Themes.are_of`.
+    """
+    try:
+        file = json.loads(path.read_bytes())
+        if file["format"] != _FORMAT or file["crc"] != _checksum(file["themes"]):
+            return None
+        return _THEMES.validate_python(file["themes"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def write_themes(path: Path, themes: Themes) -> None:
+    """Replace the file.
+
+    :raises IndexUnwritable: if the disk refuses; what was there stays.
+    """
+    plain = _THEMES.dump_python(themes, mode="json")
+    new = path.with_suffix(".new")
+    try:
+        try:
+            file = {"format": _FORMAT, "crc": _checksum(plain), "themes": plain}
+            write_private(new, json.dumps(file, indent=0))
+            faults.point("themes-drafted")
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as exc:
+        raise unwritable(path.parent, exc) from exc
+
+
+def drop_themes(path: Path) -> None:
+    """Take the file away: it may hold words of notes that left since.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    try:
+        for file in (path, path.with_suffix(".new")):
+            with suppress(FileNotFoundError):
+                file.unlink()
+    except OSError as exc:
+        raise unwritable(path.parent, exc) from exc
+
+
+def _checksum(plain: Any) -> int:
+    return zlib.crc32(json.dumps(plain, sort_keys=True).encode())

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from notehop.config.errors import IndexFailure, NotehopError
-from notehop.indexing.enrich.step import enrich
+from notehop.indexing.enrich.enricher import enrich
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.report import Update

@@ -13,10 +13,10 @@ from tests.support.product import (
     Cost,
     EnrichmentStore,
     EnrichReport,
-    Scribe,
     Settings,
     Summaries,
     Summary,
+    TextWriter,
     enrich,
     faults,
 )
@@ -41,14 +41,14 @@ class EnrichBench(Bench):
         llm = {"llm.provider": "openai-compatible", "llm.model": "telling"}
         self.settings = self.settings.with_overrides({**llm, **given})
 
-    def scribe(self, _settings: Settings, _folder: Path) -> Scribe:
-        return Scribe(self.llm, Estimate(), model="telling", host="there.example")
+    def writer(self, _settings: Settings, _folder: Path) -> TextWriter:
+        return TextWriter(self.llm, Estimate(), model="telling", host="there.example")
 
     def agree(self, cost: Cost) -> None:
         self.costs.append(cost)
 
     def enrich(self, agree: Callable[[Cost], str | None] | None = None) -> EnrichReport:
-        done = enrich(self.indexer(), agree or self.agree, load=self.scribe)
+        done = enrich(self.indexer(), agree or self.agree, load=self.writer)
         assert done is not None
         return done
 
@@ -58,7 +58,7 @@ class EnrichBench(Bench):
 
     def summaries(self) -> dict[str, Summary]:
         with self.catalog() as catalog:
-            return Summaries.open(self.layout).of(catalog.notes())
+            return Summaries(self.layout).of(catalog.notes())
 
     def store(self) -> EnrichmentStore:
         return EnrichmentStore.open(self.layout.enrichment)

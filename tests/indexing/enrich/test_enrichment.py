@@ -48,7 +48,7 @@ def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> No
     assert bench.content() == never
     from tests.support.product import enrich
 
-    assert enrich(bench.indexer(), bench.agree, load=bench.scribe) is None
+    assert enrich(bench.indexer(), bench.agree, load=bench.writer) is None
     assert bench.summaries() == {}
     # And on again: nothing is paid twice.
     asked = len(bench.llm.asked)

@@ -88,6 +88,6 @@ def test_it_ends_as_a_fresh_index_would(
     assert bench.content() == fresh.content()
     assert bench.summaries() == fresh.summaries()
     with bench.store() as store:
-        assert store.owed() == []
+        assert store.pending_reindex() == []
     # No text of a note that is private was ever sent.
     assert not any("Secret" in prompt for prompt in bench.llm.asked)

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 
-import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,19 +78,6 @@ def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, s
         p for p, near in graph.items() if near
     )
     assert connected_parts(graph, groups) == groups
-
-
-@given(graphs)
-def test_modularity_is_that_of_networkx(counts: dict[tuple[str, str], int]) -> None:
-    graph = bonds(counts)
-    groups = louvain(graph)
-    if not groups:
-        assert modularity(graph, groups) == 0
-        return
-    same = nx.Graph()
-    same.add_weighted_edges_from((a, b, w) for a, near in graph.items() for b, w in near.items())
-    expected = nx.community.modularity(same, groups, weight="weight", resolution=1.5)
-    assert modularity(graph, groups, 1.5) == pytest.approx(expected)
 
 
 @given(graphs, st.sampled_from([0.5, 1.0, 2.0]))

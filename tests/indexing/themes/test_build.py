@@ -15,10 +15,10 @@ from tests.support.product import (
     Theme,
     Themes,
     WriterLock,
-    keep_themes,
     options_of,
     read_themes,
     sum_themes_up,
+    update_themes,
 )
 from tests.support.scripted_llm import ScriptedLLM
 
@@ -71,7 +71,7 @@ def by_name(bench: Bench) -> dict[str, Theme]:
 
 def keep(bench: Bench, load: Callable[[], LLM | None] | None = None) -> list[str]:
     with bench.catalog() as catalog:
-        keep_themes(bench.layout, catalog, bench.vault, bench.settings.themes)
+        update_themes(bench.layout, catalog, bench.vault, bench.settings.themes)
         if load is None:
             return []
         return sum_themes_up(

@@ -1,6 +1,6 @@
-"""What was written about notes that left the index leaves with them.
+"""Notes that are gone, private or changed: they are not sent, and what was written about them goes.
 
-Touches: index (reads; ``enrichment.sqlite``: writes).
+Touches: vault-read, index (reads; ``enrichment.sqlite``: writes).
 """
 
 from __future__ import annotations
@@ -8,16 +8,41 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from notehop.config.errors import IndexFailure
+from notehop.config.errors import IndexFailure, NotehopError
+from notehop.config.settings import VaultSettings
+from notehop.indexing.changes import scan
 from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.reading import read_note
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 from notehop.indexing.vault.walk import outermost
 
+
+def is_unchanged(
+    vault: Path, settings: VaultSettings, catalog: CatalogReads, path: str, content_hash: str
+) -> bool:
+    """Whether a note is in the index, and on the disk, with the content that it had.
+
+    One that was made private or excluded a moment ago is not.
+    """
+    row = catalog.note(path)
+    if row is None or row.status is not NoteStatus.INDEXED or row.content_hash != content_hash:
+        return False
+    try:
+        found = scan(vault, settings, within=[path]).files
+    except NotehopError:
+        return False
+    file = next((one for one in found if one.path == path), None)
+    if file is None or file.excluded is not None:
+        return False
+    read = read_note(vault, file, content_hash, comment_links=settings.comment_links)
+    return read.problem is None and read.note is None
+
+
 LOST = "could not be read and is made anew; what was written about the notes is lost"
 
 
-def let_go(path: Path, catalog: CatalogReads, within: Iterable[str] | None) -> list[str]:
+def delete_orphans(path: Path, catalog: CatalogReads, within: Iterable[str] | None) -> list[str]:
     """Delete what was written about notes that are not in the index, bytes included.
 
     A note that was moved keeps it: its content stands at another path now. A crash before this is
@@ -38,8 +63,8 @@ def let_go(path: Path, catalog: CatalogReads, within: Iterable[str] | None) -> l
             standing = catalog.notes_at(known)
             gone = {path for path in known if not _indexed(standing.get(path))}
             if gone:
-                _let_go(store, catalog, gone)
-            if (gone or store.unfolded) and not store.fold() and gone:
+                _delete(store, catalog, gone)
+            if (gone or store.has_journal) and not store.checkpoint() and gone:
                 return [
                     f"{path}: what was written about notes that left stands in its journal, since "
                     "somebody reads it; the next run empties that"
@@ -49,7 +74,7 @@ def let_go(path: Path, catalog: CatalogReads, within: Iterable[str] | None) -> l
     return []
 
 
-def _let_go(store: EnrichmentStore, catalog: CatalogReads, gone: set[str]) -> None:
+def _delete(store: EnrichmentStore, catalog: CatalogReads, gone: set[str]) -> None:
     hashes = store.note_hashes(gone)
     known = catalog.paths_by_content_hash(set(hashes.values()))
     rows = catalog.notes_at(path for paths in known.values() for path in paths)
@@ -58,7 +83,7 @@ def _let_go(store: EnrichmentStore, catalog: CatalogReads, gone: set[str]) -> No
             if _indexed(rows.get(new)):
                 store.move(old, new)
                 break
-    store.forget(gone)
+    store.delete_notes(gone)
 
 
 def _indexed(note: NoteRow | None) -> bool:

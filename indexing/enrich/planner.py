@@ -14,7 +14,6 @@ from typing import Any
 
 from notehop.config.settings import EnrichSettings
 from notehop.indexing.enrich import extract
-from notehop.indexing.enrich.own import has_own_summary
 from notehop.indexing.enrich.prompts import (
     VERSION,
     Passage,
@@ -22,8 +21,8 @@ from notehop.indexing.enrich.prompts import (
     header_requests,
     summary_request,
 )
-from notehop.indexing.enrich.rows import Text, Use
-from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.enrich.store import EnrichmentStore, Text, TextRef
+from notehop.indexing.enrich.summaries import has_own_summary
 from notehop.indexing.stores.catalog_fetch import slices
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
@@ -88,7 +87,7 @@ class Planner:
         The store is told what every note needs.
         """
         plan = Plan()
-        seen = self._store.seen()
+        seen = self._store.checked()
         shapes = self._shapes(catalog)
         due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
         since = time.time() - _DAY
@@ -126,7 +125,7 @@ class Planner:
         vain: Collection[str],
         plan: Plan,
     ) -> None:
-        uses: dict[str, list[Use]] = {}
+        uses: dict[str, list[TextRef]] = {}
         items: dict[str, list[Item]] = {}
         extracts: dict[str, tuple[NoteRow, Sequence[ChunkRow]]] = {}
         for note, every in notes:
@@ -137,7 +136,7 @@ class Planner:
                 key = self._extract_key(note, chunks)
                 extracts[key] = note, chunks
                 uses[note.path].append(_use(note, key, "extract"))
-        self._store.note(uses)
+        self._store.set_requirements(uses)
         there = self._store.texts(use.key for needed in uses.values() for use in needed)
         missing = [key for key in extracts if key not in there]
         self._store.put(self._extracted(key, *extracts[key]) for key in missing)
@@ -152,7 +151,7 @@ class Planner:
             # What two notes would have said alike is asked once.
             plan.items += [item for item in left if item.key not in asked]
             asked.update(item.key for item in left)
-        self._store.see(done)
+        self._store.mark_checked(done)
 
     def _requests(self, note: NoteRow, chunks: Sequence[ChunkRow]) -> Iterator[Item]:
         passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
@@ -181,5 +180,5 @@ def _says_something(passages: Sequence[Passage]) -> bool:
     return sum(len(passage.text.strip()) for passage in passages) > _SHORT
 
 
-def _use(note: NoteRow, key: str, kind: Any) -> Use:
-    return Use(note.path, key, kind, note.content_hash)
+def _use(note: NoteRow, key: str, kind: Any) -> TextRef:
+    return TextRef(note.path, key, kind, note.content_hash)

@@ -5,6 +5,8 @@ Touches: model, network (through :mod:`notehop.indexing.llm`).
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,7 @@ from llama_index.core.llms import LLM
 
 from notehop.config import Settings
 from notehop.config.errors import NotehopError, ProviderError
-from notehop.indexing.enrich.clean import cleaned
+from notehop.indexing.enrich.extract import cut
 from notehop.indexing.enrich.headers import model_identity
 from notehop.indexing.enrich.prompts import HEADER_CHARS, SUMMARY_CHARS, Request
 from notehop.indexing.llm.consent import is_loopback
@@ -22,6 +24,56 @@ from notehop.indexing.llm.egress import Purpose, sending
 from notehop.indexing.llm.load import asked_of, load_llm
 from notehop.indexing.llm.tokens import TokenCounter, counter
 from notehop.indexing.llm.told import ToldLLM
+from notehop.indexing.vault.plain import without_emphasis
+
+_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.S | re.I)
+_CODE = re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.M)
+_IMAGE = re.compile(r"!\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)|!\[\[[^\]\n]{0,300}\]\]")
+_LINK = re.compile(r"\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
+_WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,300}\|)?([^\]|\n]{0,300})\]\]")
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[a-zA-Z][^<>\n]*>", re.S)
+_LINE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+)", re.M)
+_ADDRESS = re.compile(
+    r"\b(?:(?:https?|ftp|file|obsidian)://|javascript:(?=\S)|data:(?=\w+/[\w.+-]+[;,]))"
+    r"(?:\([^\s()]*\)|[^\s<>\"'()\]])*(?<![.,;:!?])",
+    re.I,
+)
+_LABEL = re.compile(
+    r"^(?:here(?:'s| is)\b[^:\n]{0,60}:|(?:summary|context|header|answer)\s*:)\s*", re.I
+)
+_QUOTED = re.compile(r'^(["“„«\'])(.*)(["”“»\'])$', re.S)
+
+_LONGEST_MARKS = 20_000
+"""Characters of a reply that are looked at, beside those that are kept: marks and addresses."""
+
+
+def cleaned(said: str, most: int) -> str:
+    """The words of a model on one line, without thoughts, marks, links, addresses and controls.
+
+    :param most: characters; cut after a sentence where one ends in the last half, else after a
+        word.
+    :returns: empty if there are no words.
+    """
+    text = _THOUGHT.sub("", said)[: most + _LONGEST_MARKS]
+    text = _CODE.sub("", text)
+    text = _TAG.sub("", _WIKILINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))))
+    text = _ADDRESS.sub("", text)
+    text = without_emphasis(_LINE.sub("", text))
+    text = " ".join("".join(map(_shown, text)).split())
+    text = _LABEL.sub("", text)
+    if (quoted := _QUOTED.match(text)) is not None and quoted[1] not in quoted[2]:
+        text = quoted[2].strip()
+    return cut(text, most) if any(map(str.isalnum, text)) else ""
+
+
+def _shown(char: str) -> str:
+    """The character; a blank for a control; nothing for one that hides or turns what is read."""
+    category = unicodedata.category(char)
+    if category in ("Cf", "Co", "Cs", "Cn"):
+        # Joiners make letters of some scripts and emoji what they are.
+        return char if char in "\u200c\u200d" else ""
+    return " " if category in ("Cc", "Zl", "Zp") else char
+
 
 _FRAME_TOKENS = 12
 """Tokens that a chat takes around two messages."""
@@ -36,7 +88,7 @@ class Written:
     notices: tuple[str, ...] = ()
 
 
-class Scribe:
+class TextWriter:
     """Asks one language model. ``host`` is who gets the notes; ``model`` its name, as shown."""
 
     def __init__(self, llm: LLM, counter: TokenCounter, *, model: str, host: str) -> None:
@@ -82,7 +134,7 @@ class Scribe:
         return Written(text, tokens, tuple(sent.notices))
 
 
-def load_scribe(settings: Settings, log_dir: Path) -> Scribe | None:
+def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
     """The model that the settings name; None if they name none.
 
     :param log_dir: of the log of what leaves the machine.
@@ -95,4 +147,4 @@ def load_scribe(settings: Settings, log_dir: Path) -> Scribe | None:
     if not host or host == "localhost" or is_loopback(host):
         host = "this machine"
     name = model_identity(settings)["model"]
-    return Scribe(llm, counter(settings), model=Path(name).name, host=host)
+    return TextWriter(llm, counter(settings), model=Path(name).name, host=host)
