@@ -81,15 +81,14 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.held_out": "reader_without",
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values Estimate holds mean MEASURES RANKED "
-        "ranked_targets ranking_values refusal"
+        "answer_values Answered ANSWERS context_values Estimate holds mean RANKED ranked_targets "
+        "ranking_values refusal"
     ),
     "notehop.app.evaluation.own": "own_questions",
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet Lines Question QuestionSet read_questions Target"
     ),
-    "notehop.app.evaluation.report": "report",
-    "notehop.app.evaluation.runner": "ask_all Change compare Context Evaluated Row",
+    "notehop.app.evaluation.runner": "ask_all compare Context Evaluated",
     "notehop.app.evaluation.unrelated": "linked_at_random with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
     "notehop.app.mcp": "arguments http resources transport",
@@ -195,7 +194,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.graph.files": "VaultFiles",
     "notehop.indexing.graph.fragments": "find_fragment Outline outline_of_note",
     "notehop.indexing.graph.model": "Resolution ResolvedLink Status Via",
-    "notehop.indexing.graph.names": "affected_names is_note link_name",
+    "notehop.indexing.graph.names": "is_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
     "notehop.indexing.graph.resolve": "MAX_CANDIDATES resolve_link resolve_path",
     "notehop.indexing.graph.votes": "Bonds bonds_of",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -46,18 +48,35 @@ def test_what_was_answered_has_a_table(capsys: pytest.CaptureFixture[str]) -> No
     assert "answer.contains, %" in capsys.readouterr().out
 
 
+EVIL = '<script src="https://example.org/x.js">alert(1)</script>'
+
+
 @pytest.mark.model
 def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None:
     folder, index = indexed
     out, html = tmp_path / "new" / "found.json", tmp_path / "report.html"
     questions = tmp_path / "mine.jsonl"
     questions.write_text(
-        json.dumps({"id": 1, "question": "launch of Atlas", "gold": ["Atlas.md"]}) + "\n"
+        json.dumps(
+            {"id": 1, "question": f"launch of Atlas {EVIL}", "gold": ["Atlas.md", "Plan.md"]}
+        )
+        + "\n"
     )
     where = ("--vault", folder, "--index-dir", index)
-    result = call("eval", questions, *where, "--out", out, "--html", html, "--json")
+    alone = "retrieval.top_k=1,connected.context_chunks=1,connected.max=0"
+    how = ("--compare", alone, "current", "--out", out, "--html", html, "--json")
+    result = call("eval", questions, *where, *how)
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
     assert document == json.loads(out.read_text())
-    assert [row["setting"] for row in document["sets"][0]["rows"]] == ["stock", "current"]
-    assert html.read_text().startswith("<!DOCTYPE html>")
+    assert [row["setting"] for row in document["sets"][0]["rows"]] == [alone, "current"]
+    page = html.read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.count("<svg") == 3
+    for shown in ("4 notes, 1 question", "100.0 (100.0 to 100.0)", "+100.0 (100.0 to 100.0)"):
+        assert shown in page
+    for shown in ("0 → 100", "1 helped, 0 hurt", "Plan.md", escape(EVIL, quote=False)):
+        assert shown in page
+    # It needs nothing beside itself, and runs nothing that a note or a question says.
+    assert "default-src 'none'" in page
+    assert not re.search(r"url\(|@import|<link|<script", page)

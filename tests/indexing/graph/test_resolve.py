@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -125,3 +126,15 @@ def test_takes_the_first_chain_that_fits(drawn: list[tuple[int, str]], parts: li
 def test_a_long_outline_and_a_long_fragment_end_quickly() -> None:
     outline = Outline(tuple((1, "A", line) for line in range(1, 20_001)), (), 20_000)
     assert find_fragment(outline, "#".join(["A"] * 5)) is None
+
+
+@given(
+    st.lists(st.sampled_from(["a.md", "A.md", "d/a.md", "d/e/a.md", "E/a.md.md", "d.md", "b .md"])),
+    st.randoms(use_true_random=False),
+)
+def test_order_of_files_makes_no_difference(drawn: list[str], random: Random) -> None:
+    shuffled = random.sample(drawn, len(drawn))
+    one, other = VaultFiles(dict.fromkeys(drawn)), VaultFiles(dict.fromkeys(shuffled))
+    for source in ("H.md", "d/H.md", "d/e/H.md"):
+        for target in ("a", "A.md", "d/a", "./a", "../a", "/a", "d", "b "):
+            assert resolve_path(one, source, target) == resolve_path(other, source, target)

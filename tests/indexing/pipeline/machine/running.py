@@ -1,4 +1,4 @@
-"""Runs the state machine, in one of three kinds, and shows how it failed in few steps."""
+"""Runs the state machine, in one of three kinds, and shows the steps after which it failed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.indexing.pipeline.machine.memory_store import open_in_memory
 from tests.indexing.pipeline.machine.rules import VaultMachine
-from tests.indexing.pipeline.machine.shorten import failure_of, shortened
 from tests.support.product import LIMITS, Limits
 from tests.support.product import VectorsVectors as Vectors
 
@@ -62,9 +61,11 @@ def run_machine(
     """Try so many vaults with so many steps each, in a kind that is in place.
 
     :param number: of the steps to choose; None always chooses the same.
-    :raises AssertionError: with a short script that fails, for the table of regressions.
+    :raises AssertionError: with the script that failed, for the table of regressions.
     """
-    made = type("Machine", (VaultMachine,), {"folder": folder, "limits": kind.limits})
+    made: type[VaultMachine] = type(
+        "Machine", (VaultMachine,), {"folder": folder, "limits": kind.limits}
+    )
     if number is not None:
         made = seed(number)(made)
     try:
@@ -76,29 +77,12 @@ def run_machine(
                 derandomize=number is None,
                 database=None,
                 deadline=None,
-                # Shortened are the steps as they were done: that is quicker, and easier to read.
                 phases=[Phase.generate],
                 verbosity=Verbosity.quiet,
                 suppress_health_check=list(HealthCheck),
             ),
         )
     except Exception as exc:
-        raise AssertionError(_shown(made, exc)) from exc
+        lines = "".join(f"    {step!r},\n" for step in made.script)
+        raise AssertionError(f"{exc}\nafter these steps:\n{lines}") from exc
     return Done(vaults, made.edits, made.runs)
-
-
-def _shown(made: type[VaultMachine], exc: Exception) -> str:
-    script = list(made.script)
-    first = failure_of(script, limits=made.limits)
-    if first is None:
-        return f"{exc}\nThe same steps did not fail again:\n" + _lines(script)
-    said = first.splitlines()[0]
-    short = shortened(
-        script,
-        lambda steps: (failure_of(steps, limits=made.limits) or "").startswith(said),
-    )
-    return f"{failure_of(short, limits=made.limits)}\nafter these steps:\n" + _lines(short)
-
-
-def _lines(script: list[tuple[object, ...]]) -> str:
-    return "".join(f"    {step!r},\n" for step in script)
