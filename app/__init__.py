@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.vault import VaultHandle
     from notehop.config import Settings
 
 __all__ = ["open_vault"]
@@ -40,6 +40,6 @@ def open_vault(
     :raises IndexMismatch: if it was indexed with other settings.
     """
     # LlamaIndex takes more than a second to import: only who opens a vault waits for it.
-    from notehop.app.services.opening import open_vault as open_
+    from notehop.app.services.open_vault import open_vault as open_
 
     return open_(path, index_dir=index_dir, llm=llm, settings=settings)

@@ -19,15 +19,14 @@ from notehop.app.api.serve import serve
 from notehop.app.api.waiting import waiting_app
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.place import Place
-from notehop.app.services.remote import is_serving
-from notehop.app.services.running import Announcement, read_running
+from notehop.app.services.running_server import Announcement, is_serving, read_running
 from notehop.app.web import routes
 from notehop.config.errors import IndexFailure, NotehopError, UsageError
 from notehop.config.secrets import server_token
 
 if TYPE_CHECKING:
-    from notehop.app.services.first_index import FirstIndex
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.index_process import FirstIndex
+    from notehop.app.services.vault import VaultHandle
 
 T = TypeVar("T")
 

@@ -27,7 +27,7 @@ from notehop.config.errors import NotehopError
 from notehop.config.settings import ServerSettings
 
 if TYPE_CHECKING:
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.vault import VaultHandle
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from notehop.app.api.desk import Desks
 
 if TYPE_CHECKING:
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.vault import VaultHandle
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 

@@ -15,7 +15,7 @@ from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import PROBLEM
 
 if TYPE_CHECKING:
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.vault import VaultHandle
 
 JSON = "application/json"
 

@@ -15,8 +15,8 @@ from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
     from notehop.app.models import Answer, Query, StreamEvent
-    from notehop.app.services.handle import VaultHandle
     from notehop.app.services.place import Place
+    from notehop.app.services.vault import VaultHandle
 
 
 class Answerer(AbstractContextManager["Answerer"]):
@@ -43,7 +43,7 @@ class Answerer(AbstractContextManager["Answerer"]):
 
         :raises NotehopError: why there is no answer.
         """
-        from notehop.app.services.remote import ask_server
+        from notehop.app.services.running_server import ask_server
 
         answer = None if self._opened else ask_server(self._place, query)
         return answer or self._own().ask(query)
@@ -54,7 +54,7 @@ class Answerer(AbstractContextManager["Answerer"]):
         :returns: the answer, and whether what was written is its text.
         :raises NotehopError: why there is no answer.
         """
-        from notehop.app.services.remote import stream_server
+        from notehop.app.services.running_server import stream_server
 
         events = None if self._opened else stream_server(self._place, query)
         with closing(events or self._own().stream(query)) as coming:  # type: ignore[type-var]
@@ -62,7 +62,7 @@ class Answerer(AbstractContextManager["Answerer"]):
 
     def _own(self) -> VaultHandle:
         if self._opened is None:
-            from notehop.app.services.opening import open_place
+            from notehop.app.services.open_vault import open_place
 
             self._opened = open_place(self._place)
         return self._opened

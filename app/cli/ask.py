@@ -73,8 +73,8 @@ def run(
     from notehop.app.cli.output import out, print_json
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query
+    from notehop.app.services.index_process import remedy
     from notehop.app.services.queries import check
-    from notehop.app.services.remedy import remedy
 
     filters = narrowed_to(tag, path, after, before, page_type)
     query = asked(

@@ -62,10 +62,10 @@ def run(
     """List the notes that are linked with a note, best first."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
     from notehop.app.models import BrowseQuery
-    from notehop.app.services.notes import from_here
+    from notehop.app.services.find_note import from_here
+    from notehop.app.services.index_process import remedy
     from notehop.app.services.queries import request
-    from notehop.app.services.remedy import remedy
-    from notehop.app.services.remote import browse_server
+    from notehop.app.services.running_server import browse_server
 
     place = options.place()
     wanted = request(
@@ -82,7 +82,7 @@ def run(
     )
     found = browse_server(place, wanted)
     if found is None:
-        from notehop.app.services.opening import open_place
+        from notehop.app.services.open_vault import open_place
 
         with open_place(place) as opened:
             found = opened.browse(wanted)

@@ -50,12 +50,12 @@ def run(
     said = _text(text or [])
     from notehop.app.models import CaptureQuery
     from notehop.app.services.queries import request
-    from notehop.app.services.remote import capture_server
+    from notehop.app.services.running_server import capture_server
 
     query = request(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_server(place, query)
     if found is None:
-        from notehop.app.services.capturing import capture_cold
+        from notehop.app.services.capture import capture_cold
 
         found = capture_cold(place, query)
     from notehop.app.cli.output import print_json

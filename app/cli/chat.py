@@ -41,8 +41,8 @@ def run(
     from notehop.app.cli.output import err, show, styled
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query
+    from notehop.app.services.index_process import remedy
     from notehop.app.services.queries import as_query
-    from notehop.app.services.remedy import remedy
     from notehop.config.errors import NotehopError
 
     place = options.place()

@@ -17,7 +17,7 @@ from notehop.app.cli.options import (
     VaultOption,
     common,
 )
-from notehop.app.services.kinds import Kind
+from notehop.app.services.doctor import Kind
 
 NAME = "doctor"
 
@@ -35,7 +35,7 @@ def run(
 ) -> None:
     """Say which links, names and notes need mending, and whether the index is sound."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
-    from notehop.app.services.doctor import examine
+    from notehop.app.services.doctor.vault import examine
 
     report = examine(options.place(), tuple(Kind) if kind is None else (kind,))
     from notehop.app.cli.output import print_json

@@ -27,8 +27,8 @@ from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
     from notehop.app.evaluation.answer_sets import AnswersEvaluated
+    from notehop.app.evaluation.run import Plan
     from notehop.app.evaluation.runner import Evaluated
-    from notehop.app.services.evaluating import Plan
 
 NAME = "eval"
 
@@ -121,7 +121,7 @@ def run(
         _check_writable(file)
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_evaluation import show_evaluation
-    from notehop.app.services.evaluating import Plan
+    from notehop.app.evaluation.run import Plan
 
     plan = Plan(ablate, compare, measure, questions, seed, unrelated_links)
     if answers is not None:
@@ -155,7 +155,7 @@ def run(
 def _show_answers(file: Path, plan: Plan, options: Common, out: Path | None, each: bool) -> None:
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_evaluation import show_answers
-    from notehop.app.services.evaluating import evaluate_answers
+    from notehop.app.evaluation.run import evaluate_answers
     from notehop.indexing.terminal import terminal_progress
 
     found = evaluate_answers(options.place(), file, plan, terminal_progress(), each=each)
@@ -171,7 +171,7 @@ def _show_answers(file: Path, plan: Plan, options: Common, out: Path | None, eac
 
 
 def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> Iterator[Evaluated]:
-    from notehop.app.services.evaluating import evaluate_sets, evaluate_vault
+    from notehop.app.evaluation.run import evaluate_sets, evaluate_vault
     from notehop.indexing.terminal import terminal_progress
 
     progress = terminal_progress()

@@ -60,7 +60,7 @@ def run(
 ) -> None:
     """Build the index of a vault, or bring it up to date."""
     options = common(ctx, vault, index_dir, config, as_json, debug).with_vault(folder)
-    from notehop.app.services.update import update_index
+    from notehop.app.services.index_process import update_index
     from notehop.indexing.enrich.report import agreement
     from notehop.indexing.terminal import terminal_progress
 
@@ -88,7 +88,7 @@ def run(
 
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
-    from notehop.app.services.following import follow_vault
+    from notehop.app.services.index_process import follow_vault
     from notehop.indexing.watch.stopping import stopped_by_signals
     from notehop.indexing.watch.telling import json_teller, line_teller
 

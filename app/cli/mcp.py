@@ -47,6 +47,6 @@ def run(
     # Before anything that might print is imported.
     wire = take_over()
     from notehop.app.mcp.stdio import serve
-    from notehop.app.services.late import LateVault
+    from notehop.app.services.open_vault import LazyVault
 
-    serve(LateVault(place, "notehop mcp", config_file=options.config), wire, follow=watch)
+    serve(LazyVault(place, "notehop mcp", config_file=options.config), wire, follow=watch)

@@ -88,9 +88,9 @@ def run(
     """List the passages that match, with the notes they are linked with."""
     options = common(ctx, vault, index_dir, config, as_json, debug)
     from notehop.app.models import SearchQuery
+    from notehop.app.services.index_process import remedy
     from notehop.app.services.queries import check
-    from notehop.app.services.remedy import remedy
-    from notehop.app.services.remote import search_server
+    from notehop.app.services.running_server import search_server
 
     filters = narrowed_to(tag, path, after, before, page_type)
     wanted = asked(
@@ -111,7 +111,7 @@ def run(
     check(wanted, place)
     found = search_server(place, wanted)
     if found is None:
-        from notehop.app.services.opening import open_place
+        from notehop.app.services.open_vault import open_place
 
         with open_place(place) as opened:
             found = opened.search(wanted)

@@ -51,10 +51,9 @@ def run(
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import AlreadyServed, Door
-    from notehop.app.services.first_index import FirstIndex, has_index
-    from notehop.app.services.following import FollowerProcess
-    from notehop.app.services.opening import open_place
-    from notehop.app.services.running import Announcement
+    from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
+    from notehop.app.services.open_vault import open_place
+    from notehop.app.services.running_server import Announcement
     from notehop.indexing.shown import on_one_line, printable
 
     configure("debug" if options.debug else log_level)

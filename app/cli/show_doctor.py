@@ -23,7 +23,7 @@ from notehop.app.models import (
     NearMiss,
     UnresolvedTarget,
 )
-from notehop.app.services.kinds import Kind
+from notehop.app.services.doctor import Kind
 from notehop.indexing.shown import counted, on_one_line
 
 LISTED = 5

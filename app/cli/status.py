@@ -62,7 +62,7 @@ def run(
 def _egress(options: Common) -> None:
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_egress import show_egress
-    from notehop.app.services.egress import SHOWN, egress_report
+    from notehop.app.services.status import SHOWN, egress_report
 
     told = egress_report(options.place())
     if options.json:

@@ -64,9 +64,9 @@ def run(
     options = common(ctx, vault, index_dir, config, as_json, debug)
     from notehop.app.cli.output import print_json
     from notehop.app.models import Query, ThemesQuery
+    from notehop.app.services.index_process import remedy
     from notehop.app.services.queries import as_query, check, request
-    from notehop.app.services.remedy import remedy
-    from notehop.app.services.remote import ask_server, themes_server
+    from notehop.app.services.running_server import ask_server, themes_server
 
     place = options.place()
     text = words(question or [])
@@ -76,7 +76,7 @@ def run(
         check(query, place)
         answer = ask_server(place, query)
         if answer is None:
-            from notehop.app.services.opening import open_place
+            from notehop.app.services.open_vault import open_place
 
             with open_place(place) as opened:
                 answer = opened.ask(query)
@@ -91,7 +91,7 @@ def run(
     wanted = request(ThemesQuery, fields)
     found = themes_server(place, wanted)
     if found is None:
-        from notehop.app.services.opening import open_place
+        from notehop.app.services.open_vault import open_place
 
         with open_place(place) as opened:
             found = opened.themes(wanted)

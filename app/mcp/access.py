@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from notehop.app.models import Captured, CaptureQuery
 
 if TYPE_CHECKING:
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.vault import VaultHandle
 
 T = TypeVar("T")
 

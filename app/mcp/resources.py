@@ -12,7 +12,7 @@ from notehop.app.models import GraphNode
 from notehop.config.errors import NoteMissing, UsageError
 
 if TYPE_CHECKING:
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.vault import VaultHandle
 
 SCHEME = "note://"
 

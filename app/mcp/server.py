@@ -29,7 +29,7 @@ from notehop.config.errors import IndexFailure, NotehopError
 from notehop.indexing.shown import on_one_line
 
 if TYPE_CHECKING:
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.vault import VaultHandle
 
 _log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from notehop.app.mcp.descriptors import Wire
 from notehop.app.mcp.server import Context, make_server
 from notehop.app.mcp.transport import connected
 from notehop.app.models import Captured, CaptureQuery
-from notehop.app.services.late import LateVault
+from notehop.app.services.open_vault import LazyVault
 from notehop.config.errors import IndexFailure
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ ENDING = 2.0
 """Seconds that ending may take, whatever hangs: clients wait as long before they kill."""
 
 
-def serve(vault: LateVault, wire: Wire, *, follow: bool) -> None:
+def serve(vault: LazyVault, wire: Wire, *, follow: bool) -> None:
     """Serve until the client closes its end, or SIGINT or SIGTERM; the process ends with it.
 
     :param follow: whether to keep the index up to the vault meanwhile.
@@ -48,7 +48,7 @@ def serve(vault: LateVault, wire: Wire, *, follow: bool) -> None:
     _end(vault, code)
 
 
-async def _serve(vault: LateVault, wire: Wire, follow: bool) -> None:
+async def _serve(vault: LazyVault, wire: Wire, follow: bool) -> None:
     server = make_server(_Own(vault), vault.place.name)
     if follow:
         server.middleware.append(_once_answered(vault.follow))
@@ -61,7 +61,7 @@ async def _serve(vault: LateVault, wire: Wire, follow: bool) -> None:
 class _Own:
     """The vault of this process alone."""
 
-    def __init__(self, vault: LateVault) -> None:
+    def __init__(self, vault: LazyVault) -> None:
         self._vault = vault
         self._turns = anyio.CapacityLimiter(max(2, os.cpu_count() or 1))
         self.open = vault.open
@@ -74,7 +74,7 @@ class _Own:
         try:
             return self._vault.open().capture(query)
         except IndexFailure:
-            from notehop.app.services.capturing import capture_cold
+            from notehop.app.services.capture import capture_cold
 
             return capture_cold(self._vault.place, query)
 
@@ -97,7 +97,7 @@ def _once_answered(begin: Callable[[], None]) -> ServerMiddleware[Any]:
     return middleware
 
 
-def _stop_by_signals(scope: anyio.CancelScope, vault: LateVault) -> None:
+def _stop_by_signals(scope: anyio.CancelScope, vault: LazyVault) -> None:
     loop = asyncio.get_running_loop()
 
     def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
@@ -118,7 +118,7 @@ def _is_gone(exc: BaseException) -> bool:
     return isinstance(exc, BrokenPipeError | ConnectionResetError)
 
 
-def _end(vault: LateVault, code: int) -> None:
+def _end(vault: LazyVault, code: int) -> None:
     """End the process at once: calls that still run have nobody to reply to.
 
     The follower ends by itself, for its standard input does.

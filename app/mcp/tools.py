@@ -29,7 +29,7 @@ from notehop.app.problems import error_of
 from notehop.config.errors import NotehopError
 
 if TYPE_CHECKING:
-    from notehop.app.services.handle import VaultHandle
+    from notehop.app.services.vault import VaultHandle
 
 
 @dataclass(frozen=True, slots=True)

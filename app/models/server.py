@@ -13,7 +13,7 @@ class Health(Strict):
     """Whether a server is up: ``live`` answers at all, ``ready`` without loading anything first.
 
     ``proof`` answers a challenge, for programs of the same user that have to know which vault and
-    index the server is for (see :mod:`notehop.app.services.running`); None without one. ``vault``,
+    index the server is for (see :mod:`notehop.app.services.running_server`); None without one. ``vault``,
     ``generation`` and ``version`` are told to those only who may ask the server everything else.
     """
 

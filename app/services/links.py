@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from notehop.app.services.notes import find_note
+from notehop.app.services.find_note import find_note
 from notehop.app.services.place import Place
 from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles
@@ -127,7 +127,7 @@ class _Vault:
 def list_links(place: Place, note: str | None = None) -> Listing:
     """Return every link of the vault's indexed notes, or of one note, with what it leads to.
 
-    :param note: path or name of a note (see :func:`notehop.app.services.notes.find_note`); it is listed
+    :param note: path or name of a note (see :func:`notehop.app.services.find_note.find_note`); it is listed
         even if the index leaves it out.
     :raises VaultError: if the vault cannot be listed.
     :raises UsageError: if ``note`` is none, or several.

@@ -24,14 +24,14 @@ from notehop.app.answer.writing import LlmSynthesizer
 from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.assembly import Parts, Wanted, current_view, retrieve
+from notehop.app.services.current_notes import CurrentNotes
+from notehop.app.services.index_process import remedy
 from notehop.app.services.language_model import LateLLM, llm_of
 from notehop.app.services.narrowing import narrow
 from notehop.app.services.place import Place
 from notehop.app.services.queries import checked
 from notehop.app.services.reading import reading_of
-from notehop.app.services.remedy import remedy
 from notehop.app.services.reranking import scorer_of
-from notehop.app.services.standing import Standing
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.embed.languages import languages_read, reads
@@ -137,7 +137,7 @@ class Machinery:
                     wanted.filters,
                     view,
                     tokenizer,
-                    Standing(view, self._place).any_of,
+                    CurrentNotes(view, self._place).any_of,
                     literal=wanted.literal,
                 )
             # The caller's query keeps its filters: who asks with it again asks the same.

@@ -15,10 +15,9 @@ from notehop.app.answer.uri import open_uri
 from notehop.app.models import ConnectedOptions, Connection
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.assembly import Wanted
+from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.machinery import Machinery
 from notehop.app.services.place import Place
-from notehop.app.services.standing import Standing
-from notehop.app.services.summary import in_a_line
 from notehop.indexing.capture.capture import Kept
 from notehop.indexing.embed.query import QueryEmbedder
 from notehop.indexing.enrich.summaries import Summaries
@@ -52,7 +51,7 @@ def find_related(machinery: Machinery, place: Place, kept: Kept) -> list[Connect
         hits = machinery.retrieve(TracedQuery(text), wanted)
         chosen = [hit for hit in hits if _path(hit) not in {*linked, kept.path}][:most]
         paths = [_path(hit) for hit in chosen]
-        now = Standing(view, place)
+        now = CurrentNotes(view, place)
         rows = now.notes_at(paths)
         changed = now.changed(rows)
         files = _called_alike(catalog, paths)

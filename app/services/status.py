@@ -1,46 +1,292 @@
-"""What an index holds, how old it is, and who works on it; no model is loaded.
+"""What an index holds, how old it is, who works on it, and what went to which host; no model is loaded.
 
-Touches: vault-read (names, sizes, times), index (reads; see :mod:`notehop.indexing.stores.lock_holder`).
+Touches: vault-read (names, sizes, times), index (reads; see :mod:`notehop.indexing.stores.lock_holder`),
+network (looks ``localhost`` up).
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from notehop.app.models import (
+    EgressCall,
+    EgressHost,
+    EgressReport,
     IndexStatus,
     Kept,
+    LanguageModelNow,
     LastRun,
     PendingChanges,
     ServerNow,
     WatcherNow,
     WriterNow,
 )
-from notehop.app.services.egress import egress_hosts, language_model_now
-from notehop.app.services.enriched import enrichment_now
-from notehop.app.services.pending import pending_changes
+from notehop.app.models.status import EnrichedTexts, EnrichmentNow, NotWritten
 from notehop.app.services.place import Place
-from notehop.app.services.running import read_running
-from notehop.config import user_config_file
-from notehop.config.errors import IndexMismatch, IndexMissing, ModelError, NotehopError
+from notehop.app.services.running_server import read_running
+from notehop.config import Settings, user_config_file
+from notehop.config.errors import (
+    IndexFailure,
+    IndexMismatch,
+    IndexMissing,
+    ModelError,
+    NotehopError,
+    ProviderError,
+)
+from notehop.indexing.changes import Changes, changes_since, scan
 from notehop.indexing.embed.shared_export import shared_export
+from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.identity import wanted
+from notehop.indexing.llm.asked import host_of
+from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
+from notehop.indexing.llm.egress_log import EgressLog
+from notehop.indexing.llm.load import address, asked_of
 from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.lag import read_lag
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock_holder import read_holder
 from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.stores.reader import Reader
 from notehop.indexing.stores.reader_fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.run_record import read_run_record
 from notehop.indexing.watch.state import read_watch_state
+
+
+def enrichment_now(place: Place) -> EnrichmentNow | None:
+    """Describe the enrichment; None where the settings ask for none."""
+    asked = place.settings.enrich
+    if asked.summaries == "off" and asked.headers == "off":
+        return None
+    nothing = EnrichmentNow(texts=[], failed=[], stopped=None, at=None)
+    try:
+        store = EnrichmentStore.reading(place.layout.enrichment)
+        if store is None:
+            return nothing
+        with store:
+            tally, failures, last = store.tally(), store.failures(), store.meta().get("last", {})
+    except IndexFailure as exc:
+        return nothing.model_copy(update={"stopped": str(exc)})
+    return EnrichmentNow(
+        texts=[
+            EnrichedTexts.model_validate({"kind": kind, "have": have, "lack": lack})
+            for kind, (have, lack) in sorted(tally.items())
+        ],
+        failed=[
+            NotWritten(path=one.path, kind=one.kind, reason=one.reason, tries=one.tries)
+            for one in failures
+        ],
+        stopped=last.get("stopped"),
+        at=last.get("at"),
+    )
+
+
+SHOWN = 20
+"""Calls that a person is shown."""
+
+
+def egress_report(place: Place, most: int | None = None) -> EgressReport:
+    """Say what went where from an index.
+
+    :param most: calls that are listed at most; None: all that the log has.
+    """
+    log = EgressLog(place.layout.root)
+    calls = _calls(log)
+    newest = calls[::-1] if most is None else calls[::-1][:most]
+    return EgressReport(log=str(log.file), hosts=_hosts(calls), calls=newest)
+
+
+def egress_hosts(layout: IndexLayout) -> list[EgressHost]:
+    """The hosts that got something from an index, those with most first."""
+    return _hosts(_calls(EgressLog(layout.root)))
+
+
+def language_model_now(settings: Settings) -> LanguageModelNow | None:
+    """The language model of the settings; None if they name none. Nothing of it is loaded."""
+    llm = settings.llm
+    if llm.provider == "none":
+        return None
+    url = address(llm)
+    host = host_of(url) if url else None
+    local = host is None or names_this_machine(host)
+    allowed = local or host is None or Hosts(settings.privacy.allow_hosts).allows(host)
+    problem = None
+    try:
+        asked_of(settings)
+        if not allowed and host is not None:
+            raise refusal(host, "your questions with passages of your notes")
+    except ProviderError as exc:
+        problem = str(exc)
+    return LanguageModelNow(
+        provider=llm.provider,
+        model=llm.model,
+        host=host,
+        local=local,
+        allowed=allowed,
+        problem=problem,
+    )
+
+
+def _calls(log: EgressLog) -> list[EgressCall]:
+    """The calls of a log, oldest first; each stands there when it begins and when it ends."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in log.lines():
+        name = line["id"]
+        if "host" in line:
+            found[name] = line
+        elif name in found:
+            found[name] = {**found[name], **line, "over": True}
+    return [_call(line) for line in found.values()]
+
+
+def _call(line: dict[str, Any]) -> EgressCall:
+    return EgressCall(
+        time=_number(line.get("time")),
+        host=str(line.get("host")),
+        local=line.get("local") is True,
+        provider=str(line.get("provider")),
+        model=str(line.get("model")),
+        purpose=str(line.get("purpose")),
+        attempt=int(_number(line.get("attempt"))),
+        bytes_out=int(_number(line.get("bytes_out"))),
+        bytes_in=int(_number(line.get("bytes_in"))),
+        notes=[str(path) for path in line.get("notes") or ()],
+        more_notes=int(_number(line.get("more_notes"))),
+        over=line.get("over") is True,
+        status=line.get("status") if isinstance(line.get("status"), int) else None,
+        ms=line.get("ms") if isinstance(line.get("ms"), int) else None,
+        error=line.get("error") if isinstance(line.get("error"), str) else None,
+    )
+
+
+def _hosts(calls: Iterable[EgressCall]) -> list[EgressHost]:
+    by_host: dict[tuple[str, bool], list[EgressCall]] = {}
+    for call in calls:
+        by_host.setdefault((call.host, call.local), []).append(call)
+    hosts = [
+        EgressHost(
+            host=host,
+            local=local,
+            calls=len(made),
+            failed=sum(call.error is not None for call in made),
+            bytes_out=sum(call.bytes_out for call in made),
+            bytes_in=sum(call.bytes_in for call in made),
+            first=min(call.time for call in made),
+            last=max(call.time for call in made),
+        )
+        for (host, local), made in by_host.items()
+    ]
+    # What left the machine comes first.
+    return sorted(hosts, key=lambda one: (one.local, -one.bytes_out, one.host))
+
+
+def _number(value: Any) -> float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
+
+
+_log = logging.getLogger(__name__)
+
+FRESH = 5.0
+"""Seconds for which a count is taken as it is."""
+
+WAIT = 0.3
+"""Seconds that the first query waits for its count."""
+
+BRIEFLY = 0.02
+"""Seconds that later ones wait before they take the last count: the walk of a small vault."""
+
+
+def pending_changes(place: Place, catalog: Catalog) -> Changes:
+    """What the next index run would do: see :class:`notehop.indexing.changes.Changes`.
+
+    :raises VaultError: if the vault cannot be listed.
+    """
+    settings = place.settings.vault
+    return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
+
+
+class PendingCount:
+    """Counts in the background, so that a query on a large vault does not wait for the walk."""
+
+    def __init__(
+        self,
+        count: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
+        state: Callable[[], object] = lambda: None,
+        wait: float = WAIT,
+    ) -> None:
+        """Count with ``count``, which may take its time, and may fail.
+
+        :param wait: seconds that the first query waits for its count.
+        :param state: says which state of the index it is now; a count of another one is dropped.
+        """
+        self._count = count
+        self._clock = clock
+        self._state = state
+        self._wait = wait
+        self._counted: object = None
+        self._turn = threading.Lock()
+        self._running: threading.Thread | None = None
+        self._value: int | None = None
+        self._at: float | None = None
+
+    def begin(self) -> None:
+        """Begin to count, unless the last count is fresh or one is under way."""
+        state = self._state()
+        with self._turn:
+            if state != self._counted:
+                # A count that is still under way is of the old state: it ends unheard.
+                self._counted, self._value, self._at, self._running = state, None, None, None
+            fresh = self._at is not None and self._clock() - self._at < FRESH
+            if fresh or self._running is not None:
+                return
+            self._running = threading.Thread(target=self._run, name="notehop-scan", daemon=True)
+            self._running.start()
+
+    def value(self) -> int | None:
+        """The last count of the index as it is now, begun if it has to be.
+
+        None if the first is not ready in time, or the last could not be made.
+        """
+        self.begin()
+        with self._turn:
+            running, wait = self._running, self._wait if self._at is None else BRIEFLY
+        if running is not None:
+            running.join(wait)
+        with self._turn:
+            return self._value
+
+    def _run(self) -> None:
+        value: int | None = None
+        try:
+            value = self._count()
+        except (NotehopError, OSError) as exc:
+            # An answer does not fail because the vault could not be looked at: it says None.
+            _log.debug("the changes are not counted: %s", exc)
+        finally:
+            with self._turn:
+                if self._running is threading.current_thread():
+                    self._value, self._at = value, self._clock()
+                    self._running = None
+
+
+def pending_counter(place: Place, reader: Reader) -> PendingCount:
+    """The count of one vault and of the index that a reader follows."""
+
+    def count() -> int:
+        return pending_changes(place, reader.catalog).pending
+
+    return PendingCount(count, state=lambda: (reader.catalog, reader.generation))
+
 
 PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
 """The parts of an index folder by which its size is told."""

@@ -1,12 +1,16 @@
-"""The themes of a vault: listed, and the passages of theirs that an answer is made of.
+"""Lists the themes of a vault, chooses those that a query has to do with, and finds the sources of an
+answer about them.
 
 Touches: index (reads), vault-read, model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 from posixpath import dirname
 
 from llama_index.core.schema import NodeWithScore
@@ -25,22 +29,181 @@ from notehop.app.retrieval.filters.syntax import Written, read
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.services.ask import THEMES
 from notehop.app.services.assembly import Wanted
-from notehop.app.services.explaining import THEMES
+from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.machinery import Machinery
 from notehop.app.services.narrowing import Narrowed, narrow
 from notehop.app.services.place import Place
 from notehop.app.services.queries import checked
 from notehop.app.services.retriever import Run
-from notehop.app.services.standing import Standing
-from notehop.app.services.summary import in_a_line
-from notehop.app.services.theme_choice import DEPTH, Chosen, by_hits, by_size
-from notehop.app.services.theme_index import ThemeIndex
+from notehop.config.errors import SwitchedOff
 from notehop.indexing.enrich.summaries import Summaries
+from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.labels import property_label
+from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.themes.model import Themes
+from notehop.indexing.templates import read_templates
+from notehop.indexing.themes.build import Lexicon, make_themes
+from notehop.indexing.themes.model import Theme, Themes, read_themes
+from notehop.indexing.themes.update import options_of
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.vault.dates import day_in_name
+
+OFF = (
+    "themes are switched off; set themes.enabled to true (docs/themes.md), then run: notehop index"
+)
+
+
+class ThemeIndex:
+    """Threads share it. Nothing is read before themes are asked for."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._turn = threading.Lock()
+        self._file: tuple[int, int] | None = None
+        self._last: Themes | None = None
+
+    def of(
+        self, view: CatalogSnapshot, tokenizer: Tokenizer, lexical: Callable[[], LexicalIndex]
+    ) -> Themes:
+        """The themes of a generation.
+
+        :param lexical: gives the lexical index, which may be of a generation near this one.
+        :raises SwitchedOff: if they are switched off.
+        """
+        settings = self._place.settings.themes
+        if not settings.enabled:
+            raise SwitchedOff(OFF)
+        options = options_of(settings)
+
+        def lexicon() -> Lexicon:
+            index = lexical()
+            return Lexicon(tokenizer, index.frequency, len(index))
+
+        with self._turn:
+            self._read()
+            last = self._last
+            fits = last is not None and last.are_of(view.stamp, view.generation, options.name)
+            made = make_themes(
+                view,
+                read_templates(self._place.vault).holds,
+                lexicon,
+                options,
+                before=last if fits else None,
+                former=last,
+            )
+            # A view of an older generation is answered, and what is known of the newer one kept.
+            if fits or last is None or not last.are_of(view.stamp, last.generation, options.name):
+                self._last = made
+            return made
+
+    def _read(self) -> None:
+        """Take the file if another one stands there than before: a run has written it."""
+        path = self._place.layout.themes
+        now = _file_of(path)
+        if now is None or now == self._file:
+            return
+        self._file = now
+        found = read_themes(path)
+        if found is not None:
+            self._last = found
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size
+
+
+DEPTH = 60
+"""Notes that are looked for: a theme that has none among so many is not about the query."""
+
+NEAR = 0.75
+"""Share of the best similarity that a note must reach which holds no word of the query: a search by
+meaning ranks every note of the vault, whatever it says."""
+
+FIRST = 5
+"""Offset of the ranks that are added up: a theme that is found first outweighs several that are
+found far behind, however many notes they have."""
+
+SHARE = 0.25
+"""What a theme must have of the best one's weight; less is chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A theme with its notes that count, the first first.
+
+    ``hits`` maps note -> the best passage of it, where a query was looked for.
+    """
+
+    theme: Theme
+    notes: tuple[str, ...]
+    hits: Mapping[str, NodeWithScore] | None = None
+
+
+def by_size(themes: Themes, left: Collection[str] | None) -> list[Chosen]:
+    """All themes, those with most notes first, then by id; each with its central notes first.
+
+    First of all is the one that names it. A note of a day stands behind the others: that many
+    things were linked on a day makes it no centre.
+
+    :param left: the notes that filters leave; None for all. A theme without any is none.
+    """
+    found = [
+        Chosen(theme, notes)
+        for theme in themes.themes
+        if (notes := tuple(p for p in theme.notes if left is None or p in left))
+    ]
+    found = [Chosen(one.theme, tuple(_lasting_first(one))) for one in found]
+    return sorted(found, key=lambda one: (-len(one.notes), one.theme.id))
+
+
+def by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[Chosen]:
+    """The themes that the hits of a query are in, those with most and best first, ties by id.
+
+    :param hits: one a note, best first, with the record of its ranking.
+    """
+    weights: dict[str, float] = {}
+    held: dict[str, dict[str, NodeWithScore]] = {}
+    for rank, hit in enumerate(_telling(hits), start=1):
+        path = str(hit.node.metadata["path"])
+        theme = themes.of_note.get(path)
+        if theme is not None:
+            weights[theme.id] = weights.get(theme.id, 0.0) + 1 / (FIRST + rank)
+            held.setdefault(theme.id, {})[path] = hit
+    least = SHARE * max(weights.values(), default=0.0)
+    by_id = {one.id: one for one in themes.themes}
+    return [
+        Chosen(by_id[id_], tuple(held[id_]), held[id_])
+        for id_, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+        if weight >= least
+    ]
+
+
+def _telling(hits: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    """The hits that hold a word of the query, or mean nearly what the nearest does."""
+    best = max((_score(hit, "semantic") or 0.0 for hit in hits), default=0.0)
+    return [
+        hit
+        for hit in hits
+        if _score(hit, "lexical") is not None or (_score(hit, "semantic") or 0.0) >= NEAR * best
+    ]
+
+
+def _score(hit: NodeWithScore, signal: str) -> float | None:
+    score = hit.node.metadata.get("signals", {}).get(signal, {}).get("score")
+    return None if score is None else float(score)
+
+
+def _lasting_first(one: Chosen) -> list[str]:
+    names = one.theme.named_after
+    return sorted(one.notes, key=lambda path: (path != names, day_in_name(path) is not None))
+
 
 NOTES = 3
 """Notes of a theme that are named in a list."""
@@ -77,7 +240,7 @@ class VaultThemes:
         traced = TracedQuery(text)
         with self._machinery.reader.snapshot() as view:
             themes = self._themes()
-            now = Standing(view, self._place)
+            now = CurrentNotes(view, self._place)
             written = _written(view, text, literal=query.literal)
             if written.text.strip():
                 chosen = by_hits(themes, self._found(traced, query.filters, query.literal))
@@ -143,7 +306,7 @@ class VaultThemes:
         settings = self._place.settings.themes
         with query.trace.timed(THEMES), self._machinery.reader.snapshot() as view:
             themes = self._themes()
-            now = Standing(view, self._place)
+            now = CurrentNotes(view, self._place)
             written = _written(view, query.query_str, literal=wanted.literal)
             conditions = " ".join(map(str, written.conditions))
             inner = TracedQuery(f"{about} {conditions}".strip(), trace=query.trace)
@@ -189,7 +352,7 @@ class VaultThemes:
         return self._machinery.retrieve(query, wanted)
 
     def _narrowed(
-        self, view: Snapshot, now: Standing, query: TracedQuery, filters: Filters, literal: bool
+        self, view: Snapshot, now: CurrentNotes, query: TracedQuery, filters: Filters, literal: bool
     ) -> Narrowed | None:
         tokenizer = self._machinery.tokenizer
         narrowed = narrow(query.query_str, filters, view, tokenizer, now.any_of, literal=literal)
@@ -198,7 +361,7 @@ class VaultThemes:
             query.trace.warn(warning)
         return narrowed if narrowed.nothing or narrowed.allowed is not None else None
 
-    def _view(self, view: Snapshot, now: Standing, one: Chosen) -> ThemeView | None:
+    def _view(self, view: Snapshot, now: CurrentNotes, one: Chosen) -> ThemeView | None:
         """A theme as far as its notes stand in the vault; None if none of them does."""
         rows = now.notes_at(one.theme.notes)
         notes = [path for path in one.notes if path in rows]
@@ -219,7 +382,7 @@ class VaultThemes:
             notes=named,
         )
 
-    def _note(self, view: Snapshot, now: Standing, path: str) -> ThemeNote:
+    def _note(self, view: Snapshot, now: CurrentNotes, path: str) -> ThemeNote:
         row = now.notes_at([path])[path]
         changed = path in now.changed([path])
         ids = view.chunk_ids_of(path)
@@ -238,7 +401,7 @@ class VaultThemes:
     def _nodes(
         self,
         view: Snapshot,
-        now: Standing,
+        now: CurrentNotes,
         one: Chosen,
         about: str,
         most: int,

@@ -98,7 +98,7 @@ def test_a_server_with_a_token_answers_the_commands_of_its_user(
     with served(indexed, "--log-level", "info", NOTEHOP_SERVER__TOKEN=TOKEN) as (url, process):
         assert IndexLayout(indexed[1]).server.is_file()
         with monkeypatch.context() as patched:
-            patched.setattr("notehop.app.services.opening.open_place", not_here)
+            patched.setattr("notehop.app.services.open_vault.open_place", not_here)
             # The command does not know the token; it can read the file of the server.
             told = CliRunner().invoke(
                 app, ["search", "swordfish launch", "--json", *where, "--debug"]

@@ -53,28 +53,27 @@ _HOMES: dict[str, str] = {
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_evaluation": "show_evaluation",
     "notehop.app.cli.show_status": "show_status",
-    "notehop.app.services": "remote",
-    "notehop.app.services.capturing": "capture Find",
-    "notehop.app.services.doctor": "examine",
-    "notehop.app.services.doctor.conflicts": "conflict_copies",
+    "notehop.app.services": "running_server",
+    "notehop.app.services.capture": "capture Find",
+    "notehop.app.services.doctor.vault": "examine conflict_copies",
     "notehop.app.services.doctor.index": "check_index",
-    "notehop.app.services.egress": "egress_report language_model_now",
-    "notehop.app.services.evaluating": "evaluate_sets evaluate_vault Plan",
-    "notehop.app.services.graph_view": "laid_out",
-    "notehop.app.services.handle": "VaultHandle",
-    "notehop.app.services.kinds": "Kind",
-    "notehop.app.services.measured": "MeasuredVault",
+    "notehop.app.services.status": (
+        "egress_report language_model_now FRESH PendingCount index_status"
+    ),
+    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault Plan MeasuredVault",
+    "notehop.app.services.graph_layout": "laid_out",
+    "notehop.app.services.vault": "VaultHandle",
+    "notehop.app.services.doctor": "Kind",
     "notehop.app.services.note_status": "note_status",
-    "notehop.app.services.opening": "open_place open_vault",
-    "notehop.app.services.pending": "FRESH PendingCount",
+    "notehop.app.services.open_vault": "open_place open_vault",
     "notehop.app.services.place": "locate NoVault Place",
     "notehop.app.services.reading": "reading_of",
     "notehop.app.services.related": "link_to query_text",
-    "notehop.app.services.remote": "ask_server search_server",
-    "notehop.app.services.running": "Announcement digest proof read_running Running",
-    "notehop.app.services.status": "index_status",
+    "notehop.app.services.running_server": (
+        "ask_server search_server Announcement digest proof read_running Running"
+    ),
     "notehop.app.services.themes": "_first_left",
-    "notehop.app.services.update": "update_index",
+    "notehop.app.services.index_process": "update_index",
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
         "AnswerQuestion conclusion measured read_answer_set Replied rows"
@@ -211,8 +210,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.nodes.cuts": "best_cuts",
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
     "notehop.indexing.nodes.places": (
-        "ANYWHERE FENCED HEADING LINE LONGEST_TOKEN ORPHAN PARAGRAPH Place=PlacesPlace places "
-        "SENTENCE token_starts WORD WRAP"
+        "ANYWHERE FENCED HEADING LINE LONGEST_TOKEN ORPHAN PARAGRAPH Place=PlacesPlace "
+        "places SENTENCE token_starts WORD WRAP"
     ),
     "notehop.indexing.nodes.plain_map": "PlainMap",
     "notehop.indexing.nodes.properties": "property_texts",

@@ -11,8 +11,8 @@ from dataclasses import asdict
 from functools import partial
 
 from notehop.app.models import IndexCheck, IndexFinding, PartState
-from notehop.app.services.pending import pending_changes
 from notehop.app.services.place import Place
+from notehop.app.services.status import pending_changes
 from notehop.config.errors import (
     IndexFailure,
     IndexLocked,

@@ -61,9 +61,9 @@ def test_the_same_is_printed(
     where: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("notehop.app.services.opening.open_place", not_here)
+        patched.setattr("notehop.app.services.open_vault.open_place", not_here)
         asked = call(*arguments, *where)
-    monkeypatch.setattr("notehop.app.services.remote.read_running", lambda _: None)
+    monkeypatch.setattr("notehop.app.services.running_server.read_running", lambda _: None)
     assert call(*arguments, *where) == asked
 
 
@@ -75,13 +75,13 @@ def test_a_conversation_is_the_same(where: list[str], monkeypatch: pytest.Monkey
         return result.exit_code, result.stdout
 
     with monkeypatch.context() as patched:
-        patched.setattr("notehop.app.services.opening.open_place", not_here)
+        patched.setattr("notehop.app.services.open_vault.open_place", not_here)
         code, told = talk()
     assert code == 0
     assert "14 June 2027" in told
     assert told.count("14 June 2027") == 1
     assert told.index("Atlas.md") < told.index("Bread.md")
-    monkeypatch.setattr("notehop.app.services.remote.read_running", lambda _: None)
+    monkeypatch.setattr("notehop.app.services.running_server.read_running", lambda _: None)
     assert talk() == (code, told)
 
 
@@ -89,7 +89,7 @@ def test_a_text_is_captured_by_the_server(
     where: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inbox = Path(where[1]) / "Inbox"
-    monkeypatch.setattr("notehop.app.services.capturing.capture_cold", not_here)
+    monkeypatch.setattr("notehop.app.services.capture.capture_cold", not_here)
     try:
         code, told, _ = call("capture", "The launch waits for the tiles.", "--json", *where)
         found = json.loads(told)
@@ -112,7 +112,7 @@ def test_other_settings_are_answered_here(
     monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "0")
     code, told, _ = call("search", "launch", "--json", *where)
     assert (code, json.loads(told.replace("  ,\n", ""))["connected_notes"]) == (0, [])
-    monkeypatch.setattr("notehop.app.services.opening.open_place", not_here)
+    monkeypatch.setattr("notehop.app.services.open_vault.open_place", not_here)
     assert call("search", "launch", *where)[0] == 1
 
 

@@ -33,7 +33,7 @@ from tests.support.product import (
     locate,
     proof,
     read_running,
-    remote,
+    running_server,
     search_server,
 )
 from tests.support.serving import serving
@@ -102,7 +102,7 @@ def test_other_settings(place: Place, start: Start) -> None:
 
 def test_another_version(place: Place, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     start()
-    monkeypatch.setattr(remote, "version", lambda: "99")
+    monkeypatch.setattr(running_server, "version", lambda: "99")
     assert ask_server(place, Query(query="x")) is None
 
 

@@ -1,10 +1,3 @@
-"""Keeps a text as a new note, and says what the vault already has on it.
-
-The note is written first: nothing that is looked up afterwards can lose it.
-
-Touches: vault-write (one new file), and what it is handed to find related notes with.
-"""
-
 from __future__ import annotations
 
 import logging
@@ -78,7 +71,7 @@ def capture_cold(place: Place, query: CaptureQuery) -> Captured:
     with ExitStack() as opened:
 
         def open_index() -> Find:
-            from notehop.app.services.opening import open_place
+            from notehop.app.services.open_vault import open_place
 
             vault = opened.enter_context(open_place(place))
             vault.warm()

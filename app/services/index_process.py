@@ -1,9 +1,9 @@
-"""Follows a vault: in this process, or in one of its own beside a server.
+"""Brings an index up to its vault, in this process or in one of its own.
 
 A server leaves it to another process: its queries do not wait for indexing, and the memory that
 bulk work takes ends with it.
 
-Touches: vault-read, index, model, processes.
+Touches: vault-read, index, model, processes, network (a language model that the settings name).
 """
 
 from __future__ import annotations
@@ -19,10 +19,57 @@ from typing import TYPE_CHECKING, Self
 
 from notehop.app.services.place import Place
 from notehop.config import Settings, load_settings
+from notehop.config.errors import IndexMissing
 from notehop.indexing.program import PROGRAM
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
-    from notehop.indexing.report import Update
+    from notehop.indexing.enrich.report import Agree
+    from notehop.indexing.report import Progress, Report, Update
+
+INDEX_THEM = "run: notehop index"
+"""Nobody follows the vault."""
+
+BEING_INDEXED = "indexing is under way"
+"""A server or ``notehop index --watch`` does."""
+
+IN_THE_WAY = "notehop status says why not"
+"""So it does, but something is in the way."""
+
+
+def remedy(layout: IndexLayout) -> str:
+    """Say who indexes what changed, or how to have it done."""
+    watcher = read_watch_state(layout)
+    if watcher is None:
+        return INDEX_THEM
+    return BEING_INDEXED if watcher.state in ("indexing", "following") else IN_THE_WAY
+
+
+def update_index(
+    place: Place,
+    *,
+    progress: Progress | None = None,
+    rebuild: bool = False,
+    allow_mass_delete: bool = False,
+    agree: Agree | None = None,
+) -> Report:
+    """Index what changed since the last run; with ``rebuild``, everything from nothing.
+
+    Then have written about the notes what the settings ask for (``[enrich]``).
+
+    :param agree: told what a language model is to write and what that costs; says why not to go on,
+        or None to go on. Without it, it goes on if the budget of a run covers all of it.
+    :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
+    """
+    from notehop.indexing.enrich.enricher import enrich, with_enrichment
+    from notehop.indexing.enrich.report import within_budget
+    from notehop.indexing.pipeline import Indexer
+
+    indexer = Indexer(place.vault, place.settings, place.layout, progress)
+    report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
+    return with_enrichment(report, enrich(indexer, agree or within_budget))
+
 
 _log = logging.getLogger(__name__)
 
@@ -168,3 +215,76 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def has_index(place: Place) -> bool:
+    """Whether the vault was ever indexed; one that cannot be read counts, and is damaged."""
+    # Here and not above: every search imports this module, and few need the database.
+    from notehop.indexing.stores.catalog import Catalog
+    from notehop.indexing.stores.replacement import settle
+
+    settle(place.layout)
+    try:
+        with Catalog.open(place.layout.catalog, read_only=True) as catalog:
+            return "fingerprint" in catalog.meta()
+    except IndexMissing:
+        return False
+
+
+class FirstIndex:
+    """Makes the index of a vault in a process of its own, and knows how far it is."""
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        command: str = "notehop index",
+        config_file: Path | None = None,
+        program: Sequence[str] = PROGRAM,
+        told: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Start nothing yet.
+
+        :param command: what people know the one by that it is made for.
+        :param told: hears each line that the process says.
+        """
+        self._told = told
+        self._command = [*program, *index_arguments(place, config_file), "--part-of", command]
+        self._stop = threading.Event()
+        self._process: subprocess.Popen[str] | None = None
+        self.running = True
+        self.said = "just begun"
+        self.failure: str | None = None
+
+    def run(self) -> None:
+        """Make it; ``said`` is what the process said last, ``failure`` that if it failed."""
+        try:
+            with subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+            ) as process:
+                self._process = process
+                if self._stop.is_set():
+                    process.terminate()
+                assert process.stderr is not None
+                for line in process.stderr:
+                    if line.strip():
+                        self.said = line.strip()
+                        self._told(self.said)
+            if process.returncode:
+                self.failure = self.said.removeprefix("error: ")
+        except OSError as exc:
+            self.failure = f"no process could be started ({exc.strerror or exc})"
+        finally:
+            self.running = False
+
+    def stop(self) -> None:
+        """End the process; the next run goes on where it was."""
+        self._stop.set()
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()

@@ -16,11 +16,10 @@ from notehop.app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuer
 from notehop.app.retrieval.filters.allowed import Allowed
 from notehop.app.retrieval.filters.plan import of_fields
 from notehop.app.services.around import Reached, Step, around, way
-from notehop.app.services.named import listed, notes_meant, shown
+from notehop.app.services.current_notes import CurrentNotes, in_a_line
+from notehop.app.services.find_note import listed, notes_meant, shown
 from notehop.app.services.narrowing import narrow
 from notehop.app.services.place import Place
-from notehop.app.services.standing import Standing
-from notehop.app.services.summary import in_a_line
 from notehop.indexing.enrich.summaries import Summaries, Summary
 from notehop.indexing.shown import without_marks
 from notehop.indexing.stores.catalog_read import CatalogReads
@@ -52,7 +51,7 @@ def browse(
     :raises NoteMissing: if a seed is no note.
     :raises QueryError: if a filter makes no sense.
     """
-    now = Standing(view, place)
+    now = CurrentNotes(view, place)
     seeds, warnings = _seeds(view, catalog, now, place.name, query.seeds)
     reached = around(
         view, [seed.path for seed in seeds], depth=query.depth, direction=query.direction
@@ -102,7 +101,7 @@ def ranked(
 
 
 def _seeds(
-    view: Snapshot, catalog: CatalogReads, now: Standing, vault: str, asked: Iterable[str]
+    view: Snapshot, catalog: CatalogReads, now: CurrentNotes, vault: str, asked: Iterable[str]
 ) -> tuple[list[BrowsedSeed], list[str]]:
     seeds: dict[str, BrowsedSeed] = {}
     warnings: list[str] = []
@@ -141,7 +140,7 @@ def _score(view: Snapshot, entries: Sequence[Entry], rank: str) -> Callable[[Ent
 
 def _standing(
     view: Snapshot,
-    now: Standing,
+    now: CurrentNotes,
     place: Place,
     ordered: Sequence[Entry],
     scores: Mapping[Entry, float],
@@ -197,7 +196,7 @@ def _key(link: LinkRow) -> tuple[str, int]:
     return link.path, link.ordinal
 
 
-def _links(now: Standing, entries: Iterable[Entry]) -> dict[tuple[str, int], LinkRow]:
+def _links(now: CurrentNotes, entries: Iterable[Entry]) -> dict[tuple[str, int], LinkRow]:
     every = [step.link for entry in entries for step in entry.steps]
     return {_key(link): link for link in now.still(every)}
 

@@ -1,4 +1,5 @@
-"""Wires an evaluation: finds or makes the questions, and asks them under each setting.
+"""Runs an evaluation: finds or makes the questions, asks them under each setting, and counts what the
+replies say.
 
 Touches: vault-read, index, model; writes below the folder that golden sets are indexed in.
 """
@@ -8,15 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from notehop.app.answer.draft import QUOTED
+from notehop.app.answer.material import CONNECTED, material_of
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
 from notehop.app.evaluation.answer_sets import (
     AnswerQuestion,
@@ -32,6 +35,8 @@ from notehop.app.evaluation.answer_sets import (
 from notehop.app.evaluation.held_out import reader_without
 from notehop.app.evaluation.metrics import (
     ANSWERS,
+    TOP,
+    Answered,
     check_installed,
     checked_measure,
     drawn,
@@ -46,11 +51,11 @@ from notehop.app.evaluation.questions import (
     placed,
     read_questions,
 )
-from notehop.app.evaluation.runner import Evaluated, Outcome, ask_all, compare
+from notehop.app.evaluation.runner import Context, Evaluated, Outcome, ask_all, compare
 from notehop.app.evaluation.unrelated import with_unrelated_links
 from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline, distinct, pair
-from notehop.app.services.measured import MeasuredVault, replied
-from notehop.app.services.opening import open_place
+from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.services.open_vault import open_place
 from notehop.app.services.place import Place
 from notehop.config import Settings, load_settings
 from notehop.config.errors import UsageError
@@ -62,7 +67,95 @@ from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
+    from llama_index.core.schema import NodeWithScore
+
+    from notehop.app.answer.query_engine import NotehopQueryEngine
+    from notehop.app.evaluation.questions import Lines, Question
+    from notehop.app.models import Answer, ConnectedNote, SearchResult, Source
+    from notehop.app.services.vault import VaultHandle
     from notehop.indexing.report import Progress
+
+EXPANDED = "expanded_from"
+"""What the metadata of a hit holds that a link brought."""
+
+
+class MeasuredVault:
+    """Searches an opened vault for questions, and counts what the replies warn of.
+
+    Questions are text: they may quote what looks like a filter.
+    """
+
+    def __init__(self, vault: VaultHandle) -> None:
+        self.warnings: Counter[str] = Counter()
+        self._vault = vault
+
+    def context(self, question: Question) -> Context:
+        """The context of an answer: see :meth:`notehop.app.evaluation.runner.Search.context`."""
+        query = TracedQuery(question.text)
+        engine = self._vault.query_engine(filters=_filters(question), literal=True)
+        nodes = engine.retrieve(query)
+        self.warnings.update(query.trace.warnings)
+        sources: list[str] = []
+        linked: list[str] = []
+        for node in nodes:
+            told = node.node.metadata
+            by_link = told.get("role") == CONNECTED or EXPANDED in told
+            (linked if by_link else sources).append(str(told["path"]))
+        return Context(tuple(sources), tuple(linked), lambda: self._answered(engine, query, nodes))
+
+    def notes(self, question: Question) -> Sequence[str]:
+        """The best notes."""
+        return [hit.path for hit in self._search(question, "notes").hits]
+
+    def chunks(self, question: Question) -> Sequence[tuple[str, Lines]]:
+        """The best passages."""
+        return [(hit.path, hit.lines) for hit in self._search(question, "chunks").hits]
+
+    def _answered(
+        self, engine: NotehopQueryEngine, query: TracedQuery, nodes: list[NodeWithScore]
+    ) -> Answered:
+        response = engine.synthesize(query, nodes)
+        told = response.metadata or {}
+        material = material_of(nodes, self._vault.name)
+        return Answered(
+            "" if told["mode"] == "none" else str(response).removeprefix(QUOTED).strip(),
+            frozenset(one["path"] for one in told["citations"]),
+            "\n".join(map(_shown, material.sources)),
+            "\n".join(map(_shown, material.connected)),
+        )
+
+    def _search(self, question: Question, results: str) -> SearchResult:
+        found = self._vault.search(
+            question.text,
+            results=results,
+            top_k=TOP,
+            # The ranking is measured, not what is shown where nothing matches.
+            min_score=0,
+            literal=True,
+            filters=_filters(question),
+            connected={"max": 0},
+        )
+        self.warnings.update(found.warnings)
+        return found
+
+
+def replied(answer: Answer) -> Replied:
+    """An answer as an answer set measures it."""
+    return Replied(
+        answer.answer.removeprefix(QUOTED).strip(),
+        answer.mode == "none",
+        "\n".join(map(_shown, answer.sources)),
+        "\n".join(map(_shown, answer.connected_notes)),
+    )
+
+
+def _shown(place: Source | ConnectedNote) -> str:
+    return f"{place.title}\n{place.heading}\n{place.text}"
+
+
+def _filters(question: Question) -> Mapping[str, Any]:
+    return {} if question.without is None else {"not": {"path": [question.without]}}
+
 
 QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,

@@ -1,8 +1,8 @@
-"""A vault that is opened when it is first needed, and indexed meanwhile if it never was.
+"""Opens a vault: at once, or when it is first needed. A missing index is known before anything slow is
+loaded.
 
-For a process that has to answer at once, long before it could have loaded anything.
-
-Touches: index, model, processes (the first index and the follower run in their own).
+Touches: index (reads), model (reads its files), processes (a :class:`LazyVault` has its first index
+made in one, and is followed by one).
 """
 
 from __future__ import annotations
@@ -14,12 +14,66 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notehop.app.services.place import Place
+from notehop.app.services.place import Place, locate
 from notehop.config.errors import IndexMissing, NotehopError
 
 if TYPE_CHECKING:
-    from notehop.app.services.first_index import FirstIndex
-    from notehop.app.services.handle import VaultHandle
+    from llama_index.core.llms import LLM
+
+    from notehop.app.services.index_process import FirstIndex
+    from notehop.app.services.vault import VaultHandle
+    from notehop.config import Settings
+    from notehop.indexing.stores.reader import Reader
+
+
+def open_place(
+    place: Place, llm: LLM | None = None, *, read: Callable[..., Reader] | None = None
+) -> VaultHandle:
+    """Open the vault at a place.
+
+    :param llm: writes the answers; None: the model that the settings name, and without one they
+        are quoted from the notes.
+    :param read: opens the index, as :meth:`Reader.open` does.
+    :raises IndexMissing: if there is no index yet, naming the command that makes it.
+    :raises IndexMismatch: if it was made with other settings.
+    :raises IndexDamaged: if it cannot be read.
+    """
+    # Here and not above: a client is answered long before anything is opened.
+    from notehop.indexing.identity import wanted
+    from notehop.indexing.stores.reader import Ranking, Reader
+    from notehop.indexing.stores.reader_fingerprint import check_vault
+
+    lexical = place.settings.lexical
+    reader = (read or Reader.open)(
+        place.layout,
+        wanted(place.settings),
+        ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),
+    )
+    try:
+        from notehop.app.services.vault import VaultHandle
+
+        check_vault(reader.catalog.meta(), place.vault, place.layout.root)
+        return VaultHandle(place, reader, llm)
+    except BaseException:
+        reader.close()
+        raise
+
+
+def open_vault(
+    path: Path | str | None = None,
+    *,
+    index_dir: Path | str | None = None,
+    llm: LLM | None = None,
+    settings: Settings | None = None,
+) -> VaultHandle:
+    """Open a vault; see :func:`app.open_vault`."""
+    place = locate(
+        None if path is None else Path(path),
+        index_dir=None if index_dir is None else Path(index_dir),
+        settings=settings,
+    )
+    return open_place(place, llm)
+
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +81,7 @@ LOOKING = 10.0
 """Seconds that a look at whether there is an index may take, before nobody waits for it."""
 
 
-class LateVault:
+class LazyVault:
     """The vault at a place. Threads may share it."""
 
     def __init__(
@@ -36,17 +90,16 @@ class LateVault:
         command: str,
         *,
         config_file: Path | None = None,
-        open_place: Callable[[Place], VaultHandle] | None = None,
+        opened_by: Callable[[Place], VaultHandle] = open_place,
     ) -> None:
         """Do nothing yet.
 
         :param command: what people know this process by.
-        :param open_place: None for :func:`notehop.app.services.opening.open_place`.
         """
         self.place = place
         self._command = command
         self._config_file = config_file
-        self._open_place = open_place or _open_place
+        self._opened_by = opened_by
         self._opening = threading.Lock()
         self._opened: VaultHandle | None = None
         self._first: FirstIndex | None = None
@@ -66,7 +119,7 @@ class LateVault:
 
         :raises IndexMissing: if there is no index, saying how far the making of it is, or what
             makes it.
-        :raises NotehopError: as :func:`notehop.app.services.opening.open_place`.
+        :raises NotehopError: as :func:`open_place`.
         """
         self._looked.wait(LOOKING)
         with self._opening:
@@ -78,7 +131,7 @@ class LateVault:
                         "ask again in a minute"
                     )
                 try:
-                    self._opened = self._open_place(self.place)
+                    self._opened = self._opened_by(self.place)
                 except IndexMissing as exc:
                     if first is not None and first.failure is not None:
                         raise IndexMissing(f"{exc}; it failed here: {first.failure}") from exc
@@ -95,8 +148,7 @@ class LateVault:
 
     def _keep(self) -> None:
         # Here and not above: it brings the database.
-        from notehop.app.services.first_index import FirstIndex, has_index
-        from notehop.app.services.following import FollowerProcess
+        from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
 
         try:
             try:
@@ -119,10 +171,3 @@ class LateVault:
         """End a first index that is being made; the next one goes on where it was."""
         if self._first is not None:
             self._first.stop()
-
-
-def _open_place(place: Place) -> VaultHandle:
-    # Here and not above: it brings all that a query needs.
-    from notehop.app.services.opening import open_place
-
-    return open_place(place)

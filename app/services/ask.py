@@ -1,12 +1,20 @@
-"""Reads a question as part of a conversation: what it means after what was said before.
+"""What a question takes beside its sources: the turns of its conversation, its answer in events, and
+what its reply says of how it came about.
 
-Touches: index (reads), vault-read, model (a language model, which may be across the network).
+Touches: index and models, through what it is given.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.response.schema import Response
 
 from notehop.app.answer.conversation import (
     CarriedSubject,
@@ -17,23 +25,97 @@ from notehop.app.answer.conversation import (
     subject_of,
     with_subject,
 )
+from notehop.app.answer.material import material_of
+from notehop.app.answer.query_engine import NotehopQueryEngine, asked_in, with_trace
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.models import Answer, ConversationTurn, Query
-from notehop.app.problems import agent_text, unforeseen
+from notehop.app.models import (
+    Answer,
+    BaseQuery,
+    ConnectedEvent,
+    ConversationTurn,
+    DoneEvent,
+    ErrorEvent,
+    Explanation,
+    Query,
+    ResetEvent,
+    Source,
+    SourcesEvent,
+    StreamEvent,
+    TokenEvent,
+)
+from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.filters.syntax import Written, read
 from notehop.app.retrieval.subject import SMALL, Subject
-from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.conversations import Conversations
+from notehop.app.retrieval.trace import Trace, TracedQuery
+from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.machinery import Machinery
 from notehop.app.services.place import Place
-from notehop.app.services.standing import Standing
 from notehop.config.errors import NotehopError
+from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.fold import fold
+
+
+@dataclass(slots=True)
+class _Talk:
+    turns: tuple[Turn, ...]
+    count: int
+    used: float
+
+
+class Conversations:
+    """Turns by the id of their conversation. Threads may share it.
+
+    An id that is not known, or no more, begins a conversation. Kept are those that were used last,
+    and of each its last turns.
+    """
+
+    def __init__(
+        self, settings: ConversationSettings, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """:param clock: gives seconds."""
+        self._settings = settings
+        self._clock = clock
+        self._talks: OrderedDict[str, _Talk] = OrderedDict()
+        self._busy = threading.Lock()
+
+    def turns(self, name: str) -> tuple[Turn, ...]:
+        """The turns of a conversation, oldest first; none if it is not known."""
+        with self._busy:
+            self._forget()
+            talk = self._talks.get(name)
+            return () if talk is None else talk.turns
+
+    def add(self, name: str, turn: Turn) -> int:
+        """Remember a turn, and for it forget what is too much or too old.
+
+        :returns: its number, from 1, in the order in which turns came.
+        """
+        with self._busy:
+            self._forget()
+            before = self._talks.pop(name, None)
+            turns = (*(before.turns if before else ()), turn)[-self._settings.turns :]
+            count = 1 + (before.count if before else 0)
+            self._talks[name] = _Talk(turns, count, self._clock())
+            while len(self._talks) > self._settings.max:
+                self._talks.popitem(last=False)
+            return count
+
+    def forget(self, name: str) -> bool:
+        """Forget a conversation; False if it is not known."""
+        with self._busy:
+            return self._talks.pop(name, None) is not None
+
+    def _forget(self) -> None:
+        """Forget those that nobody went on with: the first are the oldest."""
+        oldest = self._clock() - self._settings.keep_minutes * 60
+        while self._talks and next(iter(self._talks.values())).used < oldest:
+            self._talks.popitem(last=False)
+
 
 _log = logging.getLogger(__name__)
 
@@ -143,7 +225,7 @@ class FollowUp:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""
         try:
             llm = self._machinery.llm
-            standing = Standing(view, self._place)
+            standing = CurrentNotes(view, self._place)
             shown = [_shown(turn, standing) for turn in turns]
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
@@ -189,7 +271,7 @@ def _named(text: str, view: Snapshot) -> tuple[str, ...]:
     return Subject(view, text, None, covered=COVERED).notes(())
 
 
-def _shown(turn: Turn, standing: Standing) -> Turn:
+def _shown(turn: Turn, standing: CurrentNotes) -> Turn:
     """A turn; once a note that it came from may not be shown, only what the user typed in it."""
     there = set(standing.notes_at(turn.paths))
     if there.issuperset(turn.paths):
@@ -208,3 +290,106 @@ def _without_filters(question: str, is_property: Callable[[str], bool]) -> str:
     while (written := read(question, is_property)).conditions:
         question = written.text
     return question
+
+
+THEMES = "themes"
+"""The stage of a question about the whole vault, and what it is said to be after."""
+
+OF_A_SOURCE = ("signals", "rerank", "expanded_from", "held_back")
+"""The fields of a source that explain it."""
+
+
+def explained(sources: Sequence[Mapping[str, Any]], asked: BaseQuery) -> list[Any]:
+    """Sources with the record of their ranking only where the query asks for it."""
+    if asked.explain:
+        return list(sources)
+    hidden = dict.fromkeys(OF_A_SOURCE)
+    return [{**source, **hidden} for source in sources]
+
+
+def weighing_of(trace: Trace, asked: BaseQuery) -> dict[str, Any]:
+    """The fields of a reply that tell how the query was weighed."""
+    plan = trace.plan
+    if plan is None:
+        return {"intent": THEMES} if THEMES in trace.counts else {}
+    return {
+        "intent": THEMES if THEMES in trace.counts else plan.reading.intent,
+        "explanation": _explanation(trace) if asked.explain else None,
+    }
+
+
+def _explanation(trace: Trace) -> Explanation | None:
+    plan = trace.plan
+    if plan is None:
+        return None
+    rule = plan.reading.rule
+    return Explanation(
+        intent=plan.reading.intent,
+        rule=None if rule is None else rule.phrase,
+        about=plan.reading.about,
+        subject=list(plan.subject),
+        weights=dict(plan.weights.by_signal),
+        reasons=list(plan.weights.reasons),
+        rrf_k=plan.rrf_k,
+        template_share=plan.template_share,
+        counts={stage: dict(counts) for stage, counts in trace.counts.items()},
+    )
+
+
+def events(
+    engine: NotehopQueryEngine,
+    synthesizer: Callable[[], VaultSynthesizer],
+    query: TracedQuery,
+    vault: str,
+    *,
+    begin: Callable[[], None],
+    shown: Callable[[list[Source]], list[Source]],
+    finished: Callable[[Response], Answer],
+    cancelled: Callable[[], bool],
+) -> Iterator[StreamEvent]:
+    """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
+
+    Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
+
+    :param begin: makes the query ready; a language model may have a part in that.
+    :param shown: the sources as the query wants to see them.
+    :param finished: makes the answer of a response.
+    """
+    try:
+        begin()
+        if cancelled():
+            return
+        material = material_of(engine.retrieve(query), vault)
+        yield SourcesEvent(sources=shown(list(material.sources)))
+        yield ConnectedEvent(connected_notes=list(material.connected))
+        if cancelled():
+            return
+        with query.trace.timed("answer"):
+            pieces = synthesizer().streamed(asked_in(query), material, cancelled)
+            response, said = yield from _tokens(pieces)
+        if response is not None and not cancelled():
+            answer = finished(with_trace(response, query))
+            if said.strip() and said.strip() != answer.answer.strip():
+                yield ResetEvent(text=answer.answer)
+            yield DoneEvent(answer=answer)
+    except Exception as exc:  # noqa: BLE001 (an event says so, and the log)
+        if not isinstance(exc, NotehopError):
+            _log.exception("the answer failed")
+        yield ErrorEvent(problem=problem(exc))
+
+
+def _tokens(
+    pieces: Generator[str, None, Response | None],
+) -> Generator[StreamEvent, None, tuple[Response | None, str]]:
+    """Hand on the pieces; returns the response, and all that was handed on."""
+    said: list[str] = []
+    try:
+        while True:
+            try:
+                piece = next(pieces)
+            except StopIteration as end:
+                return end.value, "".join(said)
+            said.append(piece)
+            yield TokenEvent(text=piece)
+    finally:
+        pieces.close()

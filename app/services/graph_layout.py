@@ -1,8 +1,3 @@
-"""A part of the graph of links, laid out to be drawn.
-
-Touches: index (reads), vault-read (names, sizes, times).
-"""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -13,9 +8,9 @@ from posixpath import dirname
 from notehop.app.answer.uri import open_uri
 from notehop.app.models import GraphEdge, GraphNode, GraphView
 from notehop.app.services.around import around, leads
-from notehop.app.services.named import listed, notes_meant, shown
+from notehop.app.services.current_notes import CurrentNotes
+from notehop.app.services.find_note import listed, notes_meant, shown
 from notehop.app.services.place import Place
-from notehop.app.services.standing import Standing
 from notehop.config.errors import QueryError
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.reader import Snapshot
@@ -54,7 +49,7 @@ def graph_view(
     """
     if not (1 <= depth <= DEEPEST and 1 <= most <= MOST):
         raise QueryError(f"depth is {depth} (1 to {DEEPEST}) and most is {most} (1 to {MOST})")
-    now = Standing(view, place)
+    now = CurrentNotes(view, place)
     seeds, warnings = _seeds(view, catalog, now, asked)
     ranks = view.pagerank
     if seeds:
@@ -136,7 +131,7 @@ def _fitted(places: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float,
 
 
 def _seeds(
-    view: Snapshot, catalog: CatalogReads, now: Standing, asked: Iterable[str]
+    view: Snapshot, catalog: CatalogReads, now: CurrentNotes, asked: Iterable[str]
 ) -> tuple[list[str], list[str]]:
     seeds: dict[str, None] = {}
     warnings: list[str] = []

@@ -1,29 +1,35 @@
-"""Finds the notes of the index that a person or a program means by a path or a name.
+"""Finds the notes that a person or a program means by a path or a name: in the index, or in the files
+alone.
 
-Named is only what still stands in the vault: a note that became private since it was indexed is to
-whoever asks as if it had never been.
+Of the index only what still stands in the vault is named: a note that became private since it was
+indexed is to whoever asks as if it had never been.
 
 Touches: index (reads), vault-read (names, sizes, times; changed notes).
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from notehop.app.services.standing import Standing
-from notehop.config.errors import NoteMissing
+from notehop.config.errors import NoteMissing, UsageError
 from notehop.indexing.graph.files import VaultFiles
 from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.names import NOTE_SUFFIX, fold, link_name
+from notehop.indexing.graph.names import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.graph.resolve import resolve_path
 from notehop.indexing.shown import on_one_line, printable
-from notehop.indexing.stores.catalog_read import CatalogReads
-from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.link_text import read_wikilink
+
+if TYPE_CHECKING:
+    from notehop.app.services.current_notes import CurrentNotes
+    from notehop.indexing.stores.catalog_read import CatalogReads
+    from notehop.indexing.stores.reader import Snapshot
 
 LONGEST = 1_000
 """Characters of a name: no disk has a longer path that people write notes at."""
@@ -38,7 +44,9 @@ _SHOWN = 200
 """Characters of a name that are repeated to whoever asked by it."""
 
 
-def notes_meant(view: Snapshot, catalog: CatalogReads, now: Standing, said: str) -> tuple[str, ...]:
+def notes_meant(
+    view: Snapshot, catalog: CatalogReads, now: CurrentNotes, said: str
+) -> tuple[str, ...]:
     """Return the notes that are meant, several where a name is that of several.
 
     Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
@@ -101,7 +109,7 @@ def _address_in(text: str) -> Address | None:
 
 
 def _notes_named(
-    view: Snapshot, catalog: CatalogReads, now: Standing, said: str
+    view: Snapshot, catalog: CatalogReads, now: CurrentNotes, said: str
 ) -> tuple[str, ...]:
     asked = _without_brackets(said.strip())
     if not asked or len(asked) > LONGEST or not _can_stand(asked):
@@ -144,13 +152,13 @@ def _without_brackets(said: str) -> str:
     return said
 
 
-def _files(paths: Iterable[str], now: Standing, asked: str) -> VaultFiles:
+def _files(paths: Iterable[str], now: CurrentNotes, asked: str) -> VaultFiles:
     """The files that a link of this name could lead to."""
     name = link_name(asked)
     return VaultFiles(now.notes_at(path for path in paths if link_name(path) == name))
 
 
-def _close(catalog: CatalogReads, now: Standing, paths: Sequence[str], asked: str) -> str:
+def _close(catalog: CatalogReads, now: CurrentNotes, paths: Sequence[str], asked: str) -> str:
     from notehop.app.services.near import Name, NearNames
 
     aliases = catalog.aliases()
@@ -166,6 +174,70 @@ def _close(catalog: CatalogReads, now: Standing, paths: Sequence[str], asked: st
     return f"; did you mean {listed(close)}?" if close else ""
 
 
-def _first(now: Standing, paths: Iterable[str]) -> list[str]:
+def _first(now: CurrentNotes, paths: Iterable[str]) -> list[str]:
     """The first of the notes that are there; no more files are looked at than it takes."""
     return list(islice((path for path in paths if now.notes_at([path])), _NEAR))
+
+
+def find_note(files: VaultFiles, vault: Path, said: str) -> str:
+    """Return the path of a note in the vault.
+
+    Tried in order: a path from the vault's root, a path from the current folder (or an absolute
+    one), each with and without ``.md``; then a name as a link would give it.
+
+    :raises UsageError: if no note is meant, or more than one.
+    """
+    if not said.strip():
+        raise UsageError("the name of the note is empty; name it by its path in the vault")
+    for path in paths_meant(vault, said):
+        for candidate in (path, f"{path}.md"):
+            if candidate in files and is_note(candidate):
+                return candidate
+    found = resolve_path(files, "", said)
+    if found.path is None or not is_note(found.path):
+        raise UsageError(f"{said}: no note of {vault}{_close_files(files, said)}")
+    if found.status is Status.AMBIGUOUS:
+        raise UsageError(f"{said}: {len(found.candidates)} notes: {_listed(found.candidates)}")
+    return found.path
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return on_one_line(", ".join(paths))
+
+
+def paths_meant(vault: Path, said: str) -> list[str]:
+    """``said`` as paths relative to the vault, with ``/``; what lies outside of it is left out."""
+    inside = [Path(os.path.normpath(vault / said))]
+    here = Path(os.path.expanduser(said))  # noqa: PTH111 - ``~nobody`` is a name like others
+    # Not resolved: a note that is a symbolic link is known under its own name.
+    inside.append(Path(os.path.normpath(Path.cwd().resolve() / here)))
+    return list(
+        dict.fromkeys(
+            path.relative_to(vault).as_posix() for path in inside if path.is_relative_to(vault)
+        )
+    )
+
+
+def from_here(vault: Path, said: str) -> str:
+    """A note as a shell completes its path: the path in the vault, if there is a file; else as it
+    was said."""
+    for path in paths_meant(vault, said):
+        for candidate in (path, f"{path}.md"):
+            if is_note(candidate) and os.path.isfile(vault / candidate):  # noqa: PTH113
+                return candidate
+    return said
+
+
+def _close_files(files: VaultFiles, said: str) -> str:
+    """What may have been meant: names a slip away, else those that hold what was said."""
+    from notehop.app.services.near import Name, NearNames
+
+    notes = [path for path in files if is_note(path)]
+    names = [Name(path.removesuffix(".md"), path, "path") for path in notes]
+    names += [Name(link_name(path), path, "name") for path in notes]
+    names += [Name(one, path, "alias") for path in notes for one in files.aliases_of(path)]
+    asked = said.removesuffix(".md")
+    close = [near.name.path for near in NearNames(names).near([asked])[asked]]
+    if not close:
+        close = sorted((path for path in notes if fold(asked) in fold(path)), key=len)[:3]
+    return f"; did you mean {_listed(close)}?" if close else "; name it by its path in the vault"

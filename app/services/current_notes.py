@@ -1,23 +1,27 @@
-"""One generation of the index held against the files, for replies that list notes and links.
+"""What a reply shows of notes as they are in the vault now, whatever the index says.
 
 Touches: index (reads), vault-read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.current_view import CurrentView
 from notehop.app.retrieval.index_view import IndexView
+from notehop.app.services.index_process import remedy
 from notehop.app.services.place import Place
-from notehop.app.services.remedy import remedy
+from notehop.indexing.enrich.summaries import OWN_SUMMARY, Summary
 from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.vault.sentences import sentence_spans
 
 
-class Standing(CurrentView):
+class CurrentNotes(CurrentView):
     """What still stands in the vault; make one for each reply."""
 
     def __init__(self, view: IndexView, place: Place) -> None:
@@ -72,3 +76,64 @@ class Standing(CurrentView):
         """What a reply has to say of what was left out; usually nothing."""
         said = self.warning(lambda: remedy(self._place.layout))
         return [*self._indexed.warnings, *([said] if said else [])]
+
+
+STORED_LENGTH = 300
+"""Characters of a summary that was written for the purpose: it says more than a beginning."""
+
+LENGTH = 150
+"""Characters: two lines of a card."""
+
+_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|[-*_=]{3,}[ \t]*|\|?[ \t:|-]*-[ \t:|-]*\|?)$", re.M)
+_BULLETS = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|^[ \t]*>[ \t]?", re.M)
+_EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
+
+
+def in_a_line(front_matter: Mapping[str, Any], text: str, stored: Summary | None) -> Summary:
+    """Sum a note up, and say which model did so, if one did.
+
+    :param front_matter: of the note; empty where it may have changed.
+    :param text: a passage of the note, for want of a summary.
+    :param stored: what the index has; None where the note may have changed.
+    """
+    own = own_summary(front_matter)
+    if own is None and stored is not None:
+        return Summary(shortened(stored.text, STORED_LENGTH), stored.model)
+    return Summary(shortened(flat(text)) if own is None else own)
+
+
+def summary(front_matter: Mapping[str, Any], text: str) -> str:
+    """Sum a note up in at most 150 characters.
+
+    :param front_matter: of the note; empty where it may have changed.
+    :param text: a passage of the note, for want of a summary.
+    """
+    own = own_summary(front_matter)
+    return shortened(flat(text)) if own is None else own
+
+
+def own_summary(front_matter: Mapping[str, Any]) -> str | None:
+    """What the owner wrote as the summary of a note, at most 150 characters; None for nothing."""
+    said = {str(key).lower(): value for key, value in front_matter.items()}
+    for key in OWN_SUMMARY:
+        value = said.get(key)
+        if isinstance(value, str) and value.strip():
+            return shortened(" ".join(value.split()))
+    return None
+
+
+def flat(text: str) -> str:
+    """A passage on one line, without headings, rules and bullets; with them if there is no more."""
+    bare = _BULLETS.sub("", _MARKS.sub("", text))
+    return " ".join(_EMPHASIS.sub(r"\2", bare).split()) or " ".join(text.split()).lstrip("# ")
+
+
+def shortened(text: str, most: int = LENGTH) -> str:
+    """The beginning of a line, cut after a sentence that leaves half of it, or a word."""
+    if len(text) <= most:
+        return text
+    ends = [end for _, end in sentence_spans(text[: most + 1])[:-1]]
+    if ends and ends[-1] >= most // 2:
+        return text[: ends[-1]].rstrip()
+    cut = text[: most - 2]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut).rstrip(" ,;:") + " …"

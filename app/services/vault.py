@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, get_type_hints
 
+import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import LLM
@@ -45,35 +46,48 @@ from notehop.app.models import (
 from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.services.ask import Conversations, FollowUp, events, explained, weighing_of
 from notehop.app.services.assembly import Wanted, connected, freshness
-from notehop.app.services.browsing import browse
-from notehop.app.services.capturing import capture
-from notehop.app.services.conversations import Conversations
-from notehop.app.services.embedding import embed
-from notehop.app.services.explaining import explained, told
-from notehop.app.services.following_up import FollowUp
-from notehop.app.services.graph_view import graph_view
+from notehop.app.services.browse import browse
+from notehop.app.services.capture import capture
+from notehop.app.services.current_notes import CurrentNotes
+from notehop.app.services.graph_layout import graph_view
+from notehop.app.services.index_process import remedy
 from notehop.app.services.machinery import Machinery
 from notehop.app.services.metadata_filters import fields_of
-from notehop.app.services.note_view import note_view
-from notehop.app.services.pending import counter
 from notehop.app.services.place import Place
 from notehop.app.services.queries import as_query, checked
+from notehop.app.services.read_note import note_view
 from notehop.app.services.related import find_related
-from notehop.app.services.remedy import remedy
 from notehop.app.services.retriever import VaultRetriever
-from notehop.app.services.standing import Standing
-from notehop.app.services.status import index_status
-from notehop.app.services.streaming import events
+from notehop.app.services.status import index_status, pending_counter
 from notehop.app.services.themes import VaultThemes
 from notehop.config import Settings
 from notehop.indexing.capture.capture import Kept
+from notehop.indexing.embed.query import QueryEmbedder
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.stores.reader_graph import build_graph
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+def embed(embedder: QueryEmbedder, query: EmbedQuery) -> Embedded:
+    """Return a vector a text, with the prompt that the model has for its kind.
+
+    What of a text is longer than the model's window is not read.
+
+    :raises ModelError: if the model fails.
+    """
+    if query.kind == "query":
+        rows = np.stack([embedder.embed_query(text) for text in query.texts])
+    else:
+        rows = embedder.embed(query.texts)
+    return Embedded(
+        model=embedder.model_name, dimensions=embedder.dimensions, vectors=rows.tolist()
+    )
+
 
 NEAREST = 3
 """Passages that a search shows where nothing matches."""
@@ -95,7 +109,7 @@ class VaultHandle:
         """Take over an opened index; :func:`app.open_vault` opens it."""
         self.place = place
         self._machinery = Machinery(place, reader, llm)
-        self._pending = counter(place, reader)
+        self._pending = pending_counter(place, reader)
         self._themes = VaultThemes(place, self._machinery)
         self._conversations = Conversations(place.settings.conversation)
 
@@ -190,7 +204,7 @@ class VaultHandle:
             warnings=traced.trace.warnings,
             filters=traced.trace.filters,
             searched_for=traced.trace.searched_for,
-            **told(traced.trace, asked),
+            **weighing_of(traced.trace, asked),
             generation=_generation(traced),
             pending=self._pending.value(),
             timings_ms=_timings(traced.trace.timings_ms, started),
@@ -257,7 +271,7 @@ class VaultHandle:
         ``kind``, ``line``, ``fragment``, ``sentence``, ``via`` and ``status``.
         """
         with self._reader.snapshot() as view:
-            now = Standing(view, self.place)
+            now = CurrentNotes(view, self.place)
             rows = now.notes_at(view.paths())
             return build_graph(rows.values(), now.links_from(rows))
 
@@ -463,7 +477,7 @@ class VaultHandle:
             warnings=found["warnings"],
             filters=traced.trace.filters,
             searched_for=traced.trace.searched_for,
-            **told(traced.trace, asked),
+            **weighing_of(traced.trace, asked),
             generation=_generation(traced),
             pending=self._pending.value(),
             timings_ms=_timings(found["timings_ms"], started),

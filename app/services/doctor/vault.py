@@ -1,0 +1,341 @@
+"""What is to be mended in a vault, and whether its index is sound; no model is loaded.
+
+Touches: vault-read, index (see :mod:`notehop.app.services.doctor.index`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rapidfuzz.fuzz import ratio
+
+from notehop.app.models import (
+    AmbiguousTarget,
+    BrokenFragment,
+    ConflictCopy,
+    DoctorReport,
+    Duplicate,
+    Kept,
+    LinkPlace,
+    NearMiss,
+    UnresolvedTarget,
+)
+from notehop.app.services.doctor import Kind
+from notehop.app.services.doctor.index import check_index
+from notehop.app.services.links import ReadNote, Survey, survey
+from notehop.app.services.near import Name, Near, NearNames
+from notehop.app.services.place import Place
+from notehop.indexing.graph.files import alias_key
+from notehop.indexing.graph.model import ResolvedLink, Status
+from notehop.indexing.graph.names import fold, link_name
+from notehop.indexing.graph.targets import ambiguous_targets, unresolved_targets
+
+_SYNCTHING = re.compile(r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?(?P<ext>\.\w+)?")
+
+_COPY = r"cop(?:y|ie|ia)|cópia|kopi[ae]|副本|コピー"
+_CONFLICT = r"[ck]onfli[ck]t|conflitt?o?|冲突|衝突|競合"
+_CONFLICTED = re.compile(
+    rf"(?P<stem>.+?) \((?=[^()]*(?:{_COPY}))[^()]*(?:{_CONFLICT})[^()]*\)(?P<ext>\.\w+)?",
+    re.IGNORECASE,
+)
+_DROPBOX = re.compile(
+    r"(?P<stem>.+?) \((?:Case|Selective Sync|Unicode Encoding|White ?Space) Conflict(?: \d+)?\)"
+    r"(?P<ext>\.\w+)?"
+)
+_SEAFILE = re.compile(r"(?P<stem>.+?) \(SFConflict [^()]+\)(?P<ext>\.\w+)?")
+
+_BY_NAME = (
+    ("Syncthing", _SYNCTHING),
+    ("Seafile", _SEAFILE),
+    ("Dropbox", _DROPBOX),
+    ("a sync tool", _CONFLICTED),
+)
+
+_COMPUTER = re.compile(r"(?P<stem>.+)-(?:DESKTOP|LAPTOP)-[A-Z0-9]{7}(?P<ext>\.\w+)")
+"""OneDrive adds the computer's name; those that Windows gives by itself can be told."""
+
+_NUMBERED = re.compile(r"(?P<stem>.+?)(?: [2-9]| \([1-9]\))(?P<ext>\.md)", re.IGNORECASE)
+
+Alike = Callable[[str, str], bool]
+"""Whether the texts of two notes are the same, or nearly."""
+
+
+def conflict_copies(paths: Collection[str], alike: Alike) -> list[ConflictCopy]:
+    """The files that are such copies, by path.
+
+    A number at the end says little: people write ``Meeting 2.md`` too. It counts only beside a note
+    without it that says nearly the same.
+
+    :param paths: of all files of the vault.
+    """
+    there = frozenset(paths)
+    return [copy for path in sorted(there) for copy in _of(path, there, alike)]
+
+
+def _of(path: str, there: Collection[str], alike: Alike) -> Iterator[ConflictCopy]:
+    folder, slash, name = path.rpartition("/")
+    for tool, pattern in _BY_NAME:
+        if found := pattern.fullmatch(name):
+            base = f"{folder}{slash}{found['stem']}{found['ext'] or ''}"
+            yield ConflictCopy(path=path, of=base if base in there else None, tool=tool)
+            return
+    for tool, pattern in (("OneDrive", _COMPUTER), ("iCloud or Google Drive", _NUMBERED)):
+        if found := pattern.fullmatch(name):
+            base = f"{folder}{slash}{found['stem']}{found['ext']}"
+            if base in there and (tool == "OneDrive" or alike(path, base)):
+                yield ConflictCopy(path=path, of=base, tool=tool)
+            return
+
+
+NEAR_FOR = 2_000
+"""Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A link as :mod:`notehop.indexing.graph.targets` reads it."""
+
+    path: str
+    line: int
+    raw_target: str
+    status: str
+    candidates: tuple[str, ...]
+
+
+def unresolved(found: Survey, near_for: int = NEAR_FOR) -> list[UnresolvedTarget]:
+    """The names that lead nowhere: those near to a name that exists first, then by links.
+
+    :param near_for: how many of the most linked are looked up among the names that exist.
+    """
+    targets = unresolved_targets(_told(found.links))
+    asked = {one.target: link_name(one.target) for one in targets[:near_for]}
+    near = NearNames(_names(found)).near(asked.values())
+    rows = [
+        UnresolvedTarget(
+            target=one.target,
+            count=one.count,
+            places=_places(one.sources),
+            near=_misses(near.get(asked.get(one.target, ""), ())),
+        )
+        for one in targets
+    ]
+    return sorted(rows, key=lambda row: not row.near)
+
+
+def ambiguous(found: Survey) -> list[AmbiguousTarget]:
+    """The names that several files have, most links first."""
+    return [
+        AmbiguousTarget(
+            target=one.target,
+            count=one.count,
+            places=_places(one.sources),
+            candidates=list(one.candidates),
+        )
+        for one in ambiguous_targets(_told(found.links))
+    ]
+
+
+def fragments(found: Survey) -> list[BrokenFragment]:
+    """The headings and blocks that links name and notes do not have, most links first."""
+    groups: dict[tuple[str, str], list[ResolvedLink]] = {}
+    for one in found.links:
+        if one.fragment_found is False and one.resolution.path is not None:
+            key = one.resolution.path, fold(one.link.fragment or "").strip()
+            groups.setdefault(key, []).append(one)
+    rows = [_broken(found, path, links) for (path, _), links in groups.items()]
+    return sorted(rows, key=lambda row: (-row.count, row.path, row.fragment))
+
+
+def orphans(found: Survey) -> list[str]:
+    """The notes that no link joins with another note, by path.
+
+    A link to an attachment, to the note itself or to nothing joins it with no note.
+    """
+    joined: set[str] = set()
+    for one in found.links:
+        target = one.resolution.path
+        if target is not None and target != one.source and target in found.notes:
+            joined.update((one.source, target))
+    return sorted(found.notes.keys() - joined)
+
+
+def _broken(found: Survey, path: str, links: Sequence[ResolvedLink]) -> BrokenFragment:
+    fragment = (links[0].link.fragment or "").strip()
+    last = fragment.rpartition("#")[2].strip()
+    outline = found.notes[path].outline
+    if last.startswith("^"):
+        asked, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
+    else:
+        asked, via, texts = last, "heading", [text for _, text, _ in outline.headings]
+    # All are of one note: told apart by their text in place of its path.
+    near = NearNames(Name(text, text, via) for text in texts).near([asked])[asked]
+    return BrokenFragment(
+        path=path,
+        fragment=fragment,
+        count=len(links),
+        places=_places(sorted((one.source, one.link.line) for one in links)),
+        near=_misses(near, path),
+    )
+
+
+def _told(links: Iterable[ResolvedLink]) -> Iterator[_Told]:
+    for one in links:
+        if one.resolution.status in (Status.UNRESOLVED, Status.AMBIGUOUS):
+            yield _Told(
+                one.source,
+                one.link.line,
+                # A link that names nothing is told by itself.
+                one.link.target or one.link.raw,
+                one.resolution.status.value,
+                one.resolution.candidates,
+            )
+
+
+def _names(found: Survey) -> Iterator[Name]:
+    for path, note in found.notes.items():
+        yield Name(path.rpartition("/")[2][: -len(".md")], path, "name")
+        for alias in note.aliases:
+            yield Name(alias, path, "alias")
+        yield Name(note.title, path, "title")
+    for path in found.others:
+        yield Name(path.rpartition("/")[2], path, "name")
+
+
+def _misses(near: Iterable[Near], path: str | None = None) -> list[NearMiss]:
+    return [
+        NearMiss.model_validate(
+            {
+                "name": one.name.name,
+                "path": path or one.name.path,
+                "via": one.name.via,
+                "distance": one.distance,
+            }
+        )
+        for one in near
+    ]
+
+
+def _places(sources: Iterable[tuple[str, int]]) -> list[LinkPlace]:
+    return [LinkPlace(path=path, line=line) for path, line in sources]
+
+
+Shared = Literal["name", "title", "alias"]
+
+
+def duplicates(notes: Mapping[str, ReadNote]) -> list[Duplicate]:
+    """What names more than one note: names, titles and aliases, each by how many share it.
+
+    An alias also counts that is another note's name: links go to that note, never to the alias.
+    Titles that are shared by just the notes of one name are told as that name alone.
+    """
+    names = [(link_name(path), _name(path), path) for path in notes]
+    titles = [(fold(note.title).strip(), note.title, path) for path, note in notes.items()]
+    carried = [
+        (alias_key(alias), alias, path) for path, note in notes.items() for alias in note.aliases
+    ]
+    aliased = {key for key, _, _ in carried}
+    shared = _shared("name", names)
+    known = {tuple(one.paths) for one in shared}
+    same_title = [one for one in _shared("title", titles) if tuple(one.paths) not in known]
+    others = [(key, name, path) for key, name, path in names if key in aliased]
+    same_alias = [
+        one for one in _shared("alias", [*carried, *others]) if tuple(one.paths) not in known
+    ]
+    return [*shared, *same_title, *same_alias]
+
+
+def _shared(kind: Shared, named: Iterable[tuple[str, str, str]]) -> list[Duplicate]:
+    """Groups of (key, name as written, path) of more than one path; largest first."""
+    groups: dict[str, dict[str, str]] = {}
+    for key, name, path in named:
+        if key:
+            groups.setdefault(key, {}).setdefault(path, name)
+    found = [
+        Duplicate(kind=kind, name=group[min(group)], paths=sorted(group))
+        for group in groups.values()
+        if len(group) > 1
+    ]
+    return sorted(found, key=lambda one: (-len(one.paths), one.name))
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2][: -len(".md")]
+
+
+_LONG_ENOUGH = 200
+"""Characters from which two texts can be told to be nearly the same: templates are short."""
+
+_TOO_LONG = 200_000
+"""Characters above which they are not compared: it takes a second."""
+
+_NEARLY = 90
+"""Per cent of the characters that nearly equal texts share."""
+
+
+def examine(
+    place: Place, kinds: Collection[Kind] = tuple(Kind), near_for: int = NEAR_FOR
+) -> DoctorReport:
+    """Look for what is to be mended.
+
+    :param kinds: what to look for.
+    :param near_for: as in :func:`notehop.app.services.doctor.vault.unresolved`.
+    :raises VaultError: if the vault cannot be listed.
+    """
+    report = DoctorReport(vault=str(place.vault), name=place.name)
+    if Kind.INDEX in kinds:
+        report.index = check_index(place)
+        report.broken = any(one.broken for one in report.index.findings)
+    if not set(kinds) <= {Kind.INDEX}:
+        _look_through(place, kinds, report, near_for)
+    return report
+
+
+def _look_through(
+    place: Place, kinds: Collection[Kind], report: DoctorReport, near_for: int
+) -> None:
+    """Read the vault whole, and fill in what of it was asked for."""
+    found = survey(place)
+    report.notes, report.links = len(found.notes), len(found.links)
+    if Kind.UNRESOLVED in kinds:
+        report.unresolved = unresolved(found, near_for)
+        report.near_misses_for = min(near_for, len(report.unresolved))
+    if Kind.FRAGMENTS in kinds:
+        report.fragments = fragments(found)
+    if Kind.AMBIGUOUS in kinds:
+        report.ambiguous = ambiguous(found)
+    if Kind.CONFLICTS in kinds:
+        report.conflicts = conflict_copies(
+            [*found.notes, *found.others], _likeness(place.vault, found)
+        )
+    if Kind.DUPLICATES in kinds:
+        report.duplicates = duplicates(found.notes)
+    if Kind.WARNINGS in kinds:
+        report.warnings = [said for note in found.notes.values() for said in note.warnings]
+    if Kind.LEFT_OUT in kinds:
+        report.failed = [Kept(path=path, reason=why) for path, why in found.failed]
+        report.skipped = [Kept(path=path, reason=why) for path, why in found.skipped]
+        report.passed_over = [Kept(path=path, reason=why) for path, why in found.passed_over]
+    if Kind.ORPHANS in kinds:
+        report.orphans = orphans(found)
+
+
+def _likeness(vault: Path, found: Survey) -> Callable[[str, str], bool]:
+    def alike(one: str, other: str) -> bool:
+        notes = found.notes.get(one), found.notes.get(other)
+        if notes[0] is None or notes[1] is None:
+            return False
+        try:
+            texts = [(vault / path).read_text("utf-8", "replace") for path in (one, other)]
+        except OSError:
+            return False
+        if notes[0].content_hash == notes[1].content_hash:
+            return bool(texts[0].strip())
+        if not all(_LONG_ENOUGH <= len(text) <= _TOO_LONG for text in texts):
+            return False
+        return ratio(*texts, score_cutoff=_NEARLY) >= _NEARLY
+
+    return alike

@@ -1,0 +1,452 @@
+"""Reads one note as it is now: its text or a section, its outline, the links around it, and the places
+that say its name without a link.
+
+Touches: index (reads), vault-read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from posixpath import dirname
+
+from notehop.app.answer.code_spans import code_spans, inside
+from notehop.app.answer.uri import open_uri
+from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
+from notehop.app.retrieval.index_view import IndexView
+from notehop.app.services.around import LEADING, leads
+from notehop.app.services.current_notes import CurrentNotes, flat, own_summary
+from notehop.app.services.find_note import LONGEST, address_of, listed, notes_meant, shown
+from notehop.app.services.place import Place
+from notehop.config.errors import NoteMissing, UsageError
+from notehop.config.settings import VaultSettings
+from notehop.indexing.changes import scan
+from notehop.indexing.enrich.summaries import Summaries, Summary
+from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
+from notehop.indexing.graph.names import NOTE_SUFFIX, is_note
+from notehop.indexing.reading import Read, read_note
+from notehop.indexing.shown import without_marks
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.tokens.phrases import words_said
+from notehop.indexing.vault.lines import Lines
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.plain import plain_text
+from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.walk import FileEntry
+
+LISTED = 20
+"""Mentions that are listed; the rest is counted."""
+
+READ = 40
+"""Notes that are read to list them: what the index takes for a mention may be a link."""
+
+COUNTED = 3_000
+"""Passages whose text is looked at for the count; each further one that holds the words counts as
+one mention. A name that so many say is hardly a name."""
+
+SHORTEST = 2
+"""Letters that a name of one word must have: every text says ``a``."""
+
+SENTENCE = 300
+"""Characters of a sentence that are shown."""
+
+_PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)")
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
+_UNSPACED = re.compile(
+    "[\u0e01-\u0eff\u1000-\u11ff\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]"
+)
+"""Letters of scripts without blanks between words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A mention in a text: where it begins and ends, and the name as it is said there."""
+
+    start: int
+    end: int
+    name: str
+
+
+def mentions_of(
+    view: IndexView, place: Place, tokenizer: Tokenizer, note: Note
+) -> tuple[list[Mention], int]:
+    """The first mentions of a note, by path and line, and how many there are.
+
+    What the index holds tells where to look and, past those that are listed, how many there are;
+    listed is what stands in the files.
+    """
+    names = names_of(note, tokenizer.language)
+    if not names:
+        return [], 0
+    pattern = pattern_of(names)
+    by_note = _holding(view, tokenizer, names, note.path)
+    paths = sorted(by_note)
+    listed: list[Mention] = []
+    count = read = 0
+    for note_read in _read(place, paths[:READ]):
+        if len(listed) == LISTED:
+            break
+        found = _said_in(note_read, pattern, tokenizer.language) if note_read else []
+        count += len(found)
+        listed += found[: LISTED - len(listed)]
+        read += 1
+    rest = [one for path in paths[read:] for one in by_note[path]]
+    return listed, count + _counted(view, rest, pattern)
+
+
+def names_of(note: Note, language: str) -> list[str]:
+    """The names by which a note may be mentioned: file name, title and aliases.
+
+    Names that every text says are left out: of one letter, or words such as ``and``.
+    """
+    small = FUNCTION_WORDS.get(language, frozenset())
+    names: dict[str, str] = {}
+    for name in (note.name, note.title, *note.aliases):
+        words = words_said(name)
+        if not words or (len(words) == 1 and (len(words[0]) < SHORTEST or words[0] in small)):
+            continue
+        names.setdefault(" ".join(name.casefold().split()), " ".join(name.split()))
+    return list(names.values())
+
+
+def pattern_of(names: Iterable[str]) -> re.Pattern[str]:
+    """Finds the names as whole words, without case; the longest where several begin alike."""
+    ordered = sorted(names, key=len, reverse=True)
+    return re.compile("|".join(f"(?:{_whole(name)})" for name in ordered), re.IGNORECASE)
+
+
+def unlinked(note: Note, pattern: re.Pattern[str]) -> Iterator[Found]:
+    """The mentions in the body of a note that stand in no link, code or comment. Pure."""
+    hidden = [(link.start, link.end) for link in note.links]
+    hidden += [(edit.start, edit.end) for edit in note.edits]
+    hidden += code_spans(note.text)
+    hidden.sort()
+    for match in pattern.finditer(note.text, note.body_start):
+        if not any(start < match.end() and match.start() < end for start, end in hidden):
+            yield Found(match.start(), match.end(), match[0])
+
+
+def sentence_at(note: Note, found: Found, language: str = "en") -> str:
+    """The sentence that holds a mention, as plain text on one line. Pure."""
+    text = note.text
+    start, end = note.body_start, len(text)
+    for gap in _PARAGRAPH.finditer(text, note.body_start):
+        if gap.end() <= found.start:
+            start = gap.end()
+        elif gap.start() >= found.end:
+            end = gap.start()
+            break
+    if heading := _HEADING.match(text, text.rfind("\n", 0, found.start) + 1):
+        start, end = heading.end(), text.find("\n", found.end) % (len(text) + 1)
+    for first, last in sentence_spans(text[start:end], language):
+        if first <= found.start - start < last:
+            end, start = start + max(last, found.end - start), start + first
+            break
+    before, said = (flat(plain_text(note, start, until)) for until in (found.start, end))
+    return _clipped(said, len(before))
+
+
+def _clipped(said: str, at: int) -> str:
+    """A sentence of at most 300 characters; of a longer one the words around a place."""
+    if len(said) <= SENTENCE:
+        return said
+    room = SENTENCE - 2  # for the marks that say where it was cut
+    start = max(0, min(at - room // 2, len(said) - room))
+    first = said.find(" ", start, at) + 1 if start else 0
+    cut = said[first : first + room].rstrip()
+    return f"{'…' if first else ''}{cut}{'…' if first + len(cut) < len(said) else ''}"
+
+
+def _whole(name: str) -> str:
+    """A pattern for a name whose blanks may be any, not as a part of longer words."""
+    words = r"\s+".join(re.escape(word) for word in name.split())
+    before = r"(?<!\w)" if _is_spaced(name[0]) else ""
+    after = r"(?!\w)" if _is_spaced(name[-1]) else ""
+    return f"{before}{words}{after}"
+
+
+def _is_spaced(char: str) -> bool:
+    return (char.isalnum() or char == "_") and not _UNSPACED.match(char)
+
+
+def _holding(
+    view: IndexView, tokenizer: Tokenizer, names: Sequence[str], own: str
+) -> dict[str, list[ChunkId]]:
+    """Path -> chunks that hold all the words of a name, without those of the note itself."""
+    found: set[ChunkId] = set()
+    for name in names:
+        tokens = [tokenizer.of_spoken(word) for word in words_said(name)]
+        found |= view.lexical.holding(tokens, "content")
+    by_note: dict[str, list[ChunkId]] = {}
+    for chunk_id in sorted(found):
+        path = view.path_of(chunk_id)
+        if path is not None and path != own:
+            by_note.setdefault(path, []).append(chunk_id)
+    return by_note
+
+
+def _read(place: Place, paths: Sequence[str]) -> Iterator[Note | None]:
+    """The notes as they are now, in order; None for one that may not be shown, or is gone."""
+    settings: VaultSettings = place.settings.vault
+    found = scan(place.vault, settings, within=paths) if paths else None
+    files = {file.path: file for file in (found.files if found else ())}
+    for path in paths:
+        file = files.get(path)
+        if file is None or file.excluded is not None or file.size > settings.max_note_bytes:
+            yield None
+            continue
+        note = read_note(place.vault, file, "", comment_links=settings.comment_links).note
+        yield note if note is not None and note.excluded is None else None
+
+
+def _said_in(note: Note, pattern: re.Pattern[str], language: str) -> list[Mention]:
+    lines = Lines(note.text)
+    return [
+        Mention(
+            path=note.path,
+            title=note.title,
+            line=lines.at(one.start),
+            name=" ".join(one.name.split()),
+            sentence=sentence_at(note, one, language),
+        )
+        for one in unlinked(note, pattern)
+    ]
+
+
+def _counted(view: IndexView, ids: Sequence[ChunkId], pattern: re.Pattern[str]) -> int:
+    """How many mentions passages hold, by what the index knows of their text and links."""
+    chunks = view.chunks(ids[:COUNTED])
+    linked: dict[ChunkId, int] = {}
+    for link in view.links_from(dict.fromkeys(chunk.path for chunk in chunks.values())):
+        if link.chunk_id in chunks:
+            words = link.display or link.raw_target
+            said = sum(1 for _ in pattern.finditer(words))
+            linked[str(link.chunk_id)] = linked.get(str(link.chunk_id), 0) + said
+    return sum(
+        max(0, _said(chunk, pattern) - linked.get(chunk.id, 0)) for chunk in chunks.values()
+    ) + len(ids[COUNTED:])
+
+
+def _said(chunk: ChunkRow, pattern: re.Pattern[str]) -> int:
+    spans = code_spans(chunk.text)
+    return sum(not inside(spans, match.start()) for match in pattern.finditer(chunk.text))
+
+
+COMMENTS = ("%%", "<!--")
+"""How what nobody is to see begins."""
+
+MAX_NAME = 255
+"""Bytes of a name: what most disks take."""
+
+_NAMED = 5
+"""Headings that a message names."""
+
+
+def note_view(
+    view: Snapshot,
+    catalog: CatalogReads,
+    place: Place,
+    tokenizer: Tokenizer,
+    said: str,
+    *,
+    section: str | None = None,
+    mentions: bool = True,
+) -> NoteView:
+    """Read a note.
+
+    :param said: its path, title, alias or name; a note that is not indexed yet has its path only.
+    :param section: a heading, headings down to one (``A > B`` or ``A#B``), or ``^block``.
+    :param mentions: whether to look for places that say its name without a link.
+    :raises NoteMissing: if there is no such note or section, or it is kept out of the index.
+    :raises UsageError: if several notes are meant.
+    """
+    now = CurrentNotes(view, place)
+    read = _read_meant(view, catalog, place, now, said)
+    assert read.note is not None
+    path, note = read.file.path, read.note
+    row = view.note(path)
+    lines = _lines(note)
+    address = address_of(said) if section is None and not _is_name(said, path, note) else None
+    if address is not None and address.lines is not None:
+        part, first, last = _named_lines(note, address.lines, said)
+    else:
+        part, first, last = _part(note, section or (address.section if address else None), said)
+    links, backlinks = _links(view, now, path)
+    summed_up = _summary(place, row, read)
+    found, count = mentions_of(view, place, tokenizer, note) if mentions else ([], 0)
+    return NoteView(
+        path=path,
+        title=note.title,
+        folder=dirname(path),
+        aliases=list(note.aliases),
+        tags=list(note.tags),
+        page_type=note.page_type,
+        created=note.created,
+        modified=note.modified if note.modified is not None else read.file.mtime_ns / 1e9,
+        section=part,
+        lines=(first, last),
+        text="\n".join(lines[first - 1 : last]),
+        outline=[
+            OutlineEntry(level=one.level, heading=one.plain, line=one.line) for one in note.headings
+        ],
+        links=links,
+        backlinks=backlinks,
+        unlinked_mentions=found,
+        mention_count=count,
+        changed=_is_changed(row, read),
+        summary=None if summed_up is None else summed_up.text,
+        summary_by=None if summed_up is None else summed_up.model,
+        uri=open_uri(place.name, path, [part] if part and not part.startswith("^") else ()),
+        generation=view.generation,
+    )
+
+
+def _summary(place: Place, row: NoteRow | None, read: Read) -> Summary | None:
+    """The owner's summary as the file is now, else that of the index if it still fits."""
+    assert read.note is not None
+    own = own_summary(read.note.front_matter)
+    if own is not None:
+        return Summary(own)
+    if row is None or _is_changed(row, read):
+        return None
+    return Summaries(place.layout).of([row]).get(row.path)
+
+
+def _read_meant(
+    view: Snapshot, catalog: CatalogReads, place: Place, now: CurrentNotes, said: str
+) -> Read:
+    """The note that is meant, read from its file.
+
+    :raises NoteMissing: if there is none that may be shown.
+    """
+    try:
+        meant = notes_meant(view, catalog, now, said)
+    except NoteMissing:
+        address = address_of(said)
+        fresh = _fresh(place, said)
+        if fresh is None and address is not None:
+            fresh = _fresh(place, address.name)
+        if fresh is None:
+            raise
+        return fresh
+    if len(meant) > 1:
+        raise UsageError(
+            f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path"
+        )
+    read = _note_file(place, meant[0])
+    if read is None:
+        raise NoteMissing(f"{shown(said)}: no note of this vault")
+    return read
+
+
+def _fresh(place: Place, said: str) -> Read | None:
+    """A note at just this path that the index does not know yet; None if there is none."""
+    path = said.strip()
+    parts = path.split("/")
+    if len(path) > LONGEST or "\0" in path or "\\" in path:
+        return None
+    if any(
+        not part or part.startswith(".") or len(part.encode("utf-8", "replace")) > MAX_NAME
+        for part in parts
+    ):
+        return None
+    return _note_file(place, path if is_note(path) else f"{path}{NOTE_SUFFIX}")
+
+
+def _note_file(place: Place, path: str) -> Read | None:
+    """A file of the vault as the index would read it; None if it would not, or cannot."""
+    file = _entry(place, path)
+    limit = place.settings.vault.max_note_bytes
+    if file is None or file.size > limit:
+        return None
+    read = read_note(place.vault, file, "", comment_links=place.settings.vault.comment_links)
+    return read if read.note is not None and read.note.excluded is None else None
+
+
+def _entry(place: Place, path: str) -> FileEntry | None:
+    found = scan(place.vault, place.settings.vault, within=[path])
+    return next(
+        (
+            file
+            for file in found.files
+            if file.path == path and file.kind == "note" and file.excluded is None
+        ),
+        None,
+    )
+
+
+def _lines(note: Note) -> list[str]:
+    """The lines of a note as a reader sees them: comments are left out, their line breaks kept."""
+    parts: list[str] = []
+    at = 0
+    for edit in note.edits:
+        hidden = note.text[edit.start : edit.end]
+        if hidden.lstrip().startswith(COMMENTS):
+            parts += [note.text[at : edit.start], "\n" * hidden.count("\n")]
+            at = edit.end
+    return "".join([*parts, note.text[at:]]).removesuffix("\n").split("\n")
+
+
+def _part(note: Note, section: str | None, said: str) -> tuple[str | None, int, int]:
+    """The name of the part that is asked for (None for the whole), its first and last line."""
+    outline = outline_of_note(note)
+    if section is None or not section.strip():
+        return None, 1, max(1, outline.line_count)
+    wanted = section.strip().removeprefix("#")
+    span = find_fragment(outline, wanted) or find_fragment(outline, wanted.replace(" > ", "#"))
+    if span is None:
+        raise NoteMissing(f"{shown(said)}: no section {shown(section)}{_headings(outline)}")
+    starts = {one.line: one.plain for one in note.headings}
+    return starts.get(span.first_line, wanted), span.first_line, span.last_line
+
+
+def _is_name(said: str, path: str, note: Note) -> bool:
+    """Whether a note is called just so, whatever an address looks like."""
+    return said.strip() in (path, path.removesuffix(NOTE_SUFFIX), note.title, *note.aliases)
+
+
+def _named_lines(note: Note, lines: tuple[int, int], said: str) -> tuple[None, int, int]:
+    """The lines of an address; those that the note has no more are left out."""
+    count = max(1, outline_of_note(note).line_count)
+    first, last = lines
+    if not 1 <= first <= last or first > count:
+        raise NoteMissing(f"{shown(said)}: the note has lines 1 to {count}")
+    return None, first, min(last, count)
+
+
+def _headings(outline: Outline) -> str:
+    names = [shown(text) for _, text, _ in outline.headings if text.strip()]
+    return f"; its headings are {listed(names, _NAMED)}" if names else "; it has no headings"
+
+
+def _links(view: Snapshot, now: CurrentNotes, path: str) -> tuple[list[NoteLink], list[NoteLink]]:
+    backward = [
+        link for link in view.links_to([path]) if link.path != path and leads(view, link) == path
+    ]
+    return _as_links(now.leading(now.links_from([path]))), _as_links(now.still(backward))
+
+
+def _as_links(links: Iterable[LinkRow]) -> list[NoteLink]:
+    return [
+        NoteLink(
+            source=link.path,
+            line=link.line,
+            raw=link.raw,
+            kind=link.kind,
+            status=link.status,
+            # Where a note that is kept out lies is for nobody to see.
+            target=link.target_path if link.status in LEADING else None,
+            sentence=without_marks(link.sentence),
+            fragment=link.fragment,
+        )
+        for link in links
+    ]
+
+
+def _is_changed(row: NoteRow | None, read: Read) -> bool:
+    return row is None or row.content_hash != read.content_hash
