@@ -9,14 +9,12 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from notehop.app.api.app import create_app
-from notehop.app.api.desk import Desks
-from notehop.app.api.middleware.hosts import is_loopback
-from notehop.app.api.parts import Part
-from notehop.app.api.port import PortTaken, listen, url_of
-from notehop.app.api.refusal import Refusal
-from notehop.app.api.serve import serve
-from notehop.app.api.waiting import waiting_app
+from notehop.app.api.app import create_app, waiting_app
+from notehop.app.api.errors import Refusal
+from notehop.app.api.guard import is_loopback
+from notehop.app.api.serve import PortTaken, listen, serve, url_of
+from notehop.app.api.service import Part
+from notehop.app.api.workers import Desks
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.place import Place
 from notehop.app.services.running_server import Announcement, is_serving, read_running

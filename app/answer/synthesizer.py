@@ -26,7 +26,7 @@ from notehop.app.answer.markers import source_marker
 from notehop.app.answer.material import Material, material_of
 from notehop.app.answer.pieces import sentences_of
 from notehop.app.models import Citation, Evidence, Source
-from notehop.app.models.claims import doubts
+from notehop.app.models.reply import doubts
 
 _dispatcher = get_dispatcher(__name__)
 

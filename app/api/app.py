@@ -1,4 +1,5 @@
-"""The HTTP API of a vault, put together: routes, what every request passes, start and end.
+"""The HTTP API of a vault, put together: routes, what every request passes, start and end; and what a
+server answers while its vault is indexed for the first time.
 
 Touches: index and models, through the vault handle it is given.
 """
@@ -9,25 +10,87 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from html import escape
+from http import HTTPStatus
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 
-from notehop.app.api import middleware, openapi, problem_response
-from notehop.app.api.desk import Desks
+from notehop.app.api import errors, middleware, openapi
+from notehop.app.api.errors import respond
+from notehop.app.api.guard import TRUSTED
 from notehop.app.api.metrics import Metrics
-from notehop.app.api.parts import Part
-from notehop.app.api.routes import notes, queries, state, writing
-from notehop.app.api.service import EVERYWHERE, Prove, Service
+from notehop.app.api.routes import note_routes, query_routes, state_routes, writing_routes
+from notehop.app.api.service import EVERYWHERE, Part, Prove, Service
+from notehop.app.api.workers import Desks
+from notehop.app.models import Health
+from notehop.app.problems import http_problem
 from notehop.config import load_settings
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ServerSettings
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
+
+AGAIN = 5
+"""Seconds after which it is worth asking again."""
+
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{again}">
+<title>notehop</title><link rel="icon" href="data:,"></head>
+<body><h1>notehop</h1><p>{said}</p><p>This page looks again every {again} seconds.</p></body></html>
+"""
+
+
+def waiting_app(
+    name: str, settings: ServerSettings, tokens: Sequence[str], progress: Callable[[], str]
+) -> FastAPI:
+    """Make the app that holds the place of a vault's API until there is an index.
+
+    :param name: of the vault; like the progress, told to those only who may ask everything else.
+    :param tokens: clients must send one of them; none: nothing is asked for.
+    :param progress: how far the index is.
+    """
+    app = FastAPI(title="notehop", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.desks = Desks(settings)
+    middleware.install(app, settings, tokens, None)
+    errors.install(app)
+    again = {"Retry-After": str(AGAIN)}
+
+    def said(request: Request) -> str:
+        if not request.scope.get(TRUSTED, True):
+            return "the vault is being indexed for the first time"
+        return f"{name} is being indexed for the first time: {progress()}"
+
+    @app.api_route("/health", methods=["GET", "HEAD"], response_model_exclude_none=True)
+    @app.api_route("/health/live", methods=["GET", "HEAD"], response_model_exclude_none=True)
+    async def health(request: Request) -> Health:
+        trusted = request.scope.get(TRUSTED, True)
+        return Health(
+            live=True,
+            ready=False,
+            vault=name if trusted else None,
+            version=version("notehop") if trusted else None,
+        )
+
+    @app.get("/")
+    async def page(request: Request) -> Response:
+        text = _PAGE.format(again=AGAIN, said=escape(f"{said(request)}."))
+        return Response(text, HTTPStatus.SERVICE_UNAVAILABLE, again, "text/html")
+
+    @app.api_route("/{path:path}", methods=_METHODS)
+    async def other(request: Request) -> Response:
+        detail = f"{said(request)}; ask again in {AGAIN} s"
+        told = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, kind="indexing")
+        return respond(told, again)
+
+    return app
+
 
 _log = logging.getLogger(__name__)
 
@@ -85,11 +148,11 @@ def create_app(
     )
     app.state.desks = desks
     middleware.install(app, settings, tokens, metrics)
-    problem_response.install(app)
+    errors.install(app)
     openapi.install(app, needs_token=bool(tokens))
     service = Service(vault, desks, app.version, prove, metrics)
-    for topic in (queries, notes, writing, state):
-        app.include_router(topic.routes(service))
+    for routes in (query_routes, note_routes, writing_routes, state_routes):
+        app.include_router(routes(service))
     for part in parts:
         app.router.routes.extend(part.routes)
     return app

@@ -1,17 +1,19 @@
-"""How a server logs: one line an event, as ``key=value``, for people and programs alike.
-
-Touches: terminal (standard error).
-"""
+"""The log of a server: its form, and a line a request."""
 
 from __future__ import annotations
 
 import json
 import logging
 import re
+import secrets
 import sys
 import time
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -61,3 +63,57 @@ def configure(level: str) -> None:
 def _value(value: Any) -> str:
     text = str(value)
     return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+_log = logging.getLogger("notehop.app.api.requests")
+
+NAME = "X-Request-Id"
+
+_GIVEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
+"""An id that a client may give: nothing that could forge a line of the log."""
+
+Observe = Callable[[str, str, int, float], None]
+"""Hears of a route, a method, a status and the seconds it took."""
+
+
+class RequestLog:
+    """Gives each request an id, which is on its reply and on all that is logged for it."""
+
+    def __init__(self, app: ASGIApp, *, observe: Observe | None = None) -> None:
+        self._app = app
+        self._observe = observe
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and log what became of it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get(NAME, "")
+        name = given if _GIVEN.fullmatch(given) else secrets.token_hex(8)
+        mark = request_id.set(name)
+        started = time.perf_counter()
+        status = 0
+
+        async def named(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[NAME] = name
+            await send(message)
+
+        try:
+            await self._app(scope, receive, named)
+        finally:
+            self._tell(scope, status, time.perf_counter() - started)
+            request_id.reset(mark)
+
+    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
+        route = str(getattr(scope.get("route"), "path", "none"))
+        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+        if self._observe is not None:
+            self._observe(route, method, status, seconds)
+        fields = {"method": method, "route": route, "status": status, "ms": round(seconds * 1e3, 1)}
+        _log.info("request", extra={"fields": fields})
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

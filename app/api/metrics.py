@@ -17,7 +17,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from notehop.app.api.desk import Desks
+from notehop.app.api.workers import Desks
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle

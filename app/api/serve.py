@@ -1,26 +1,202 @@
-"""Runs an app on a socket until it is told to stop.
+"""Runs an app on a port until it is told to stop.
 
-Touches: network (listens).
+Touches: network (listens; asks what listens there).
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import http.client
+import json
 import logging
+import os
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing, suppress
 from functools import partial
+from http import HTTPStatus
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
+import h11
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from notehop.app.api.desk import Desks
-from notehop.app.api.protocol import HEAD_BYTES, HEAD_SECONDS, GuardedProtocol
+from notehop.app.api.errors import ProblemResponse
+from notehop.app.api.middleware import HEADERS
+from notehop.app.api.workers import Desks
+from notehop.app.problems import http_problem
+from notehop.config.errors import NotehopError, UsageError
+
+NEXT = 20
+"""Ports after a taken one among which a free one is looked for."""
+
+PATIENCE = 1.0
+"""Seconds that what listens on a taken port has to say what it is."""
+
+
+class PortTaken(NotehopError):
+    """Another program listens there."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take a port before anything slow is loaded, so that a taken one is known at once.
+
+    :param port: 0 takes any free one.
+    :raises UsageError: if the address is none of this machine.
+    :raises PortTaken: if another program has it, with the next port that is free.
+    :raises NotehopError: if the port is not allowed.
+    """
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (socket.gaierror, UnicodeError) as exc:
+        why = getattr(exc, "strerror", None) or "it is no name"
+        raise UsageError(
+            f"{host}: no address of this machine ({why}); name one with --host"
+        ) from exc
+    try:
+        return _bound(family, kind, address)
+    except OSError as exc:
+        raise _unbound(host, port, exc) from exc
+
+
+def url_of(listening: socket.socket, host: str) -> str:
+    """The URL of a listening socket, with the port it was given."""
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listening.getsockname()[1]}"
+
+
+def _bound(family: int, kind: int, address: Any) -> socket.socket:
+    listening = socket.socket(family, kind)
+    try:
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def _unbound(host: str, port: int, exc: OSError) -> NotehopError:
+    if exc.errno == errno.EADDRINUSE:
+        free = _free_after(host, port)
+        way = f"--port {free}" if free is not None else "--port 0, which takes any free one"
+        return PortTaken(f"port {port} of {host} is taken by {_who(host, port)}; try {way}")
+    if exc.errno == errno.EACCES:
+        return NotehopError(f"port {port} is not allowed to you; name one above 1023 with --port")
+    if exc.errno == errno.EADDRNOTAVAIL:
+        return UsageError(f"{host}: no address of this machine; name one with --host")
+    return NotehopError(f"{host}:{port}: cannot be listened on: {exc.strerror}")
+
+
+def _free_after(host: str, port: int) -> int | None:
+    for number in range(port + 1, min(port + 1 + NEXT, 65_536)):
+        with suppress(OSError):
+            family, kind, _, _, address = socket.getaddrinfo(
+                host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            _bound(family, kind, address).close()
+            return number
+    return None
+
+
+def _who(host: str, port: int) -> str:
+    """What a program says of itself that listens on a port."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    connection = http.client.HTTPConnection(here, port, timeout=PATIENCE)
+    with closing(connection), suppress(OSError, http.client.HTTPException, ValueError):
+        connection.request("GET", "/health", headers={"Host": f"127.0.0.1:{port}"})
+        told = json.loads(connection.getresponse().read(10_000))
+        if isinstance(told, dict) and {"live", "ready"} <= told.keys():
+            vault = told.get("vault")
+            return f"notehop, which serves {str(vault)[:100]!r}" if vault else "another notehop"
+    return "another program"
+
+
+HEAD_SECONDS = 10.0
+"""Seconds that a client has for the head of a request, from its first sign on."""
+
+HEAD_BYTES = 32_768
+"""Bytes that the head may have: many times what browsers send."""
+
+PIECE = 16_384
+"""Bytes that are parsed at once: what came in one piece could hold a head of any length."""
+
+
+class GuardedProtocol(H11Protocol):
+    """Closes connections that say nothing, or their head drop by drop."""
+
+    def __init__(self, *given: Any, head_seconds: float = HEAD_SECONDS, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._head_seconds = head_seconds
+        self._waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for a request, not for ever."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a new request that has not come whole is waited for, not for ever."""
+        before = self.cycle
+        for start in range(0, len(data), PIECE):
+            super().data_received(data[start : start + PIECE])
+            if self.transport.is_closing():
+                return
+        if self.cycle is not before:
+            self._wait_no_more()
+        elif self._waiting is None and (before is None or before.response_complete):
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, as every other refusal is."""
+        self._wait_no_more()
+        status, detail = HTTPStatus.BAD_REQUEST, f"this is no HTTP request: {msg}"
+        if len(self.conn.trailing_data[0]) > HEAD_BYTES:
+            status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            detail = f"the head of the request has more than {HEAD_BYTES:,} bytes"
+        told = http_problem(status, detail)
+        refusal = ProblemResponse(
+            told.model_dump(exclude_none=True),
+            told.status,
+            {**HEADERS, "Cache-Control": "no-store", "Connection": "close"},
+        )
+        reason = status.phrase.encode()
+        for event in (
+            h11.Response(status_code=told.status, headers=refusal.raw_headers, reason=reason),
+            h11.Data(data=bytes(refusal.body)),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(self._head_seconds, self._too_late)
+
+    def _wait_no_more(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _too_late(self) -> None:
+        self._waiting = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
 
 GRACE = 5
 """Seconds that running requests are given to end."""

@@ -1,23 +1,105 @@
-"""What the routes share: the vault, the desks that its work waits at, and how replies are made."""
+"""What the routes share: the vault, the threads that its work runs in, what a body must be, how replies
+are made and how much of a status they tell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from fastapi import Response
+from fastapi import Request, Response
 from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 
-from notehop.app.api.desk import Desk, Desks
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import PROBLEM
+from notehop.app.api.workers import Desk, Desks
+from notehop.app.models import IndexStatus
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
 
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Routes, and what has to run while they are served."""
+
+    routes: Sequence[BaseRoute]
+    lifespan: Callable[[], AbstractAsyncContextManager[None]] | None = None
+
+
 JSON = "application/json"
+"""The one media type that is read."""
+
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""An escape of half a sign: in pairs they are one, alone nothing that can be written."""
+
+
+async def json_body(request: Request) -> None:
+    """Refuse a body of another media type, or with half a sign in it.
+
+    :raises HTTPException: 415 or 422.
+    """
+    said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind, _, name = said.partition("/")
+    if kind != "application" or not (name == "json" or name.endswith("+json")):
+        raise HTTPException(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send Content-Type: {JSON}", {"Accept-Post": JSON}
+        )
+    body = await request.body()
+    if not _HALF.search(body):
+        return
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError as exc:
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "a text of the body holds half a sign (\\ud800 to \\udfff alone)",
+        ) from exc
+
+
+def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
+    """A status as a client may see it; the counts stay.
+
+    :param from_here: whether the client is on this machine.
+    """
+    told: dict[str, Any] = {"skipped": []}
+    if not from_here:
+        told |= {
+            "vault": status.name,
+            "index_dir": "",
+            "settings_file": "",
+            "shared_model": None,
+            "settings": {},
+            "problem": status.problem and "the settings in force cannot use the index",
+            # Nobody has read them: they may be private.
+            "failed": [
+                one.model_copy(update={"path": "", "reason": "it failed"}) for one in status.failed
+            ],
+            "passed_over": [],
+            "writer": None,
+            "server": None,
+            "llm": None,
+            "egress": [],
+        }
+        if status.watcher is not None:
+            blank: dict[str, Any] = {"pid": 0, "host": "", "command": "", "detail": None}
+            told["watcher"] = status.watcher.model_copy(update=blank)
+        if status.last_run is not None and status.last_run.error is not None:
+            told["last_run"] = status.last_run.model_copy(update={"error": "it failed"})
+        if (enriched := status.enrichment) is not None:
+            # The reasons name hosts and files.
+            why = "it was stopped" if enriched.stopped is not None else None
+            failed = [one.model_copy(update={"reason": "it failed"}) for one in enriched.failed]
+            told["enrichment"] = enriched.model_copy(update={"stopped": why, "failed": failed})
+    return status.model_copy(update=told)
+
 
 Prove = Callable[[str], str]
 """Answers the challenge of a program that has to know which server this is."""

@@ -42,7 +42,7 @@ def run(
     if options.json:
         raise UsageError("mcp speaks JSON in any case; leave --json out")
     place = options.place()
-    from notehop.app.mcp.descriptors import take_over
+    from notehop.app.mcp import take_over
 
     # Before anything that might print is imported.
     wire = take_over()

@@ -23,7 +23,7 @@ from notehop.app.problems import http_problem
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from notehop.app.mcp.access import Access
+    from notehop.app.mcp.tools import Access
 
 PATH = "/mcp"
 

@@ -20,10 +20,8 @@ from mcp.server.session import ServerSession
 from pydantic import BaseModel
 
 from notehop.app.mcp import resources
-from notehop.app.mcp.access import Access, Call
-from notehop.app.mcp.arguments import read_arguments
-from notehop.app.mcp.schemas import input_schema, output_schema
-from notehop.app.mcp.tools import INSTRUCTIONS, TOOLS, Tool, capture
+from notehop.app.mcp.arguments import input_schema, output_schema, read_arguments
+from notehop.app.mcp.tools import INSTRUCTIONS, TOOLS, Access, Call, Tool, capture
 from notehop.app.problems import UNEXPECTED, agent_text
 from notehop.config.errors import IndexFailure, NotehopError
 from notehop.indexing.shown import on_one_line

@@ -1,5 +1,10 @@
 """Serves one client over standard input and output, until it goes.
 
+The protocol goes line by line over two descriptors, and ends when the input does; whatever else is
+printed goes to standard error. What is no message is answered as JSON-RPC says and passed over: the
+SDK's own transport keeps silent about it, reads lines of any length, and cannot be ended while it
+waits for one.
+
 Touches: index and models, through the vault it opens; processes (the follower); terminal.
 """
 
@@ -11,19 +16,116 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from types import FrameType
 from typing import Any, TypeVar
 
 import anyio
+from anyio.from_thread import run as run_in_loop
+from anyio.lowlevel import EventLoopToken, current_token
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import types
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
-from notehop.app.mcp.descriptors import Wire
+from notehop.app.mcp import Wire
 from notehop.app.mcp.server import Context, make_server
-from notehop.app.mcp.transport import connected
 from notehop.app.models import Captured, CaptureQuery
 from notehop.app.services.open_vault import LazyVault
 from notehop.config.errors import IndexFailure
+
+MAX_LINE = 4_000_000
+"""Bytes that a message may have, as over HTTP: the longest text that may be captured."""
+
+Reading = MemoryObjectReceiveStream[SessionMessage | Exception]
+Writing = MemoryObjectSendStream[SessionMessage]
+
+
+@asynccontextmanager
+async def messages_over(wire: Wire) -> AsyncIterator[tuple[Reading, Writing]]:
+    """Messages from the client and to it, while the context lasts.
+
+    :raises BrokenPipeError: in a group, if the client has gone while it was written to.
+    """
+    arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, written = anyio.create_memory_object_stream[SessionMessage](0)
+    lines = _Lines(arrived, outgoing.clone())
+    token = current_token()
+    # A daemon: nothing can end a read but the client.
+    threading.Thread(
+        target=lines.read, args=(wire.read, token), name="notehop-mcp-input", daemon=True
+    ).start()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_write, wire.write, written)
+        yield incoming, outgoing
+
+
+class _Lines:
+    """Reads messages in a thread and hands them to the loop, each when the one before is taken."""
+
+    def __init__(
+        self, arrived: MemoryObjectSendStream[SessionMessage | Exception], back: Writing
+    ) -> None:
+        self._arrived = arrived
+        self._back = back
+
+    def read(self, descriptor: int, token: EventLoopToken) -> None:
+        """Read until the input ends, or the loop does."""
+        # However it ends, there is nobody to tell: the loop is gone.
+        with suppress(Exception), os.fdopen(descriptor, "rb") as stream:
+            while line := stream.readline(MAX_LINE + 1):
+                whole = len(line) <= MAX_LINE
+                while not line.endswith(b"\n") and (rest := stream.readline(MAX_LINE)):
+                    line = rest
+                if not whole or line.strip():
+                    run_in_loop(self._take, line if whole else None, token=token)
+        with suppress(Exception):
+            run_in_loop(self._end, token=token)
+
+    async def _take(self, line: bytes | None) -> None:
+        if line is None:
+            await self._refuse(types.INVALID_REQUEST, f"a message has {MAX_LINE:,} bytes at most")
+            return
+        try:
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValidationError as exc:
+            broken = exc.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid"
+            if broken:
+                await self._refuse(types.PARSE_ERROR, "this line is not JSON")
+            else:
+                told = "this is no JSON-RPC 2.0 message; one a line, batches are not taken"
+                await self._refuse(types.INVALID_REQUEST, told)
+            return
+        await self._arrived.send(SessionMessage(message))
+
+    async def _refuse(self, code: int, told: str) -> None:
+        error = types.ErrorData(code=code, message=told)
+        await self._back.send(
+            SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error))
+        )
+
+    async def _end(self) -> None:
+        await self._arrived.aclose()
+        await self._back.aclose()
+
+
+async def _write(descriptor: int, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async with messages:
+        async for one in messages:
+            line = one.message.model_dump_json(by_alias=True, exclude_unset=True)
+            # The client may take its time; whoever ends this does not wait for it.
+            await anyio.to_thread.run_sync(
+                _write_all, descriptor, f"{line}\n".encode(), abandon_on_cancel=True
+            )
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +156,7 @@ async def _serve(vault: LazyVault, wire: Wire, follow: bool) -> None:
         server.middleware.append(_once_answered(vault.follow))
     with anyio.CancelScope() as scope:
         _stop_by_signals(scope, vault)
-        async with connected(wire) as (reading, writing):
+        async with messages_over(wire) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
 

@@ -1,22 +1,19 @@
-"""The five tools: what each takes, does and replies. Their descriptions are for the agent.
-
-Touches: what the vault that they are handed touches; ``capture`` alone writes to it.
-"""
+"""The tools that agents are given, and how they come to a vault."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
 from notehop.app.mcp import arguments as asked
-from notehop.app.mcp import replies, shaping, text
-from notehop.app.mcp.access import Access, Call
+from notehop.app.mcp import replies, shaping
 from notehop.app.models import (
     Asked,
     BrowseQuery,
+    Captured,
     CaptureQuery,
     ConnectedOptions,
     DoneEvent,
@@ -30,6 +27,44 @@ from notehop.config.errors import NotehopError
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
+
+T = TypeVar("T")
+
+
+class Access(Protocol):
+    """How the tools come to a vault, and to a thread for what blocks."""
+
+    @property
+    def opened(self) -> bool:
+        """Whether :meth:`open` takes no time."""
+
+    def open(self) -> VaultHandle:
+        """The vault, opened; blocks.
+
+        :raises NotehopError: why it cannot be opened, or not yet.
+        """
+
+    def capture(self, query: CaptureQuery) -> Captured:
+        """Write a new note, also where there is no index to open; blocks."""
+
+    async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
+        """Have a thread do what blocks; a caller that is cancelled does not wait for it.
+
+        :param slow: whether a language model may take its time with it.
+        :raises NotehopError: what the work raises, or that there is no room for it.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool, as its work in a thread sees it.
+
+    :ivar say: tells the client what is being done, if it wants to know.
+    :ivar gone: whether nobody waits for the result any more.
+    """
+
+    say: Callable[[str], None]
+    gone: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +179,7 @@ TOOLS = {
             asked.SearchArguments,
             replies.SearchReply,
             smart_search,
-            text.search_text,
+            replies.search_text,
         ),
         Tool(
             "ask",
@@ -156,7 +191,7 @@ TOOLS = {
             asked.AskArguments,
             replies.AskReply,
             ask,
-            text.ask_text,
+            replies.ask_text,
             slow=True,
         ),
         Tool(
@@ -168,7 +203,7 @@ TOOLS = {
             asked.BrowseArguments,
             replies.BrowseReply,
             graph_browse,
-            text.browse_text,
+            replies.browse_text,
             models=False,
         ),
         Tool(
@@ -180,7 +215,7 @@ TOOLS = {
             asked.ReadArguments,
             replies.NoteReply,
             read_note,
-            text.note_text,
+            replies.note_text,
             models=False,
         ),
         Tool(
@@ -192,7 +227,7 @@ TOOLS = {
             asked.CaptureArguments,
             replies.CaptureReply,
             None,
-            text.capture_text,
+            replies.capture_text,
         ),
     )
 }

@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from notehop.app.models.base import Asked, Strict
-from notehop.app.models.browse import (
-    BrowsedLink,
-    BrowsedNote,
-    BrowsedSeed,
-    BrowseQuery,
-    BrowseResult,
-)
-from notehop.app.models.capture import Captured, CaptureQuery, Connection
-from notehop.app.models.claims import Claim, Evidence, Flag, LeftOut, Support
 from notehop.app.models.doctor import (
     AmbiguousTarget,
     BrokenFragment,
@@ -25,50 +15,87 @@ from notehop.app.models.doctor import (
     PartState,
     UnresolvedTarget,
 )
-from notehop.app.models.egress import EgressCall, EgressHost, EgressReport, LanguageModelNow
-from notehop.app.models.embed import Embedded, EmbedQuery
-from notehop.app.models.filters import FilterFields, Filters
-from notehop.app.models.graph import GraphEdge, GraphNode, GraphView
-from notehop.app.models.held import HeldModel, ModelList, PulledModel
-from notehop.app.models.note import Mention, NoteLink, NoteView, OutlineEntry
-from notehop.app.models.query import BaseQuery, ConnectedOptions, Intent, Query, SearchQuery
+from notehop.app.models.notes import (
+    BrowsedLink,
+    BrowsedNote,
+    BrowsedSeed,
+    BrowseQuery,
+    BrowseResult,
+    Captured,
+    CaptureQuery,
+    Connection,
+    GraphEdge,
+    GraphNode,
+    GraphView,
+    Mention,
+    NoteLink,
+    NoteView,
+    OutlineEntry,
+    ThemeNote,
+    ThemesQuery,
+    ThemesResult,
+    ThemeView,
+)
+from notehop.app.models.query import (
+    Asked,
+    BaseQuery,
+    ConnectedOptions,
+    Embedded,
+    EmbedQuery,
+    FilterFields,
+    Filters,
+    Intent,
+    Query,
+    SearchQuery,
+    Strict,
+)
 from notehop.app.models.reply import (
     Answer,
     Citation,
+    Claim,
+    ConnectedEvent,
     ConnectedNote,
     ConversationTurn,
+    DoneEvent,
+    ErrorEvent,
+    Evidence,
     Explanation,
+    Flag,
     Hit,
+    LeftOut,
     LinkedFrom,
     Reply,
+    ResetEvent,
     SearchResult,
     Source,
+    SourcesEvent,
+    StreamEvent,
+    Support,
+    TokenEvent,
 )
-from notehop.app.models.server import Health, Problem
 from notehop.app.models.status import (
+    EgressCall,
+    EgressHost,
+    EgressReport,
     EnrichmentNow,
+    Health,
+    HeldModel,
     IndexStatus,
     Kept,
+    LanguageModelNow,
     LastRun,
+    ModelList,
     NextRun,
     NoteStatusReport,
     PendingChanges,
+    Problem,
+    PulledModel,
     ServerNow,
     StatusChunk,
     StatusLink,
     WatcherNow,
     WriterNow,
 )
-from notehop.app.models.stream import (
-    ConnectedEvent,
-    DoneEvent,
-    ErrorEvent,
-    ResetEvent,
-    SourcesEvent,
-    StreamEvent,
-    TokenEvent,
-)
-from notehop.app.models.themes import ThemeNote, ThemesQuery, ThemesResult, ThemeView
 
 __all__ = [
     "AmbiguousTarget",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from notehop.app.models.base import Strict
+from notehop.app.models.query import Strict
 from notehop.app.models.status import Kept
 
 

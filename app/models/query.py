@@ -1,13 +1,186 @@
-"""What may be asked: a question, a search, and how its connected notes are chosen."""
+"""What may be asked: the fields of questions, searches and their filters."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from notehop.app.models.base import Asked
-from notehop.app.models.filters import Filters
+MOST_FIELDS = 100
+"""Fields that an object may have, known or not."""
+
+
+def at_most(most: int) -> BeforeValidator:
+    """Refuse a longer list or mapping before any of its values is looked at.
+
+    A bound of the field itself is looked at last, and every value that is wrong is told.
+    """
+
+    def check(value: Any) -> Any:
+        if isinstance(value, list | tuple | dict) and len(value) > most:
+            kind = "Dictionary" if isinstance(value, dict) else "List"
+            raise PydanticKnownError(
+                "too_long", {"field_type": kind, "max_length": most, "actual_length": len(value)}
+            )
+        return value
+
+    return BeforeValidator(check)
+
+
+def listed(value: Any) -> Any:
+    """One text where a list of them may stand, as a list."""
+    return [value] if isinstance(value, str) else value
+
+
+class Strict(BaseModel):
+    """A model that refuses unknown keys."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Asked(Strict):
+    """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too.
+
+    ``guessed`` are names that a field is taken by as well, where it is not given by its own: those
+    that other tools, or other edges, have for it.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+    guessed: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    @classmethod
+    def by_own_names(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a request, those with a guessed name by their own."""
+        found = dict(fields)
+        for guess, name in cls.guessed:
+            if guess in found and name not in found:
+                found[name] = found.pop(guess)
+        return found
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, value: Any) -> Any:
+        if isinstance(value, dict) and len(value) > MOST_FIELDS:
+            raise PydanticCustomError(
+                "too_many_fields", "has more than {most} fields", {"most": MOST_FIELDS}
+            )
+        return _whole(cls.by_own_names(value)) if isinstance(value, dict) else value
+
+
+def _whole(fields: dict[Any, Any]) -> dict[Any, Any]:
+    """The fields with ``5`` for ``5.0``: to JSON they are one number (RFC 8259, 6)."""
+    return {
+        key: int(value) if isinstance(value, float) and value.is_integer() else value
+        for key, value in fields.items()
+    }
+
+
+MOST = 100
+"""Values of one filter."""
+
+
+DAY = (
+    r"^([1-9][0-9]{3}([-/.](0?[1-9]|1[0-2])([-/.](0?[1-9]|[12][0-9]|3[01]))?)?"
+    r"|[0-9]{1,3}[dwmy]|today|yesterday)$"
+)
+"""How days are mostly written, for programs that read the schema; more is taken."""
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+Said = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
+"""A value as it would stand in a query; white space alone is none."""
+
+Several = Annotated[
+    list[Said],
+    at_most(MOST),
+    BeforeValidator(_listed, json_schema_input_type=Said | list[Said]),
+    Field(max_length=MOST),
+]
+
+PropertyValue = Said | bool | int | float
+
+SeveralValues = Annotated[
+    list[PropertyValue],
+    at_most(MOST),
+    BeforeValidator(_listed, json_schema_input_type=PropertyValue | list[PropertyValue]),
+    Field(max_length=MOST),
+]
+
+
+class FilterFields(Asked):
+    """What notes must have. A field that takes several values takes one as well."""
+
+    guessed = (
+        ("tags", "tag"),
+        ("folder", "path"),
+        ("types", "type"),
+        ("phrase", "phrases"),
+    )
+
+    tag: Several = Field(
+        default_factory=list,
+        description="Tags that a note has, all of them, with or without #; a tag takes those "
+        "nested in it, too.",
+    )
+    path: Several = Field(
+        default_factory=list,
+        description="Folders, notes or globs (*, **, ?), relative to the vault, one of which "
+        "a note is in.",
+    )
+    after: Said | None = Field(
+        default=None,
+        description="The day from which a note is on: 2026-10-07, 2026-10, 2026, today, "
+        "yesterday, or a time ago (7d, 2w, 3m, 1y).",
+        json_schema_extra={"pattern": DAY},
+    )
+    before: Said | None = Field(
+        default=None,
+        description="The day before which a note is, itself not included; as for after.",
+        json_schema_extra={"pattern": DAY},
+    )
+    type: Several = Field(
+        default_factory=list, description="Page types, one of which a note is of."
+    )
+    properties: Annotated[dict[Said, SeveralValues], at_most(MOST)] = Field(
+        default_factory=dict,
+        max_length=MOST,
+        json_schema_extra={"propertyNames": {"pattern": r"\S", "maxLength": 1_000}},
+        description="Keys of front matter, with the values that a note has there, all of them; "
+        "keys of nested values are joined by a dot.",
+    )
+    phrases: Several = Field(
+        default_factory=list,
+        description="Words that stand one after the other in a passage, all of these phrases.",
+    )
+
+
+class Filters(FilterFields):
+    """What a search is narrowed to. It is joined with what the query's text says.
+
+    A note, and for phrases a passage, must meet every field, and none of the conditions in ``not``.
+    """
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+
+    not_: FilterFields = Field(
+        default_factory=FilterFields,
+        alias="not",
+        description="What notes must not have, any of it. Notes kept out by path or tag are no "
+        "connected notes either.",
+    )
 
 
 class ConnectedOptions(Asked):
@@ -68,3 +241,25 @@ class SearchQuery(BaseQuery):
 
     results: Literal["chunks", "notes"] = "chunks"
     min_score: float | None = Field(default=None, ge=0, le=1)
+
+
+MOST_TEXTS = 64
+"""Texts of one request."""
+
+
+class EmbedQuery(Asked):
+    """Texts to embed; ``kind`` chooses the prompt that the model has for them."""
+
+    texts: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=10_000)]],
+        at_most(MOST_TEXTS),
+    ] = Field(min_length=1, max_length=MOST_TEXTS)
+    kind: Literal["query", "passage"] = "query"
+
+
+class Embedded(Strict):
+    """Vectors of length 1, in the order of the texts."""
+
+    model: str
+    dimensions: int
+    vectors: list[list[float]]

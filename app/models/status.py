@@ -1,13 +1,158 @@
-"""What an index holds, how fresh it is, who writes it, and what it knows of a note."""
+"""What is told of an index, the server, the language models, and what went to which host."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from notehop.app.models.base import Strict
-from notehop.app.models.egress import EgressHost, LanguageModelNow
+from notehop.app.models.query import Strict
+
+
+class LanguageModelNow(Strict):
+    """The language model that the settings name; nothing was asked to tell this.
+
+    ``host`` is None for a model in this process. ``local``: it is this machine, as far as its name
+    says. ``allowed``: it may get text, being local or named by ``privacy.allow_hosts``. ``problem``
+    says what stands in the way of asking it.
+    """
+
+    provider: str
+    model: str
+    host: str | None
+    local: bool
+    allowed: bool
+    problem: str | None
+
+
+class EgressHost(Strict):
+    """What went to a host, as far as the log goes back. Times are in seconds since the epoch.
+
+    ``calls`` counts every try, ``failed`` those that brought no whole answer. ``bytes_out`` and
+    ``bytes_in`` are those of texts, without what HTTP puts around them.
+    """
+
+    host: str
+    local: bool
+    calls: int
+    failed: int
+    bytes_out: int
+    bytes_in: int
+    first: float
+    last: float
+
+
+class EgressCall(Strict):
+    """One try of a call. ``time`` is in seconds since the epoch, ``ms`` what it took.
+
+    ``purpose``: ``answer``, ``condense``, ``summary``, ``header``, ``themes`` or ``other``.
+    ``notes`` are paths in the vault, ``more_notes`` how many more there were. ``status`` is that of
+    HTTP. ``error`` is a kind of provider's error; None if it brought a whole answer. Where ``over``
+    is false, it goes on, or its process died.
+    """
+
+    time: float
+    host: str
+    local: bool
+    provider: str
+    model: str
+    purpose: str
+    attempt: int
+    bytes_out: int
+    bytes_in: int
+    notes: list[str]
+    more_notes: int
+    over: bool
+    status: int | None
+    ms: int | None
+    error: str | None
+
+
+class EgressReport(Strict):
+    """What the egress log of an index says: ``hosts`` by what they got, ``calls`` newest first."""
+
+    log: str
+    hosts: list[EgressHost]
+    calls: list[EgressCall]
+
+
+class HeldModel(Strict):
+    """A model that notehop can use, or one that the settings name and that is not here.
+
+    ``origin`` says where it is from: installed with notehop, with an extra, in the hub's cache, or
+    in a folder. ``languages`` are ISO 639 codes as its authors give them, ``mul`` for many; empty
+    where they say nothing. ``used_by`` are the settings that name it; ``problem`` says why it
+    cannot be used, and what to do.
+    """
+
+    name: str
+    kind: Literal["embedding", "reranker", "unknown"]
+    origin: Literal["bundled", "extra", "hub", "folder", "missing"]
+    folder: str | None = None
+    bytes: int | None = None
+    dimensions: int | None = None
+    languages: list[str] = Field(default_factory=list)
+    used_by: list[str] = Field(default_factory=list)
+    problem: str | None = None
+
+
+class ModelList(Strict):
+    """The models on this machine: those in use first, then by name.
+
+    ``others`` counts models in the hub's cache that are of no use here, or not whole. ``exports`` is
+    the folder of what was exported for queries, which all indexes share, ``exports_bytes`` its size.
+    """
+
+    models: list[HeldModel]
+    cache: str
+    others: int = 0
+    exports: str = ""
+    exports_bytes: int = 0
+
+
+class PulledModel(Strict):
+    """A model that was fetched from its hub, or would be.
+
+    ``fetched`` is False for a dry run, and where all of it was here already. ``bytes`` is the size
+    of its files together.
+    """
+
+    name: str
+    kind: Literal["embedding", "reranker", "unknown"]
+    hub: str
+    commit: str
+    bytes: int
+    files: list[str]
+    licence: str | None = None
+    folder: str | None = None
+    fetched: bool
+    setting: str | None = None
+
+
+class Health(Strict):
+    """Whether a server is up: ``live`` answers at all, ``ready`` without loading anything first.
+
+    ``proof`` answers a challenge, for programs of the same user that have to know which vault and
+    index the server is for (see :mod:`notehop.app.services.running_server`); None without one. ``vault``,
+    ``generation`` and ``version`` are told to those only who may ask the server everything else.
+    """
+
+    live: bool
+    ready: bool
+    vault: str | None = None
+    generation: int | None = None
+    version: str | None = None
+    proof: str | None = None
+
+
+class Problem(BaseModel):
+    """An RFC 9457 problem detail."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, Any]] | None = None
 
 
 class Kept(Strict):

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from notehop.app.models.base import Asked, Strict, at_most
-from notehop.app.models.note import NoteView
+from notehop.app.models.notes import NoteView
+from notehop.app.models.query import Asked, Strict, at_most
 
 MOST_TEXTS = 120
 """Texts of one request: all that a reply can hold."""

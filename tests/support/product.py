@@ -39,17 +39,12 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.units": "units",
     "notehop.app.answer.writing": "LlmSynthesizer",
     "notehop.app.api.app": "create_app",
-    "notehop.app.api.desk": "Desks",
+    "notehop.app.api.workers": "Desks",
     "notehop.app.api.logs": "KeyValue",
-    "notehop.app.api.middleware.body": "BodyLimit MAX_BODY",
-    "notehop.app.api.middleware.headers": "HEADERS",
-    "notehop.app.api.middleware.hosts": "is_loopback",
-    "notehop.app.api.middleware.rate": "Buckets REMEMBERED",
-    "notehop.app.api.middleware.tokens": "GUESSES",
-    "notehop.app.api.parts": "Part",
-    "notehop.app.api.port": "listen PortTaken",
-    "notehop.app.api.seen": "seen",
-    "notehop.app.api.serve": "server_of",
+    "notehop.app.api.middleware": "BodyLimit MAX_BODY HEADERS",
+    "notehop.app.api.guard": "is_loopback Buckets REMEMBERED GUESSES",
+    "notehop.app.api.service": "Part seen",
+    "notehop.app.api.serve": "listen PortTaken server_of",
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_evaluation": "show_evaluation",
     "notehop.app.cli.show_status": "show_status",
@@ -80,8 +75,8 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.held_out": "reader_without",
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values Estimate holds mean RANKED ranked_targets "
-        "ranking_values refusal"
+        "answer_values Answered ANSWERS context_values Estimate holds mean RANKED "
+        "ranked_targets ranking_values refusal"
     ),
     "notehop.app.evaluation.own": "own_questions",
     "notehop.app.evaluation.questions": (
@@ -90,25 +85,23 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.runner": "ask_all compare Context Evaluated",
     "notehop.app.evaluation.unrelated": "linked_at_random with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
-    "notehop.app.mcp": "arguments http resources transport",
-    "notehop.app.mcp.access": "Access",
+    "notehop.app.mcp": "arguments http resources stdio",
+    "notehop.app.mcp.tools": "Access TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
     "notehop.app.mcp.server": "make_server",
-    "notehop.app.mcp.tools": "TOOLS",
-    "notehop.app.mcp.transport": "MAX_LINE",
+    "notehop.app.mcp.stdio": "MAX_LINE",
     "notehop.app.models": "StreamEvent",
-    "notehop.app.models.browse": "BrowseQuery BrowseResult",
-    "notehop.app.models.capture": "Captured CaptureQuery Connection",
+    "notehop.app.models.notes": (
+        "BrowseQuery BrowseResult Captured CaptureQuery Connection GraphView NoteLink "
+        "NoteView ThemesQuery ThemesResult"
+    ),
     "notehop.app.models.doctor": "DoctorReport IndexCheck",
-    "notehop.app.models.embed": "Embedded EmbedQuery",
-    "notehop.app.models.filters": "Filters",
-    "notehop.app.models.graph": "GraphView",
-    "notehop.app.models.note": "NoteLink NoteView",
-    "notehop.app.models.query": "ConnectedOptions Query SearchQuery",
-    "notehop.app.models.reply": "Answer ConnectedNote LinkedFrom SearchResult Source",
+    "notehop.app.models.query": "Embedded EmbedQuery Filters ConnectedOptions Query SearchQuery",
+    "notehop.app.models.reply": (
+        "Answer ConnectedNote LinkedFrom SearchResult Source ConnectedEvent DoneEvent "
+        "ErrorEvent SourcesEvent TokenEvent"
+    ),
     "notehop.app.models.status": "IndexStatus Kept PendingChanges WriterNow",
-    "notehop.app.models.stream": "ConnectedEvent DoneEvent ErrorEvent SourcesEvent TokenEvent",
-    "notehop.app.models.themes": "ThemesQuery ThemesResult",
     "notehop.app.problems": "error_of exit_code problem",
     "notehop.app.retrieval.background": "background_of coverage idf question_words",
     "notehop.app.retrieval.boilerplate": "asks_for_templates held_back is_skeleton SKELETON",

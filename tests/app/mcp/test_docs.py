@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from tests.support.product import TOOLS, app, arguments, http, resources, transport
+from tests.support.product import TOOLS, app, arguments, http, resources, stdio
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def test_every_tool_is_described_and_no_other() -> None:
 
 def test_the_limits_are_those_in_force() -> None:
     assert f"({arguments.LEAST} to {arguments.MOST:,};" in PAGE
-    assert f"{transport.MAX_LINE:,} bytes" in PAGE
+    assert f"{stdio.MAX_LINE:,} bytes" in PAGE
     assert f"{http.SESSIONS} sessions" in PAGE
     assert f"hundred best linked notes, {resources.PAGE} a page" in PAGE
     assert resources.MOST == 100

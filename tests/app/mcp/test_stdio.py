@@ -209,7 +209,7 @@ def test_the_first_call_says_what_takes_long_and_a_call_can_be_cancelled(
 def test_what_others_print_does_not_reach_the_client() -> None:
     code = (
         "import os, subprocess, sys\n"
-        "from notehop.app.mcp.descriptors import take_over\n"
+        "from notehop.app.mcp import take_over\n"
         "wire = take_over()\n"
         "print('one', flush=True); os.write(1, b'two'); subprocess.run(['echo', 'three'])\n"
         "os.write(wire.write, os.read(wire.read, 100)); print(repr(sys.stdin.read()))"

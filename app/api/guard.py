@@ -1,0 +1,331 @@
+"""Who may ask: by host name, origin, token, and how often.
+
+The host name stops DNS rebinding: a page on the web may point a name of its own at 127.0.0.1 and have
+the browser read the answers, but the browser then says that name in ``Host``. ``Origin`` and
+``Sec-Fetch-Site`` say who has a request made; no page can forge them, and programs send neither. One
+thing is let through: a link elsewhere may lead to the page of this server, whose text the other page
+cannot read. This machine is never held back for its rate; what a proxy on it hands on is of others.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import math
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from notehop.app.api.errors import ProblemResponse, respond
+from notehop.app.problems import http_problem
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""The names under which this machine reaches itself."""
+
+_HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::\d{0,5})?")
+
+
+def host_name(header: str) -> str:
+    """The name in a ``Host`` header, in lower case without port and brackets; empty for none."""
+    found = _HOST.fullmatch(header.strip(" \t").lower())
+    return (found["six"] or found["name"]) if found else ""
+
+
+def is_address(name: str) -> bool:
+    """Whether ``name`` is an IP address: no name server has a say in those."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach, or be, ``host``: a name or an address."""
+    name = host.lower().strip("[]")
+    if not is_address(name):
+        return name == LOOPBACK[0]
+    address = ipaddress.ip_address(name)
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def from_here(scope: Scope) -> bool:
+    """Whether a request comes from this machine, and not through a proxy on it."""
+    client = scope.get("client")
+    return (client is None or is_loopback(str(client[0]))) and not forwarded(scope)
+
+
+def forwarded(scope: Scope) -> bool:
+    """Whether something between says that it hands on the request of another."""
+    return any(
+        name in _HANDED_ON or name.startswith(b"x-forwarded") for name, _ in scope["headers"]
+    )
+
+
+_HANDED_ON = frozenset((b"forwarded", b"via", b"x-real-ip", b"cf-connecting-ip"))
+"""Headers of proxies, beside ``X-Forwarded-…``."""
+
+
+def allowed_hosts(bound: str, more: Collection[str] = ()) -> frozenset[str]:
+    """The host names of a server that listens on ``bound``."""
+    return frozenset((*LOOPBACK, bound.lower(), *more))
+
+
+class HostGuard:
+    """Refuses requests under a name that is not this server's.
+
+    :param names: host names that are ours.
+    :param any_address: whether any IP address will do too, for a server that others may reach.
+    """
+
+    def __init__(self, app: ASGIApp, *, names: Collection[str], any_address: bool = False) -> None:
+        self._app = app
+        self._names = frozenset(names)
+        self._any_address = any_address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = [value for name, value in scope["headers"] if name == b"host"]
+        name = host_name(headers[0].decode("latin-1")) if len(headers) == 1 else ""
+        if name in self._names or (self._any_address and is_address(name)):
+            await self._app(scope, receive, send)
+            return
+        detail = (
+            f"this server does not answer for the host {name!r}; use {LOOPBACK[1]}, or name the "
+            "host in server.allow_hosts"
+        )
+        refusal = respond(http_problem(HTTPStatus.MISDIRECTED_REQUEST, detail))
+        await refusal(scope, receive, send)
+
+
+OURS = ("same-origin", "none")
+"""Values of ``Sec-Fetch-Site``: a page of this server, or the user's own doing."""
+
+
+class OriginGuard:
+    """Lets in what pages of this server ask for, programs, and pages of allowed origins."""
+
+    def __init__(self, app: ASGIApp, *, allowed: Collection[str] = ()) -> None:
+        self._app = app
+        self._allowed = frozenset(allowed)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] not in ("http", "websocket") or self._welcome(scope):
+            await self._app(scope, receive, send)
+            return
+        detail = (
+            "a page of another origin may not ask this server; the setting server.allow_origins "
+            "names those that may"
+        )
+        refusal = respond(http_problem(HTTPStatus.FORBIDDEN, detail, kind="origin"))
+        await refusal(scope, receive, send)
+
+    def _welcome(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        origins = headers.getlist("origin")
+        if len(origins) > 1:
+            return False
+        if origins:
+            return origins[0] in self._allowed or _same(origins[0], headers.get("host", ""))
+        sites = headers.getlist("sec-fetch-site")
+        return all(site in OURS for site in sites) or _led_here(scope, headers)
+
+
+def _same(origin: str, host: str) -> bool:
+    """Whether an origin is the one that a request went to, port and all.
+
+    The scheme may differ: what ends TLS in front of the server is of the same origin.
+    """
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}":
+        return False
+    default = ":443" if parts.scheme == "https" else ":80"
+    return parts.netloc.lower().removesuffix(default) == host.lower().removesuffix(default)
+
+
+def _led_here(scope: Scope, headers: Headers) -> bool:
+    """Whether a link led a user to the page, in a tab of its own."""
+    return (
+        scope["type"] == "http"
+        and scope["method"] in ("GET", "HEAD")
+        and scope["path"] == "/"
+        and headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest") == "document"
+    )
+
+
+REMEMBERED = 10_000
+"""Addresses that are counted at most; the one that was silent for longest is forgotten first."""
+
+BURST = 10.0
+"""Seconds' worth of requests that may come at once."""
+
+
+class Buckets:
+    """A bucket for each client, filled at a steady rate.
+
+    :param per_minute: how often a client may on average, over 0.
+    :param burst: how often at once.
+    :param clock: seconds.
+    """
+
+    def __init__(
+        self, per_minute: float, burst: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate = per_minute / 60
+        self._most = max(1.0, burst)
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, client: str, *, count: bool = True) -> float:
+        """Whole seconds until a client may go on; 0 lets it.
+
+        :param count: whether its going on is counted.
+        """
+        now = self._clock()
+        left, since = self._buckets.get(client, (self._most, now))
+        left = min(self._most, left + (now - since) * self._rate)
+        let_in = left >= 1
+        if count:
+            self._buckets[client] = (left - let_in, now)
+            self._buckets.move_to_end(client)
+            if len(self._buckets) > REMEMBERED:
+                self._buckets.popitem(last=False)
+        return 0.0 if let_in else math.ceil((1 - left) / self._rate)
+
+    def __len__(self) -> int:
+        """How many clients are remembered."""
+        return len(self._buckets)
+
+
+class RateLimit:
+    """Lets clients of other machines ask so often, and no more.
+
+    :param per_minute: requests a minute on average; 0 holds nobody back.
+    """
+
+    def __init__(self, app: ASGIApp, *, per_minute: int) -> None:
+        self._app = app
+        self._per_minute = per_minute
+        self._buckets = Buckets(per_minute, per_minute / 60 * BURST)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        wait = 0.0
+        if scope["type"] == "http" and self._per_minute and not from_here(scope):
+            wait = self._buckets.wait(client_of(scope))
+        if not wait:
+            await self._app(scope, receive, send)
+            return
+        await too_often(f"more than {self._per_minute} requests a minute", wait)(
+            scope, receive, send
+        )
+
+
+def too_often(what: str, wait: float) -> ProblemResponse:
+    """The refusal of a client that has to wait so many seconds."""
+    detail = f"{what}; ask again in {wait:.0f} s"
+    return respond(
+        http_problem(HTTPStatus.TOO_MANY_REQUESTS, detail), {"Retry-After": f"{wait:.0f}"}
+    )
+
+
+def client_of(scope: Scope) -> str:
+    """Who asks, as far as it can be told: an address or a network, and whether by a proxy there.
+
+    A proxy on this machine is believed the address that it adds last.
+    """
+    client = scope.get("client")
+    address = str(client[0]) if client else ""
+    if from_here(scope) or not forwarded(scope):
+        return _network(address)
+    said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    last = said[-1].decode("latin-1").rpartition(",")[2].strip() if said else ""
+    if is_loopback(address) and is_address(last):
+        return f"by proxy {_network(last)}"
+    return f"by proxy {_network(address)}"
+
+
+def _network(client: str) -> str:
+    """What one client has: an address, and of version 6 the whole network that it is given."""
+    try:
+        address = ipaddress.ip_address(client)
+    except ValueError:
+        return client
+    if address.version == 4:
+        return client
+    return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+
+
+OPEN = frozenset({"/", "/favicon.ico", "/health", "/health/live", "/health/ready"})
+"""Paths that need no token."""
+
+OPEN_BELOW = "/static/"
+"""Nor does what is below: the files of the page."""
+
+GUESSES = 30
+"""Wrong tokens a minute that a client may show, and at once."""
+
+TRUSTED = "notehop.trusted"
+"""Key of the scope: whether the request came with the token, or none is asked for."""
+
+
+class TokenGuard:
+    """Lets in requests with one of the tokens; with no tokens at all, everybody."""
+
+    def __init__(self, app: ASGIApp, *, tokens: Sequence[str] = ()) -> None:
+        self._app = app
+        self._tokens = [token.encode() for token in tokens]
+        self._guesses = Buckets(GUESSES, GUESSES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        shows = bool(self._tokens) and "authorization" in headers
+        client = client_of(scope)
+        # Before it is compared: an answer other than this would tell a right guess from a wrong.
+        if shows and (wait := self._guesses.wait(client, count=False)):
+            await too_often("too many wrong tokens", wait)(scope, receive, send)
+            return
+        scope[TRUSTED] = not self._tokens or self._knows(headers)
+        if shows and not scope[TRUSTED]:
+            self._guesses.wait(client)
+        if scope[TRUSTED] or _open(scope):
+            await self._app(scope, receive, send)
+            return
+        detail = "this server wants its token; send it as Authorization: Bearer …"
+        refusal = respond(
+            http_problem(HTTPStatus.UNAUTHORIZED, detail, kind="token"),
+            {"WWW-Authenticate": 'Bearer realm="notehop"'},
+        )
+        await refusal(scope, receive, send)
+
+    def _knows(self, headers: Headers) -> bool:
+        sent = headers.getlist("authorization")
+        scheme, _, given = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")
+        said = given.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+        # All are compared, each in the same time whatever it holds.
+        return sum(hmac.compare_digest(said, token) for token in self._tokens) > 0
+
+
+def _open(scope: Scope) -> bool:
+    path = scope["path"]
+    reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+    return reads and (path in OPEN or path.startswith(OPEN_BELOW))

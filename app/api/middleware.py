@@ -1,0 +1,235 @@
+"""What every request passes, and in which order; the outermost comes first in :func:`install`.
+
+Nothing here reads a vault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from fastapi import FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from notehop.app.api.errors import ProblemResponse, respond
+from notehop.app.api.guard import (
+    HostGuard,
+    OriginGuard,
+    RateLimit,
+    TokenGuard,
+    allowed_hosts,
+    from_here,
+    is_loopback,
+)
+from notehop.app.api.logs import RequestLog
+from notehop.app.api.metrics import Metrics
+from notehop.app.problems import elsewhere, http_problem, problem
+from notehop.config.settings import ServerSettings
+
+
+class Whence:
+    """Says in the context of a request where it comes from."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        mark = elsewhere.set(not from_here(scope))
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            elsewhere.reset(mark)
+
+
+_log = logging.getLogger(__name__)
+
+
+class Unexpected:
+    """Replies 500 and logs why; a reply that has begun can only be broken off."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception as exc:
+            if scope["type"] != "http" or begun:
+                raise
+            # By its route: the path of a note says what it is about.
+            route = getattr(scope.get("route"), "path", "a route")
+            _log.error("%s %s failed", scope["method"], route, exc_info=exc)
+            await respond(problem(exc))(scope, receive, watched)
+
+
+MAX_BODY = 4_000_000
+"""Bytes a request may have: the longest text that may be captured, of any script."""
+
+PATIENCE = 20.0
+"""Seconds for the whole of it, on a local network or the same machine."""
+
+
+class BodyLimit:
+    """Reads bodies of up to ``most`` bytes within ``seconds``, and refuses others."""
+
+    def __init__(self, app: ASGIApp, *, most: int = MAX_BODY, seconds: float = PATIENCE) -> None:
+        self._app = app
+        self._most = most
+        self._seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body up to the limit, then pass the request on with it, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(self._seconds):
+                body = await self._read(scope, receive)
+        except TimeoutError:
+            detail = f"the body did not come within {self._seconds:g} s; send it at once"
+            refusal = respond(http_problem(HTTPStatus.REQUEST_TIMEOUT, detail))
+            refusal.headers["connection"] = "close"
+            await refusal(scope, receive, send)
+            return
+        if isinstance(body, ProblemResponse):
+            await body(scope, receive, send)
+            return
+        if body is None:
+            return
+        sent = False
+
+        async def replay() -> Message:
+            nonlocal sent
+            if sent:
+                return await receive()
+            sent = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, replay, send)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes | ProblemResponse | None:
+        """The body; a refusal if it is too long, None if the client left."""
+        if self._declared(scope) > self._most:
+            return self._too_long()
+        body = bytearray()
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > self._most:
+                return self._too_long()
+        return bytes(body)
+
+    def _declared(self, scope: Scope) -> int:
+        said = [value for name, value in scope["headers"] if name == b"content-length"]
+        return int(said[0]) if said and said[0].isdigit() and len(said[0]) < 20 else 0
+
+    def _too_long(self) -> ProblemResponse:
+        detail = f"the body has more than {self._most:,} bytes; send less"
+        return respond(http_problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail))
+
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Scripts and styles only from files of this server, and nothing from elsewhere."""
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+FILES = "/static/"
+"""What is below may be kept by a browser; everything else may be of the vault."""
+
+
+class SecurityHeaders:
+    """Sets the headers on whatever the app replies, refusals and errors included."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and set the headers of its reply."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        file = scope["path"].startswith(FILES)
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                if not file or message["status"] >= HTTPStatus.BAD_REQUEST:
+                    headers["Cache-Control"] = "no-store"
+            await send(message)
+
+        await self._app(scope, receive, guarded)
+
+
+AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
+"""Headers of the protocol for agents."""
+
+
+def install(
+    app: FastAPI, settings: ServerSettings, tokens: Sequence[str], metrics: Metrics | None
+) -> None:
+    """Put the app behind all of them.
+
+    :param tokens: any of them lets a request in; none: nothing is asked for.
+    :param metrics: hears of every request.
+    """
+    names = allowed_hosts(settings.host, settings.allow_hosts)
+    outermost_first = [
+        (RequestLog, {"observe": metrics.request if metrics is not None else None}),
+        (SecurityHeaders, {}),
+        (Whence, {}),
+        (Unexpected, {}),
+        (HostGuard, {"names": names, "any_address": not is_loopback(settings.host)}),
+        (OriginGuard, {"allowed": settings.allow_origins}),
+        *_cors(settings),
+        (RateLimit, {"per_minute": settings.rate_per_minute}),
+        (TokenGuard, {"tokens": tokens}),
+        (BodyLimit, {}),
+    ]
+    for kind, options in reversed(outermost_first):
+        app.add_middleware(kind, **options)  # type: ignore[arg-type]
+
+
+def _cors(settings: ServerSettings) -> list[tuple[type, dict[str, object]]]:
+    if not settings.allow_origins:
+        return []
+    options: dict[str, object] = {
+        "allow_origins": settings.allow_origins,
+        "allow_methods": ("GET", "POST", "DELETE"),
+        "allow_headers": ("Authorization", "Content-Type", "X-Request-Id", *AGENTS),
+        "expose_headers": ("X-Request-Id", "Retry-After", "Mcp-Session-Id"),
+        # Browsers ask for it before a page of the web may reach a private address.
+        "allow_private_network": True,
+    }
+    return [(CORSMiddleware, options)]

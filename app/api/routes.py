@@ -1,0 +1,347 @@
+"""The routes of the API, by topic; each function makes a router over one service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Body, Depends, Path, Request, Response
+from fastapi import Query as Parameter
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from notehop.app.api.guard import TRUSTED, from_here
+from notehop.app.api.metrics import MEDIA_TYPE
+from notehop.app.api.openapi import (
+    BROWSES,
+    CAPTURES,
+    EVENTS,
+    QUERIES,
+    SEARCHES,
+    STREAM_EVENT,
+    TEXTS,
+    THEMES,
+)
+from notehop.app.api.service import BODY_REFUSED, JSON, Service, json_body, problems, seen
+from notehop.app.api.workers import Stream
+from notehop.app.models import (
+    Answer,
+    BrowseQuery,
+    BrowseResult,
+    Captured,
+    CaptureQuery,
+    Embedded,
+    EmbedQuery,
+    GraphView,
+    Health,
+    IndexStatus,
+    NoteView,
+    Query,
+    SearchQuery,
+    SearchResult,
+    ThemesQuery,
+    ThemesResult,
+)
+
+Asked = Annotated[Query, Body(openapi_examples=QUERIES)]
+
+
+def query_routes(service: Service) -> APIRouter:
+    """``/query``, ``/query/stream``, ``/search`` and ``/themes``."""
+    router = APIRouter(tags=["queries"], dependencies=[Depends(json_body)])
+    vault, desks = service.vault, service.desks
+
+    @router.post(
+        "/query",
+        operation_id="query",
+        summary="Answer a question with citations",
+        response_model=Answer,
+        responses=BODY_REFUSED,
+    )
+    async def query(body: Asked) -> Response:
+        return await service.reply(desks.answers, lambda: vault.ask(body))
+
+    @router.post(
+        "/ask",
+        operation_id="ask",
+        summary="The same as /query, by the name that the command line and the tools have for it",
+        response_model=Answer,
+        responses=BODY_REFUSED,
+    )
+    async def ask(body: Asked) -> Response:
+        return await query(body)
+
+    async def begun(body: Asked) -> AsyncIterator[Stream]:
+        stream = Stream(desks, lambda cancelled: vault.stream(body, cancelled=cancelled))
+        try:
+            await stream.begin()
+            yield stream
+        finally:
+            stream.leave()
+
+    @router.post(
+        "/query/stream",
+        operation_id="query_stream",
+        summary="Answer a question piece by piece, as server-sent events",
+        description=(
+            "Events `sources`, `connected`, `token` (any number) and `done`, or `error` where the "
+            "answer fails after it began. The data of each is JSON. `done` holds the whole answer "
+            "with its citations checked: its text is what holds. Closing the connection stops the "
+            "work."
+        ),
+        response_class=EventSourceResponse,
+        responses={
+            **BODY_REFUSED,
+            200: {"content": {"text/event-stream": {"schema": STREAM_EVENT, "examples": EVENTS}}},
+        },
+    )
+    async def query_stream(stream: Stream = Depends(begun)) -> AsyncIterator[ServerSentEvent]:
+        async for event in stream.events():
+            yield ServerSentEvent(event=event.event, data=event)
+
+    @router.post(
+        "/search",
+        operation_id="search",
+        summary="List the passages or notes that match",
+        response_model=SearchResult,
+        responses=BODY_REFUSED,
+    )
+    async def search(
+        body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)],
+    ) -> Response:
+        return await service.reply(desks.lookups, lambda: vault.search(body))
+
+    @router.post(
+        "/themes",
+        operation_id="themes",
+        summary="List the themes of the vault, or those that have to do with a query",
+        response_model=ThemesResult,
+        responses=BODY_REFUSED | problems(HTTPStatus.CONFLICT),
+    )
+    async def themes(
+        body: Annotated[ThemesQuery, Body(openapi_examples=THEMES)],
+    ) -> Response:
+        return await service.reply(desks.lookups, lambda: vault.themes(body))
+
+    return router
+
+
+MOST = 300
+"""Notes of a picture at most: with more nothing can be told apart."""
+
+LONGEST = 1_000
+"""Characters of a path or a name."""
+
+Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
+
+
+def note_routes(service: Service) -> APIRouter:
+    """``/notes/{path}``, ``/graph`` and ``/graph/browse``."""
+    router = APIRouter(tags=["notes"])
+    vault, lookups = service.vault, service.desks.lookups
+    refusals = problems(
+        HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE
+    )
+
+    @router.get(
+        "/notes/{path:path}",
+        operation_id="read_note",
+        summary="Read a note: its text, outline, links both ways and unlinked mentions",
+        response_model=NoteView,
+        responses=refusals,
+    )
+    async def note(
+        path: Annotated[
+            str,
+            Path(
+                max_length=LONGEST,
+                description="Path in the vault, title or alias.",
+                examples=["Projects/Hollin Reach/Hollin Reach.md"],
+            ),
+        ],
+        section: Annotated[
+            Name | None, Parameter(description="A heading: only its section is read.")
+        ] = None,
+        mentions: Annotated[
+            bool, Parameter(description="Whether to look for mentions without a link.")
+        ] = True,
+    ) -> Response:
+        return await service.reply(
+            lookups, lambda: vault.note(path, section=section, mentions=mentions)
+        )
+
+    @router.get(
+        "/graph",
+        operation_id="graph",
+        summary="Lay out the notes around some, or the best linked ones, to be drawn",
+        response_model=GraphView,
+        responses=refusals,
+    )
+    async def graph(
+        around: Annotated[
+            list[Name],
+            Parameter(
+                max_length=20,
+                description="Paths, titles or aliases; none: the best linked notes.",
+                examples=[["Hollin Reach"]],
+            ),
+        ] = [],  # noqa: B006 (never changed; the framework copies it)
+        depth: Annotated[int, Parameter(ge=1, le=2, description="Links to follow.")] = 1,
+        most: Annotated[int, Parameter(ge=1, le=MOST, description="Notes at most.")] = 60,
+    ) -> Response:
+        return await service.reply(lookups, lambda: vault.picture(around, depth=depth, most=most))
+
+    @router.post(
+        "/graph/browse",
+        operation_id="graph_browse",
+        summary="List the notes a link or two away from some",
+        response_model=BrowseResult,
+        responses={**refusals, **BODY_REFUSED},
+        dependencies=[Depends(json_body)],
+    )
+    async def browse(
+        body: Annotated[BrowseQuery, Body(openapi_examples=BROWSES)],
+    ) -> Response:
+        return await service.reply(lookups, lambda: vault.browse(body))
+
+    return router
+
+
+LOCATION = {"Location": {"description": "Where it is read.", "schema": {"type": "string"}}}
+
+
+def writing_routes(service: Service) -> APIRouter:
+    """``/capture`` and ``/embed``."""
+    router = APIRouter(dependencies=[Depends(json_body)])
+    vault, lookups = service.vault, service.desks.lookups
+
+    @router.post(
+        "/capture",
+        operation_id="capture",
+        tags=["writing"],
+        summary="Keep a text as a new note, and say which notes it has to do with",
+        status_code=HTTPStatus.CREATED,
+        response_model=Captured,
+        responses={**BODY_REFUSED, 201: {"headers": LOCATION}},
+    )
+    async def capture(
+        body: Annotated[CaptureQuery, Body(openapi_examples=CAPTURES)],
+    ) -> Response:
+        captured = await lookups.run(lambda: vault.capture(body))
+        return Response(
+            captured.model_dump_json(),
+            HTTPStatus.CREATED,
+            {"Location": f"/notes/{quote(captured.filename)}"},
+            JSON,
+        )
+
+    @router.post(
+        "/embed",
+        operation_id="embed",
+        tags=["queries"],
+        summary="Turn texts into vectors with the model of the index",
+        response_model=Embedded,
+        responses=BODY_REFUSED,
+    )
+    async def embed(body: Annotated[EmbedQuery, Body(openapi_examples=TEXTS)]) -> Response:
+        return await service.reply(lookups, lambda: vault.embed(body))
+
+    return router
+
+
+CHALLENGE = Parameter(
+    pattern="^[0-9a-f]{32}$", description="What a program of the same user has proved."
+)
+
+
+def state_routes(service: Service) -> APIRouter:
+    """``/status``, ``/health`` with its two halves and, where it is wanted, ``/metrics``."""
+    router = APIRouter(tags=["state"])
+    vault = service.vault
+    unavailable = problems(HTTPStatus.SERVICE_UNAVAILABLE)
+
+    @router.get(
+        "/status",
+        operation_id="status",
+        summary="Say what the index holds, how fresh it is, and who works on it",
+        description="Paths and settings are told to this machine only.",
+        response_model=IndexStatus,
+        responses=unavailable,
+    )
+    async def status(request: Request) -> Response:
+        here = from_here(request.scope)
+        return await service.reply(
+            service.desks.lookups, lambda: seen(vault.status(), from_here=here)
+        )
+
+    # Without a thread: they wait for nothing, and answer while all threads answer questions.
+    @router.get(
+        "/health",
+        operation_id="health",
+        summary="Say whether the server is up",
+        responses=problems(HTTPStatus.UNPROCESSABLE_ENTITY),
+        response_model_exclude_none=True,
+    )
+    async def health(
+        request: Request, challenge: Annotated[str | None, CHALLENGE] = None
+    ) -> Health:
+        proof = None
+        if service.prove is not None and challenge is not None:
+            proof = service.prove(challenge)
+        if not request.scope.get(TRUSTED, True):
+            return Health(live=True, ready=vault.ready, proof=proof)
+        return Health(
+            live=True,
+            ready=vault.ready,
+            vault=vault.name,
+            generation=vault.generation,
+            version=service.version,
+            proof=proof,
+        )
+
+    @router.get(
+        "/health/live",
+        operation_id="health_live",
+        summary="Answer at all",
+        response_model_exclude_none=True,
+    )
+    async def live() -> Health:
+        return Health(live=True, ready=vault.ready)
+
+    @router.get(
+        "/health/ready",
+        operation_id="health_ready",
+        summary="Answer 200 once all that queries need is loaded, 503 before",
+        response_model_exclude_none=True,
+        responses={503: {"description": "Not ready yet", "model": Health}},
+    )
+    async def ready(response: Response) -> Health:
+        if not vault.ready:
+            response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+            response.headers["Retry-After"] = "1"
+        return Health(live=True, ready=vault.ready)
+
+    # Probes ask for the head alone; the server leaves the body out.
+    for path, answer in (("/health", health), ("/health/live", live), ("/health/ready", ready)):
+        router.add_api_route(
+            path,
+            answer,
+            methods=["HEAD"],
+            include_in_schema=False,
+            response_model_exclude_none=True,
+        )
+
+    if (metrics := service.metrics) is not None:
+
+        @router.get(
+            "/metrics",
+            operation_id="metrics",
+            summary="Numbers in the text format of Prometheus",
+            response_class=Response,
+            responses={200: {"content": {"text/plain": {}}}},
+        )
+        async def numbers() -> Response:
+            return Response(metrics.text(), media_type=MEDIA_TYPE)
+
+    return router

@@ -1,0 +1,332 @@
+"""What a reply says of notes and the links between them: one read, those around it, a picture, themes,
+a captured one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+
+from notehop.app.models.query import Asked, Filters, Strict, at_most, listed
+from notehop.app.models.status import StatusLink
+
+
+class OutlineEntry(Strict):
+    """A heading of a note; ``level`` from 1, ``line`` from 1."""
+
+    level: int
+    heading: str
+    line: int
+
+
+class NoteLink(StatusLink):
+    """A link from or to a note, with the sentence that holds it."""
+
+    sentence: str
+    fragment: str | None = None
+
+
+class Mention(Strict):
+    """A place where another note says this note's name without linking to it."""
+
+    path: str
+    title: str
+    line: int
+    name: str
+    sentence: str
+
+
+class NoteView(Strict):
+    """A note of the index, as its file reads now.
+
+    ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are
+    those of ``text``. ``changed`` tells that the file is newer than the index: its links are those
+    of the index then. ``unlinked_mentions`` holds the first of them, ``mention_count`` all.
+    ``summary`` is the owner's or one of the index, ``summary_by`` the language model that wrote it,
+    None for the words of the note. Times are in seconds since the epoch.
+    """
+
+    path: str
+    title: str
+    folder: str
+    aliases: list[str]
+    tags: list[str]
+    page_type: str | None
+    created: float | None
+    modified: float
+    section: str | None = None
+    lines: tuple[int, int]
+    text: str
+    outline: list[OutlineEntry]
+    links: list[NoteLink]
+    backlinks: list[NoteLink]
+    unlinked_mentions: list[Mention] = Field(default_factory=list)
+    mention_count: int = 0
+    changed: bool = False
+    summary: str | None = None
+    summary_by: str | None = None
+    uri: str
+    generation: int
+    pending: int | None = None
+
+
+Seed = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
+
+MOST_SEEDS = 20
+"""Notes that one browse starts from."""
+
+
+class BrowseQuery(Asked):
+    """Notes to start from, and which of those around them to list.
+
+    A seed is a path, a title or an alias. ``results``: the notes themselves, or for each link the
+    chunk that it leads to (or, backward, the chunk that holds it).
+    """
+
+    guessed = (
+        ("notes", "seeds"),
+        ("note", "seeds"),
+        ("limit", "max"),
+    )
+
+    seeds: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
+        min_length=1, max_length=MOST_SEEDS
+    )
+    depth: int = Field(default=1, ge=1, le=2)
+    direction: Literal["forward", "backward", "both"] = "both"
+    rank: Literal["pagerank", "recency", "edges"] = "pagerank"
+    results: Literal["notes", "chunks"] = "notes"
+    max: int = Field(default=20, ge=1, le=100)
+    filters: Filters = Field(default_factory=Filters)
+
+
+class BrowsedSeed(Strict):
+    """A note that a browse started from, and what it was asked by."""
+
+    asked: str
+    path: str
+    title: str
+    uri: str
+
+
+class BrowsedLink(Strict):
+    """A link on the way to a note: where it stands and what its sentence says.
+
+    ``source`` holds the link, ``target`` is where it leads, at ``fragment`` where it names one.
+    """
+
+    source: str
+    target: str
+    line: int
+    sentence: str
+    fragment: str | None
+
+
+class BrowsedNote(Strict):
+    """A note near the seeds.
+
+    ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for
+    one from it, ``both``. ``edges`` counts those links, ``links`` holds the first few. ``score`` is
+    of the rank that was asked for: PageRank, time of the last change in seconds since the epoch, or
+    number of links. ``text`` is a summary, or the chunk where chunks are asked for. ``written_by``
+    names the language model that wrote the summary; None for the words of the note.
+    """
+
+    path: str
+    title: str
+    folder: str
+    heading: str
+    lines: tuple[int, int]
+    text: str
+    depth: int
+    way: Literal["forward", "backward", "both"]
+    edges: int
+    score: float
+    modified: float
+    links: list[BrowsedLink]
+    uri: str
+    written_by: str | None = None
+
+
+class BrowseResult(Strict):
+    """What lies around the seeds, best first; ``total`` counts what there is beyond ``max``."""
+
+    seeds: list[BrowsedSeed]
+    notes: list[BrowsedNote]
+    total: int
+    warnings: list[str] = Field(default_factory=list)
+    generation: int
+    pending: int | None = None
+
+
+class GraphNode(Strict):
+    """A note in a picture of the graph; ``x`` and ``y`` lie between -1 and 1.
+
+    ``degree`` counts its links both ways in the whole vault, ``seed`` tells whether it was asked
+    for.
+    """
+
+    path: str
+    title: str
+    folder: str
+    x: float
+    y: float
+    degree: int
+    pagerank: float
+    seed: bool
+    uri: str
+
+
+class GraphEdge(Strict):
+    """The links of one note to another, ``count`` of them."""
+
+    source: str
+    target: str
+    count: int
+
+
+class GraphView(Strict):
+    """Notes and the links between them; ``total`` counts the notes that are near, shown or not.
+
+    ``themes`` tells whether the vault has themes to be listed (docs/themes.md).
+    """
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    total: int
+    themes: bool = False
+    warnings: list[str] = Field(default_factory=list)
+    generation: int
+
+
+class ThemesQuery(Asked):
+    """Which themes to list.
+
+    ``query`` says what about; without it all themes are listed, the largest first. It may hold
+    filters itself, as that of a search, unless ``literal``. ``max``: the setting in force where not
+    given.
+    """
+
+    query: str = ""
+    filters: Filters = Field(default_factory=Filters)
+    literal: bool = False
+    max: int | None = Field(default=None, ge=1, le=50)
+
+
+class ThemeNote(Strict):
+    """A note at the centre of a theme, or one of those that say most about a query.
+
+    ``text`` is its summary, ``written_by`` the language model that wrote that; None for the note's
+    own words.
+    """
+
+    path: str
+    title: str
+    folder: str
+    text: str
+    written_by: str | None = None
+    uri: str
+
+
+class ThemeView(Strict):
+    """Notes that are linked with one another more than with the rest of the vault.
+
+    ``id`` stays when notes join and leave. ``words`` tell it from the rest of the vault.
+    ``summary`` is what its first note says, unless ``written_by`` names the language model that
+    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``found`` how
+    many of them have to do with the query, None without one. ``notes`` are the first few.
+    """
+
+    id: str
+    name: str
+    words: list[str]
+    summary: str
+    written_by: str | None = None
+    count: int
+    found: int | None = None
+    notes: list[ThemeNote]
+
+
+class ThemesResult(Strict):
+    """The themes: largest first, or those that have most to do with the query.
+
+    ``total`` counts the themes that there are beyond ``max``; ``small`` the notes in groups that
+    are too small to be themes; ``unlinked`` those that no link connects with another note.
+    """
+
+    themes: list[ThemeView]
+    total: int
+    small: int
+    unlinked: int
+    warnings: list[str] = Field(default_factory=list)
+    filters: list[str] = Field(default_factory=list)
+    generation: int
+    pending: int | None = None
+
+
+MOST_TAGS = 50
+"""Tags of one note."""
+
+
+SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]"
+"""A sign that makes a text a tag, for programs that read the schema; more is taken."""
+
+
+SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"
+"""A sign that a file can hold and that is no blank."""
+
+
+class CaptureQuery(Asked):
+    """A text to keep as a new note. Without a title, its first line names it."""
+
+    guessed = (
+        ("content", "text"),
+        ("tag", "tags"),
+    )
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=SOMETHING)]
+    title: Annotated[str, StringConstraints(max_length=200)] | None = None
+    tags: Annotated[
+        list[
+            Annotated[
+                str,
+                StringConstraints(min_length=1, max_length=100),
+                Field(json_schema_extra={"pattern": SAYS_SOMETHING}),
+            ]
+        ],
+        at_most(MOST_TAGS),
+        BeforeValidator(listed),
+    ] = Field(default_factory=list, max_length=MOST_TAGS)
+
+
+class Connection(Strict):
+    """A note that a captured one has to do with.
+
+    ``score`` is rounded to four places; ``link`` is what to paste to link to it. ``written_by``
+    names the language model that wrote the ``snippet``; None for the words of the note.
+    """
+
+    path: str
+    title: str
+    folder: str
+    heading: str
+    snippet: str
+    score: float
+    link: str
+    uri: str
+    written_by: str | None = None
+
+
+class Captured(Strict):
+    """The note that was written: its ``path`` in the vault, also as ``filename``."""
+
+    filename: str
+    path: str = ""
+    message: str
+    connections: list[Connection] = Field(default_factory=list, max_length=5)
+
+    @model_validator(mode="after")
+    def _named_twice(self) -> Self:
+        self.path = self.filename
+        return self
