@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notehop.config import Settings
     from notehop.indexing.report import Progress, Report
-    from notehop.indexing.vault.wikilinks import extract_wiki_links
+    from notehop.indexing.vault.parse import extract_wiki_links
 
 __all__ = ["extract_wiki_links", "index_vault"]
 
@@ -53,7 +53,7 @@ def index_vault(
 def __getattr__(name: str) -> object:
     """Load what is public here when it is first asked for: the Markdown parser takes its time."""
     if name == "extract_wiki_links":
-        from notehop.indexing.vault.wikilinks import extract_wiki_links
+        from notehop.indexing.vault.parse import extract_wiki_links
 
         return extract_wiki_links
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

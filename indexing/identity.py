@@ -9,7 +9,7 @@ from typing import Any
 
 from notehop.config import Settings
 from notehop.indexing.embed.card import model_identity
-from notehop.indexing.nodes import CHUNKER
+from notehop.indexing.nodes.chunker import CHUNKER
 from notehop.indexing.tokens import RULES
 
 

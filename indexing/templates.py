@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from notehop.config.small_files import open_plain_file, read_json_file
-from notehop.indexing.graph.names import NOTE_SUFFIX, fold, is_note
+from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 
 _FOLDERS = (
     ("templates.json", "folder"),

@@ -162,7 +162,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         "next(ends, outline.line_count + 1) - 1",
         "next(ends, outline.line_count + 1)",
     ),
-    ("indexing/graph/names.py", ".casefold())", ")"),
+    ("indexing/graph/files.py", ".casefold())", ")"),
     ("indexing/graph/communities.py", "<= gains[here] + _GAIN", "> gains[here] + _GAIN"),
     (
         "indexing/graph/files.py",
@@ -175,10 +175,10 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("indexing/graph/resolve.py", 'if steps[-1] in (".", ".."):', "if False:"),
     # vault
     ("indexing/vault/dates.py", "_EPOCH_SECONDS[0] <= value", "_EPOCH_SECONDS[0] > value"),
-    ("indexing/vault/body.py", "at(start), at(end - 1) + 1", "at(start), at(end - 1)"),
+    ("indexing/vault/body.py", "return first, last + 1", "return first, last"),
     ("indexing/vault/link_text.py", '.strip().replace("\\\\|", "|") or None', ".strip() or None"),
     ("indexing/vault/exclusion.py", "re.IGNORECASE | re.DOTALL", "re.DOTALL"),
-    ("indexing/vault/decode.py", 'data.count(b"\\n", 0, exc.start) + 1', "0"),
+    ("indexing/vault/parse.py", 'data.count(b"\\n", 0, exc.start) + 1', "0"),
     # watch
     ("indexing/watch/folders.py", 'any(part.startswith(".")', 'all(part.startswith(".")'),
     ("indexing/watch/looks.py", "status.st_size == 0", "status.st_size < 0"),
@@ -190,20 +190,20 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         "if self._lock.is_locked:",
     ),
     # nodes, tokens
-    ("indexing/nodes/cuts.py", "if price <= best[j]:", "if price >= best[j]:"),
+    ("indexing/nodes/break_points.py", "if price <= best[j]:", "if price >= best[j]:"),
     (
-        "indexing/tokens/compounds.py",
+        "indexing/tokens/vocabulary.py",
         "key=lambda other: (-words.frequency(other), other)",
         "key=lambda other: other",
     ),
     (
-        "indexing/tokens/phrases.py",
+        "indexing/tokens/words.py",
         'return f" {\' \'.join(words)} " if words else " "',
         'return " ".join(words)',
     ),
-    ("indexing/nodes/split.py", "if waiting.size >= self._min:", "if waiting.size >= 0:"),
+    ("indexing/nodes/chunker.py", "if waiting.size >= self._min:", "if waiting.size >= 0:"),
     ("indexing/nodes/headings.py", "first, last = start, end - 1", "first, last = start, end"),
-    ("indexing/nodes/plain_map.py", "bisect_right(self._raw, raw) - 1)", "bisect_right(self._raw, raw))"),
+    ("indexing/vault/plain.py", "bisect_right(self._raw, raw) - 1)", "bisect_right(self._raw, raw))"),
     # models, capture, settings
     ("indexing/embed/hub.py", '"sha256").hexdigest() == wanted.sha256', '"sha256").hexdigest() != ""'),
     ("indexing/embed/passes.py", "(at < threads % count)", "0"),
@@ -212,7 +212,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("indexing/enrich/enricher.py", "done.tokens + size + OUTPUT_TOKENS > asked.max_tokens", "False"),
     ("indexing/enrich/freshness.py", "return read.problem is None and read.note is None", "return True"),
     ("indexing/themes/build.py", "was.named_after in lasting[:HUBS]", "False"),
-    ("indexing/capture/name.py", '_FORBIDDEN.sub(" ", seen)', "seen"),
+    ("indexing/capture/capture.py", '_FORBIDDEN.sub(" ", seen)', "seen"),
     ("indexing/llm/gate.py", '("retry-after", 1.0)', '("retry-after", 0.0)'),
     ("indexing/llm/consent.py", "return ip.is_loopback", "return True"),
     (

@@ -22,7 +22,7 @@ from notehop.app.answer.question import read
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.wording import names_of
 from notehop.indexing.llm.text import answer_of, without_control
-from notehop.indexing.tokens.fold import fold
+from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.sentences import sentence_spans
 
 CONDENSE_PROMPT = PromptTemplate("""\

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from notehop.app.answer.passages import Passage
-from notehop.indexing.tokens.fold import fold
-from notehop.indexing.vault.day_names import month_named
+from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import month_named
 
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _YEAR = re.compile(r"\b(?:1[5-9]|20|21)\d\d\b")

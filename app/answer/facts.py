@@ -13,8 +13,8 @@ from math import isinf
 from text_to_num import find_numbers
 
 from notehop.indexing.tokens import detect_language
-from notehop.indexing.tokens.fold import fold
-from notehop.indexing.vault.day_names import month_named
+from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import month_named
 
 Reading = frozenset[str]
 """The numbers that one spelling may mean: ``4.500`` is one thing in English, another in German."""

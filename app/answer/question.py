@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from notehop.app.answer.expected import MEASURES, Expected, expected
-from notehop.indexing.tokens.fold import fold
 from notehop.indexing.tokens.languages import detect_language
+from notehop.indexing.tokens.words import fold
 
 Form = Literal[
     "open",

@@ -19,7 +19,7 @@ from notehop.app.answer.passages import Passage, SentenceSpans, passages
 from notehop.app.answer.question import Question
 from notehop.app.answer.wording import names_of
 from notehop.app.models import Source
-from notehop.indexing.tokens.fold import fold
+from notehop.indexing.tokens.words import fold
 
 COMPARED = 20
 """Passages whose vectors are compared, the best by words: vectors are most of the time that an

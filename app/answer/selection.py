@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from notehop.app.answer.layout import Part, Quote, laid_out
 from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, spells
-from notehop.indexing.tokens.fold import fold
+from notehop.indexing.tokens.words import fold
 
 OVERLAP = 0.7
 """Two passages that share this part of the shorter one's words say the same."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from notehop.indexing.tokens.fold import fold
-from notehop.indexing.vault.day_names import month_named
+from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import month_named
 
 Words = Callable[[str], Sequence[str]]
 """Text -> its words, folded and stemmed, function words included."""

@@ -73,7 +73,7 @@ def _text(given: list[str]) -> str:
         return " ".join(given)
     if not given and sys.stdin.isatty():
         raise UsageError("there is nothing to keep; write it after the command, or pipe it in")
-    from notehop.indexing.vault.decode import decode
+    from notehop.indexing.vault.parse import decode
 
     said, _ = decode("standard input", sys.stdin.buffer.read())
     if not said.strip():

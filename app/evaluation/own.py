@@ -15,9 +15,9 @@ from typing import TypeVar
 
 from notehop.app.evaluation.metrics import CHUNKS, CONTEXT, NOTES, usual
 from notehop.app.evaluation.questions import LinkPair, Question, QuestionSet, Target
+from notehop.indexing.graph.files import fold, link_name
 from notehop.indexing.graph.fragments import Outline, find_fragment
 from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.names import fold, link_name
 from notehop.indexing.stores.model import LinkRow, NoteRow
 from notehop.indexing.vault.link_text import LinkText, words
 from notehop.indexing.vault.model import LinkKind

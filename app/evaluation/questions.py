@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from notehop.config.errors import UsageError
+from notehop.indexing.graph.files import NOTE_SUFFIX
 from notehop.indexing.graph.fragments import Outline, find_fragment
-from notehop.indexing.graph.names import NOTE_SUFFIX
 from notehop.indexing.stores.model import NoteRow
 
 Lines = tuple[int, int]

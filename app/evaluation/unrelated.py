@@ -13,7 +13,7 @@ from pathlib import Path
 
 from notehop.app.evaluation.questions import GoldenSet
 from notehop.config.errors import UsageError
-from notehop.indexing.graph.names import NOTE_SUFFIX
+from notehop.indexing.graph.files import NOTE_SUFFIX
 from notehop.indexing.vault.sentences import sentence_spans
 
 _LINKED = re.compile(r"\[\[([^\]|#]+)")

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from notehop.app.retrieval.index_view import IndexView, Vector, VectorRows
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.tokens import Tokenizer, detect_language
-from notehop.indexing.tokens.compounds import Words
-from notehop.indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.vocabulary import Words
 
 SAMPLE = 512
 """Passages that are compared with each other, 130,000 pairs in some 5 ms: of twice as many the

@@ -32,12 +32,11 @@ class ChangedNote:
 
     def __init__(self, note: Note) -> None:
         from notehop.indexing.nodes.headings import Headings
-        from notehop.indexing.nodes.plain_map import PlainMap
-        from notehop.indexing.vault.lines import Lines
+        from notehop.indexing.vault.model import Lines
+        from notehop.indexing.vault.plain import plain_map
 
-        starts = [edit.start for edit in note.edits]
         self._note = note
-        self._plain = PlainMap(note, starts, note.body_start, len(note.text))
+        self._plain = plain_map(note, note.body_start, len(note.text))
         self._headings = Headings(note)
         self._lines = Lines(note.text)
 

@@ -6,7 +6,7 @@ import re
 
 from notehop.app.retrieval.intents import bare
 from notehop.app.retrieval.subject import LONGEST, SMALL, Proper
-from notehop.indexing.tokens.fold import fold
+from notehop.indexing.tokens.words import fold
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
 _APOSTROPHE = re.compile(r"['’]")

@@ -19,7 +19,7 @@ from notehop.app.retrieval.postprocessor import VaultPostprocessor
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.app.retrieval.weights import DECIDED_BY
 from notehop.config.errors import ModelError
-from notehop.indexing.nodes.chunks import embedded_prefix
+from notehop.indexing.nodes.chunker import embedded_prefix
 
 STAGE = "rerank"
 """The name of this stage in a query's trace, and of its record in a hit's metadata."""

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA, Indel
 from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.index_view import IndexView
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.surfaces import pieces, surfaces
+from notehop.indexing.tokens.words import pieces, surfaces
 
 SHORTEST = 4
 """Letters of a word that may be misspelled: shorter ones are near to too many others."""

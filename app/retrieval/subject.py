@@ -13,8 +13,8 @@ from notehop.app.retrieval.index_view import IndexView
 from notehop.app.retrieval.intent_rules import AROUND
 from notehop.app.retrieval.intents import bare
 from notehop.indexing.stores.model import ChunkId
-from notehop.indexing.tokens.fold import fold
-from notehop.indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.words import fold
 
 MOST = 3
 """Notes that one query can be about: "Atlas and Budget" is about two."""

@@ -12,7 +12,7 @@ from llama_index.core.schema import QueryBundle
 
 from notehop.app.retrieval.index_view import ViewSource
 from notehop.app.retrieval.trace import view_for
-from notehop.indexing.graph.names import fold
+from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
 
 

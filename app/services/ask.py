@@ -57,7 +57,7 @@ from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens.fold import fold
+from notehop.indexing.tokens.words import fold
 
 
 @dataclass(slots=True)

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from notehop.config.errors import NoteMissing, UsageError
-from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_note, link_name
 from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.names import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.graph.resolve import resolve_path
 from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.vault.link_text import read_wikilink

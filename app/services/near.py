@@ -11,7 +11,7 @@ import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from notehop.indexing.graph.names import fold
+from notehop.indexing.graph.files import fold
 
 _CELLS = 4_000_000
 """Distances computed at a time, a byte each."""

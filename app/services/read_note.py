@@ -23,18 +23,17 @@ from notehop.config.errors import NoteMissing, UsageError
 from notehop.config.settings import VaultSettings
 from notehop.indexing.changes import scan
 from notehop.indexing.enrich.summaries import Summaries, Summary
+from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
 from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
-from notehop.indexing.graph.names import NOTE_SUFFIX, is_note
 from notehop.indexing.reading import Read, read_note
 from notehop.indexing.shown import without_marks
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.function_words import FUNCTION_WORDS
-from notehop.indexing.tokens.phrases import words_said
-from notehop.indexing.vault.lines import Lines
-from notehop.indexing.vault.model import Note
+from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.words import words_said
+from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.plain import plain_text
 from notehop.indexing.vault.sentences import sentence_spans
 from notehop.indexing.vault.walk import FileEntry

@@ -17,7 +17,7 @@ from notehop.app.answer.passages import passages
 from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.retrieval.background import idf, question_words
 from notehop.indexing.tokens import Tokenizer, detect_language
-from notehop.indexing.tokens.function_words import FUNCTION_WORDS
+from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.vault.sentences import sentence_spans
 
 if TYPE_CHECKING:

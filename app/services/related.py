@@ -21,9 +21,8 @@ from notehop.app.services.place import Place
 from notehop.indexing.capture.capture import Kept
 from notehop.indexing.embed.query import QueryEmbedder
 from notehop.indexing.enrich.summaries import Summaries
-from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
 from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.names import NOTE_SUFFIX, link_name
 from notehop.indexing.graph.resolve import resolve_path
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import NoteStatus

@@ -1,22 +1,169 @@
-"""Captures a text as a new note of a vault.
+"""Captures a text as a new note of a vault, with a name that every disk takes and a link can say.
 
 Touches: vault-write (one new file, and the folder for it).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from unicodedata import category, normalize
 
 from notehop.config.errors import QueryError
-from notehop.indexing.capture.name import file_name, safe, title_of
-from notehop.indexing.capture.text import note_text, says_something, tag_names
 from notehop.indexing.capture.write import write_new
+from notehop.indexing.shown import on_one_line
+from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.plain import plain_text, without_emphasis
+from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
+
+MAX_BYTES = 180
+"""Bytes of a file name. Most disks take 255; sync tools add "(conflicted copy …)" to it."""
+
+FIRST_LINE = 60
+"""Characters of a text's first line that make a title: enough to know it by."""
+
+_FORBIDDEN = re.compile(r'[\[\]#^|\\/:*?"<>%]+')
+"""What Windows, macOS or a link of the app does not take in a name; ``%%`` would be a comment."""
+
+_JOINERS = "\u200c\u200d"
+"""Cannot be seen, and are part of words and of emoji."""
+
+_LEADING = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]*)*(?:\[.\][ \t]+)?")
+_LONGEST_LINE = 2_000  # characters; what stands behind them is in no title
+
+
+def title_of(note: Note) -> str:
+    """The first line of a note that says something, without its marks, cut between words."""
+    for line in plain_text(note, note.body_start, len(note.text)).splitlines():
+        line = line[:_LONGEST_LINE]
+        said = without_emphasis(line[_LEADING.match(line).end() :])  # type: ignore[union-attr]
+        said = " ".join(said.split())
+        if any(char.isalnum() for char in said):
+            return _shortened(said, FIRST_LINE)
+    return ""
+
+
+def file_name(title: str, now: datetime, number: int = 1) -> str:
+    """The name of a note captured at a time: ``2026-11-22 0931 Title.md``.
+
+    It begins with a digit, so that it is none of the names that Windows keeps for itself.
+
+    :param title: any text; nothing of it may be left.
+    :param number: 2 and up where the name without one is taken.
+    """
+    moment, end = now.strftime("%Y-%m-%d %H%M"), f" {number}.md" if number > 1 else ".md"
+    room = MAX_BYTES - len(f"{moment} {end}".encode())
+    said = cut_bytes(safe(title), room)
+    return f"{moment} {said}".rstrip(" .") + end
+
+
+def safe(title: str) -> str:
+    """A title as a part of a file name: what a disk or a link refuses becomes a blank."""
+    seen = "".join(char if _is_seen(char) else " " for char in normalize("NFC", title))
+    return " ".join(_FORBIDDEN.sub(" ", seen).split()).strip(" .")
+
+
+def cut_bytes(text: str, most: int) -> str:
+    """The beginning of a text in at most so many bytes of UTF-8, cut between words if it can be."""
+    data = text.encode()
+    if len(data) <= most:
+        return text
+    cut = data[:most].decode(errors="ignore")
+    return (cut.rsplit(" ", 1)[0] if " " in cut[len(cut) // 2 :] else cut).rstrip(" .,;:-")
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    cut = text[:most]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut).rstrip(" .,;:-")
+
+
+def _is_seen(char: str) -> bool:
+    """Whether a character is no control, lone surrogate, or sign that turns text around."""
+    return char in _JOINERS or not category(char).startswith("C")
+
+
+_NOT_IN_A_TAG = re.compile(rf"(?:(?!{TAG_CHARACTERS}).)+", re.DOTALL)
+_NOT_IN_YAML = re.compile("[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What YAML 1.2 does not call printable (5.1), and its line breaks."""
+
+_BREAK = re.compile("\r\n|\r")
+
+
+def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetime) -> str:
+    """The note of a text, with its properties.
+
+    A text that has properties itself keeps them as they are: ``created`` and ``title`` are added
+    where they are absent, and tags as a last line where it has some.
+
+    :param title: to be kept as a property; None where the name of the file says it.
+    :param tags: as :func:`tag_names` gives them.
+    """
+    text = _clean(text).strip("\n").rstrip() + "\n"
+    own = read_front_matter("", text)
+    added = [] if "created" in own.values else [f"created: {now.strftime('%Y-%m-%dT%H:%M:%S')}"]
+    if title is not None and "title" not in own.values:
+        added.append(f"title: {_quoted(title)}")
+    if not own.end and own.broken is None:
+        return f"---\n{_properties([*added, *_tags(tags)])}---\n\n{text}"
+    tagged = own.broken is not None or "tags" in own.values or "tag" in own.values
+    more = _properties([*added, *([] if tagged else _tags(tags))])
+    below = f"\n{' '.join(f'#{tag}' for tag in tags)}\n" if tags else ""
+    opening, rest = text.split("\n", 1)
+    whole = f"{opening}\n{more}{rest}{below if tagged else ''}"
+    # What cannot be read as it is, or with more in it, is left as it is: it may say `private`.
+    return text + below if read_front_matter("", whole).broken is not None else whole
+
+
+def says_something(text: str) -> bool:
+    """Whether anything is left of a text that a file can hold."""
+    return bool(_clean(text).strip())
+
+
+def tag_names(tags: Iterable[str]) -> list[str]:
+    """The tags as the app takes them, without ``#``, each once; blanks become hyphens.
+
+    :raises QueryError: for one that is no tag to the app.
+    """
+    named: dict[str, str] = {}
+    for tag in tags:
+        words = "-".join(_NOT_IN_YAML.sub(" ", _clean(tag)).strip().removeprefix("#").split())
+        name = _NOT_IN_A_TAG.sub("", words).strip("/-")
+        if not is_tag(name):
+            raise QueryError(
+                f"{on_one_line(tag)[:80]!r} can be no tag; a tag has letters, digits, - or _, / "
+                "between those nested in each other, and not digits alone"
+            )
+        named.setdefault(name.casefold(), name)
+    return list(named.values())
+
+
+def _properties(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _tags(tags: Sequence[str]) -> list[str]:
+    return ["tags:", *(f"  - {_quoted(tag)}" for tag in tags)] if tags else []
+
+
+def _quoted(value: str) -> str:
+    """A text as a YAML scalar in double quotes: JSON's strings are YAML's."""
+    one_line = " ".join(_NOT_IN_YAML.sub(" ", _clean(value)).split())
+    return json.dumps(one_line, ensure_ascii=False)
+
+
+def _clean(text: str) -> str:
+    """The text with plain line ends, as it can be encoded, without NUL, which ends a text in C."""
+    plain = _BREAK.sub("\n", text.removeprefix("\ufeff")).replace("\0", "")
+    return plain.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True)

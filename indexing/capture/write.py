@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from notehop.config.errors import CaptureFailed, CaptureFolder, VaultError
-from notehop.indexing.graph.names import fold
+from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import printable
 from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, hold_below
 

@@ -19,7 +19,7 @@ from notehop.config import Settings
 from notehop.config.errors import IndexFailure
 from notehop.indexing.enrich.prompts import VERSION, Passage, header_requests
 from notehop.indexing.enrich.store import EnrichmentStore
-from notehop.indexing.nodes.frame import CountTokens
+from notehop.indexing.nodes.chunker import CountTokens
 
 # Every run asks whether there are headers, and most do not go on to dress nodes with them.
 if TYPE_CHECKING:

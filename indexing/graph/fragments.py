@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import category
 
+from notehop.indexing.graph.files import fold
 from notehop.indexing.graph.model import FragmentSpan
-from notehop.indexing.graph.names import fold
 from notehop.indexing.vault.model import Note
 
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")

@@ -18,9 +18,7 @@ from llama_index.core.schema import (
 )
 
 from notehop.config.errors import UsageError
-from notehop.indexing.nodes.chunks import ChunkDraft
-from notehop.indexing.nodes.frame import CountTokens
-from notehop.indexing.nodes.split import split_note
+from notehop.indexing.nodes.chunker import ChunkDraft, CountTokens, split_note
 from notehop.indexing.vault.model import CommentLinks, Note
 from notehop.indexing.vault.parse import parse_note
 

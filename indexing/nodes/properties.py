@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from notehop.indexing.vault.model import Note, PropertyValue
-from notehop.indexing.vault.property_values import says_something
+from notehop.indexing.vault.properties import says_something
 
 BETWEEN = " ·"
 """What ends a property that another follows: on one line they read `genre: Sci-fi · rating: 7`."""

@@ -12,10 +12,9 @@ import numpy as np
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import BaseNode
 
-from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.graph.fragments import outline_of_note
 from notehop.indexing.graph.model import ResolvedLink
-from notehop.indexing.graph.names import affected_names
 from notehop.indexing.graph.resolve import resolve_link
 from notehop.indexing.pipeline.ahead import EmbedAhead
 from notehop.indexing.pipeline.cut import Cut, CutNote

@@ -12,7 +12,7 @@ from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import BaseNode, MetadataMode
 
 from notehop.indexing.enrich.headers import Headers
-from notehop.indexing.nodes import NoteDocument, SectionNodeParser
+from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
 from notehop.indexing.pipeline.records import chunk_row, note_row, said_of, sentence_id, unread_row
 from notehop.indexing.reading import Read
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus

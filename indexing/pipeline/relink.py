@@ -28,7 +28,7 @@ def relink(
 ) -> tuple[LinkRow, ...]:
     """Resolve again the links that a change can move, and return those that it did move.
 
-    :param names: link names (:func:`notehop.indexing.graph.names.affected_names`) of files that came, went,
+    :param names: link names (:func:`notehop.indexing.graph.files.affected_names`) of files that came, went,
         or got other aliases.
     :param changed: notes whose outline or chunks may be other than before.
     :param except_from: notes whose links are written or deleted anyway.

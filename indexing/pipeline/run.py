@@ -17,7 +17,7 @@ from notehop.config import Settings
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.changes import Changes, compare
 from notehop.indexing.enrich.freshness import delete_orphans
-from notehop.indexing.graph.names import affected_names
+from notehop.indexing.graph.files import affected_names
 from notehop.indexing.pipeline.ahead import EmbedAhead
 from notehop.indexing.pipeline.doors import LoadEmbedder
 from notehop.indexing.pipeline.flow import groups, one_ahead
@@ -50,7 +50,7 @@ from notehop.indexing.vault.walk import FileEntry, Walk
 # and a run that finds nothing to do is done before that would be loaded.
 if TYPE_CHECKING:
     from notehop.indexing.enrich.headers import Headers
-    from notehop.indexing.nodes import SectionNodeParser
+    from notehop.indexing.nodes.parser import SectionNodeParser
     from notehop.indexing.pipeline.batch import BatchBuilder, Prepared
     from notehop.indexing.pipeline.cut import Cut
     from notehop.indexing.pipeline.writer import Writer
@@ -387,7 +387,7 @@ class IndexRun:
     def _parser(self) -> SectionNodeParser:
         """What cuts notes to the measure of the model, which is loaded for it."""
         from notehop.indexing.enrich.headers import HEADER_TOKENS
-        from notehop.indexing.nodes import SectionNodeParser
+        from notehop.indexing.nodes.parser import SectionNodeParser
 
         with self._timed("load model"):
             embedder = self._load(self._settings.embedding, self._layout.model)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from notehop.indexing.graph.names import NOTE_SUFFIX, fold
+from notehop.indexing.graph.files import NOTE_SUFFIX, fold
 from notehop.indexing.stores.catalog_fetch import IN_LIST, CatalogRows, Fetched, Query, slices
 from notehop.indexing.stores.labels import DATE, property_key
 from notehop.indexing.stores.model import ChunkId

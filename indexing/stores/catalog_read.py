@@ -283,7 +283,7 @@ class CatalogReads(LabelReads):
         return self._links(LINKS.c.target_path, paths)
 
     def links_named(self, names: Iterable[str]) -> list[LinkRow]:
-        """The links whose :func:`~indexing.graph.names.link_name` is one of these."""
+        """The links whose :func:`~indexing.graph.files.link_name` is one of these."""
         return self._links(LINKS.c.name_key, names)
 
     def links(self) -> Iterator[LinkRow]:

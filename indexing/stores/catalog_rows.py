@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from notehop.config.errors import IndexDamaged
-from notehop.indexing.graph.names import fold
+from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import (
     ChunkKey,
     ChunkRow,

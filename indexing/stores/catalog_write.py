@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from notehop.indexing.graph.names import link_name
+from notehop.indexing.graph.files import link_name
 from notehop.indexing.stores.catalog_fetch import IN_LIST, slices
 from notehop.indexing.stores.catalog_rows import (
     chunk_values,

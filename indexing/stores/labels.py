@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from notehop.indexing.graph.names import fold
+from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 from notehop.indexing.vault.dates import day_in_name
 

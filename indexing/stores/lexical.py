@@ -22,8 +22,7 @@ from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.model import ChunkId, FieldTokens
 from notehop.indexing.stores.postings import Counted, Postings, no_postings
 from notehop.indexing.tokens import FIELDS
-from notehop.indexing.tokens.compounds import Vocabulary
-from notehop.indexing.tokens.near import NearWords
+from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
 
 K1 = 1.5
 B = 0.75
@@ -123,7 +122,7 @@ class LexicalIndex:
 
     def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
         """The tokens of living chunks that a word may be meant for, with the edits that part them
-        (see :meth:`notehop.indexing.tokens.near.NearWords.near`)."""
+        (see :meth:`notehop.indexing.tokens.vocabulary.NearWords.near`)."""
         with self._reading:
             live = self._live
             if self._near is None or self._near[0] != len(live.numbers):

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from notehop.config.errors import NotehopError
-from notehop.indexing.graph.link_table import LinkTable
 from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.pagerank import LinkTable
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
 

@@ -13,7 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from notehop.indexing.graph.communities import (
+    Bonds,
+    bonds_of,
     connected_parts,
+    count_links,
     grouped,
     louvain,
     modularity,
@@ -22,7 +25,6 @@ from notehop.indexing.graph.communities import (
     settle,
 )
 from notehop.indexing.graph.pagerank import rank_links
-from notehop.indexing.graph.votes import Bonds, bonds_of, count_links
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.themes.model import Theme, Themes
 from notehop.indexing.themes.words import as_written, content_tokens, small_words, telling_tokens

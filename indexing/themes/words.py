@@ -8,8 +8,8 @@ from functools import lru_cache
 from math import log
 
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.function_words import FUNCTION_WORDS
-from notehop.indexing.tokens.surfaces import surfaces
+from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.words import surfaces
 
 MOST = 8
 """Words of a theme: more do not fit a line, and say little."""

@@ -1,19 +1,111 @@
-"""What the text of a note holds below its front matter. Pure."""
+"""What the text of a note holds below its front matter, and the words around each link. Pure."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from notehop.indexing.vault.block_rules import lay_out
-from notehop.indexing.vault.block_state import Layout, Piece, TextBlock
-from notehop.indexing.vault.context import flatten, sentences_at
-from notehop.indexing.vault.inline_grammar import scan
-from notehop.indexing.vault.inline_state import Found, FoundLink
-from notehop.indexing.vault.lines import Lines
-from notehop.indexing.vault.model import Block, CommentLinks, Edit, Heading, Link, LinkKind, Tag
+from notehop.indexing.vault.markdown_blocks import Layout, Piece, TextBlock, lay_out
+from notehop.indexing.vault.markdown_inline import Found, FoundLink, scan
+from notehop.indexing.vault.model import (
+    Block,
+    CommentLinks,
+    Edit,
+    Heading,
+    Lines,
+    Link,
+    LinkKind,
+    Tag,
+)
+from notehop.indexing.vault.plain import OffsetMap
+from notehop.indexing.vault.sentences import sentence_spans
+
+MAX_CHARACTERS = 500  # what a person reads at a glance, and a model embeds whole
+ITEM_CHARACTERS = 240  # a list item up to this length is one thought; a longer one is prose
+WRAP_COLUMN = 60  # text wrapped by an editor fills lines at least this far
+
+
+def flatten(text: str, parts: Sequence[Sequence[Piece]], edits: Sequence[Edit]) -> OffsetMap:
+    """Join the lines of a block into running text, edits applied.
+
+    Parts are separated by `` | ``. Lines are joined by a blank where an editor wrapped them, and by
+    an empty line where the writer broke them.
+
+    :param edits: those that fall into the block, sorted and disjoint.
+    """
+    flat = OffsetMap()
+    next_edit = skip_to = 0
+    for number, part in enumerate(parts):
+        previous: Piece | None = None
+        for piece in part:
+            if previous is not None:
+                flat.add(previous[1], _joint(text, previous, piece))
+            elif number:
+                flat.add(piece[0], " | ")
+            previous = piece
+            at = max(piece[0], skip_to)
+            while next_edit < len(edits) and edits[next_edit].start < piece[1]:
+                edit = edits[next_edit]
+                next_edit += 1
+                flat.add(at, text[at : edit.start])
+                flat.add(edit.start, edit.replacement)
+                at = skip_to = edit.end
+            if at < piece[1]:
+                flat.add(at, text[at : piece[1]])
+    return flat
+
+
+def _joint(text: str, line: Piece, after: Piece) -> str:
+    """Whether the next word would have fitted on the line: then the writer broke it."""
+    space = text.find(" ", after[0], after[1])
+    word = (space if space >= 0 else after[1]) - after[0]
+    return "\n\n" if line[1] - line[0] + 1 + word <= WRAP_COLUMN else " "
+
+
+_TASK = re.compile(r"\[.\][ \t]+")
+
+
+def sentences_at(block: TextBlock, flat: OffsetMap, links: Sequence[Piece]) -> list[str]:
+    """Return the words around each link of a block, at most 500 characters.
+
+    :param links: spans in the note. A link whose words hold the end of a sentence joins both.
+    """
+    start = 0
+    if block.item is not None and (task := _TASK.match(flat.text)):
+        start = task.end()
+    whole = block.kind in ("heading", "row") or (
+        block.item is not None and len(flat.text) - start <= ITEM_CHARACTERS
+    )
+    spans = [(start, len(flat.text))] if whole else sentence_spans(flat.text)
+    starts = [first for first, _ in spans]
+    found = []
+    for link in links:
+        at, last = (max(flat.to_plain(offset), start) for offset in link)
+        number = max(bisect_right(starts, at) - 1, 0)
+        end = spans[number][1] if spans else 0
+        while end < last:
+            number += 1
+            end = spans[number][1]
+        first = spans[max(bisect_right(starts, at) - 1, 0)][0] if spans else 0
+        found.append(_clip(flat.text, max(first, start), end, at))
+    return found
+
+
+def _clip(text: str, start: int, end: int, at: int) -> str:
+    """``text[start:end]`` on one line; if it is too long, the words around ``at``."""
+    if end - start <= MAX_CHARACTERS:
+        return " ".join(text[start:end].split())
+    room = MAX_CHARACTERS - 2  # for the marks that say where it was cut
+    first = max(start, min(at - room // 2, end - room))
+    last = min(first + room, end)
+    if first > start and (blank := text.find(" ", first, at)) >= 0:
+        first = blank + 1
+    if last < end and (blank := text.rfind(" ", at, last)) > at:
+        last = blank
+    cut = " ".join(text[first:last].split())
+    return f"{'…' if first > start else ''}{cut}{'…' if last < end else ''}"
 
 
 @dataclass(slots=True)
@@ -83,40 +175,27 @@ def _read(text: str, block: TextBlock, layout: Layout, comment_links: CommentLin
     if comment and comment_links != "all":
         return read
     for pieces in block.parts:
-        if len(pieces) == 1:
-            ((start, end),) = pieces
-            content, starts = text[start:end], [0]
-        else:
-            content, starts = _join(text, pieces)
-        one = scan(content, layout.references, comment_links=comment_links, comment=comment)
+        joined = OffsetMap()
+        for number, (start, end) in enumerate(pieces, 1):
+            joined.add(start, text[start:end] + "\n" * (number < len(pieces)))
+        one = scan(joined.text, layout.references, comment_links=comment_links, comment=comment)
         if one.links or one.tags or one.edits:
-            _place(read, one, pieces, starts)
+            _place(read, one, joined)
     read.edits.sort(key=lambda edit: edit.start)
     if block.kind in ("paragraph", "heading") and block.parts[0]:
         _find_id(text, read)
     return read
 
 
-def _join(text: str, pieces: list[Piece]) -> tuple[str, list[int]]:
-    """The lines of a part as one text, and where in it each begins."""
-    starts = []
-    length = 0
-    for start, end in pieces:
-        starts.append(length)
-        length += end - start + 1
-    return "\n".join(text[start:end] for start, end in pieces), starts
-
-
-def _place(read: _Read, found: Found, pieces: list[Piece], starts: list[int]) -> None:
+def _place(read: _Read, found: Found, joined: OffsetMap) -> None:
     """Turn offsets of a part into offsets of the note."""
-
-    def at(offset: int) -> int:
-        number = bisect_right(starts, offset) - 1
-        return pieces[number][0] + offset - starts[number]
 
     def span(start: int, end: int) -> Piece:
         # The end belongs to the last character, not to the line that may follow it.
-        return at(start), at(end - 1) + 1
+        first, last = joined.to_raw(start), joined.to_raw(end - 1)
+        assert first is not None
+        assert last is not None
+        return first, last + 1
 
     read.links += [(*span(link.start, link.end), link) for link in found.links]
     read.tags += [span(*tag) for tag in found.tags]

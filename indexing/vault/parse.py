@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+from collections.abc import Sequence
 
 from notehop.indexing.vault.body import read_body
-from notehop.indexing.vault.decode import decode
 from notehop.indexing.vault.front_matter import FrontMatter, Property, read_front_matter
-from notehop.indexing.vault.inline_grammar import scan
-from notehop.indexing.vault.lines import Lines
-from notehop.indexing.vault.model import CommentLinks, Link, LinkKind, Note
-from notehop.indexing.vault.properties import meaning
-from notehop.indexing.vault.property_values import property_values
-from notehop.indexing.vault.sections import sections_of
+from notehop.indexing.vault.markdown_inline import scan
+from notehop.indexing.vault.model import (
+    CommentLinks,
+    Heading,
+    Lines,
+    Link,
+    LinkKind,
+    LinkSyntax,
+    Note,
+    Section,
+)
+from notehop.indexing.vault.properties import meaning, property_values
 
 
 def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
@@ -107,3 +114,77 @@ def _each_once(names: list[str]) -> tuple[str, ...]:
     for name in names:
         kept.setdefault(name.casefold(), name)
     return tuple(kept.values())
+
+
+def decode(path: str, data: bytes) -> tuple[str, list[str]]:
+    r"""Return the text of a note and the warnings about its encoding.
+
+    UTF-8 with or without byte-order mark, or UTF-16 with one; bytes that are no text become U+FFFD
+    and one warning names the first. Line ends (``\r\n``, ``\r``) become ``\n``: a vault that is
+    synchronised between systems keeps its chunks.
+    """
+    warnings: list[str] = []
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = data.decode("utf-16", errors="replace")
+        warnings.append(f"{path}:1: the file is UTF-16, which the app does not read; save as UTF-8")
+    else:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as exc:
+            # Positions count from behind the mark that "utf-8-sig" drops: same line either way.
+            line = data.count(b"\n", 0, exc.start) + 1
+            text = data.decode("utf-8-sig", errors="replace")
+            warnings.append(
+                f"{path}:{line}: bytes that are not UTF-8 were replaced; save the note as UTF-8"
+            )
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text, warnings
+
+
+SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
+
+
+def sections_of(
+    headings: Sequence[Heading], lines: Lines, start: int, end: int
+) -> tuple[Section, ...]:
+    """Divide ``[start, end)`` at the headings of rank 1 and 2; no sections if it is empty.
+
+    :param headings: in the order of the text.
+    """
+    cuts: list[tuple[int, int, tuple[str, ...]]] = []
+    above = ""
+    for heading in headings:
+        if heading.level > SPLITTING_RANKS:
+            continue
+        if heading.level == 1:
+            above = heading.plain
+            path: tuple[str, ...] = (heading.plain,)
+        else:
+            path = (above, heading.plain) if above else (heading.plain,)
+        cuts.append((lines.start(heading.line), heading.level, path))
+    if start < end and (not cuts or cuts[0][0] > start):
+        cuts.insert(0, (start, 0, ()))
+    ends = [cut[0] for cut in cuts[1:]] + [end] * bool(cuts)
+    return tuple(
+        Section(path, level, lines.at(first), lines.at(max(last - 1, first)), first, last)
+        for (first, level, path), last in zip(cuts, ends, strict=True)
+    )
+
+
+def extract_wiki_links(text: str) -> list[str]:
+    """Return the targets of the wikilinks of a text, in order, each once.
+
+    Of ``[[folder/Note#Heading|shown]]`` that is ``folder/Note``: aliases, headings and block refs
+    are stripped, and ``[[#Heading]]``, which stays in its note, gives nothing. Embeds count, and so
+    do properties that are wholly one link. Code, math, HTML and what lies between lines of
+    ``%%`` hold no links.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    front_matter = read_front_matter("", text)
+    lines = Lines(text)
+    body = read_body(text, lines, front_matter.end_line, comment_links="inline")
+    links = [*property_links(text, front_matter), *body.links]
+    targets = (link.target for link in links if link.syntax is LinkSyntax.WIKILINK)
+    # What begins with "|" has no path, and leads nowhere in the app as here.
+    return list(dict.fromkeys(name for name in targets if name and not name.startswith("|")))

@@ -5,30 +5,90 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from functools import cache
+from itertools import islice
 
 from markdown_it import MarkdownIt
 
 from notehop.indexing.vault.model import Edit, Note
 
 
-def plain_text(note: Note, start: int, end: int) -> str:
-    """Return ``note.text[start:end]`` with links replaced by their words and comments dropped.
+class OffsetMap:
+    """A text put together from stretches of another, and the way between the offsets of both."""
+
+    def __init__(self, end: int = 0) -> None:
+        """Begin empty.
+
+        :param end: offset in the other text that the end of this one leads back to.
+        """
+        self._end = end
+        self._parts: list[str] = []
+        self._length = 0
+        self._plain: list[int] = []  # where each stretch starts in the text,
+        self._raw: list[int] = []  # where in the other,
+        self._lengths: list[int] = []  # and how long it is; 0 for one that was replaced
+
+    def add(self, raw: int, text: str, *, copied: bool = True) -> None:
+        """Append a stretch.
+
+        :param raw: where it starts in the other text, not before that of the one before.
+        :param copied: whether offsets inside it have their like in the other text.
+        """
+        self._plain.append(self._length)
+        self._raw.append(raw)
+        self._lengths.append(len(text) if copied else 0)
+        self._parts.append(text)
+        self._length += len(text)
+
+    @property
+    def text(self) -> str:
+        """All stretches, one after the other."""
+        if len(self._parts) != 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0]
+
+    def to_raw(self, plain: int) -> int | None:
+        """Return the offset in the other text; None inside a replacement, where nothing can be cut.
+
+        Between two stretches it is the first offset that fits, so that marks go with what they
+        mark.
+        """
+        if plain >= self._length:
+            return self._end
+        part = bisect_left(self._plain, plain)
+        if part < len(self._plain) and self._plain[part] == plain:
+            return self._raw[part]
+        part -= 1
+        return self._raw[part] + plain - self._plain[part] if self._lengths[part] else None
+
+    def to_plain(self, raw: int) -> int:
+        """Return the offset in the text; of what was replaced or dropped, its place."""
+        part = max(0, bisect_right(self._raw, raw) - 1)
+        return self._plain[part] + max(0, min(raw - self._raw[part], self._lengths[part]))
+
+
+def plain_map(note: Note, start: int, end: int) -> OffsetMap:
+    """``note.text[start:end]`` with links replaced by their words and comments dropped.
 
     Block ids and reference definitions are dropped too; list bullets, quote and emphasis marks
     stay. An edit that begins before ``start`` only takes its text away.
     """
-    edits = note.edits
-    first = bisect_right(edits, start, key=_end_of)
-    last = bisect_left(edits, end, key=_start_of)
-    parts: list[str] = []
-    at = start
-    for edit in edits[first:last]:
-        if edit.start >= start:
-            parts += note.text[at : edit.start], edit.replacement
+    found = OffsetMap(end)
+    first = bisect_left(note.edits, start, key=_start_of)
+    at = max(start, note.edits[first - 1].end) if first else start
+    for edit in islice(note.edits, first, None):
+        if edit.start >= end:
+            break
+        if edit.start > at:
+            found.add(at, note.text[at : edit.start])
+        found.add(edit.start, edit.replacement, copied=False)
         at = edit.end
-    if at < end:
-        parts.append(note.text[at:end])
-    return "".join(parts)
+    found.add(at, note.text[at:end])
+    return found
+
+
+def plain_text(note: Note, start: int, end: int) -> str:
+    """The text of :func:`plain_map`."""
+    return plain_map(note, start, end).text
 
 
 _HIGHLIGHT = re.compile(
@@ -68,7 +128,3 @@ def _emphasis() -> MarkdownIt:
 
 def _start_of(edit: Edit) -> int:
     return edit.start
-
-
-def _end_of(edit: Edit) -> int:
-    return edit.end

@@ -23,17 +23,17 @@ from tests.support.product import (
     WRAP,
     ChunkDraft,
     Note,
-    PlainMap,
-    best_cuts,
+    break_points,
+    choose_breaks,
     chunk_id,
     embedded_text,
     parse_note,
-    places,
+    plain_map,
     plain_text,
     split_note,
     token_starts,
 )
-from tests.support.product import PlacesPlace as Place
+from tests.support.product import BreakPoint as Place
 from tests.support.readable_model import WordTokens
 
 
@@ -261,7 +261,7 @@ def starts_of(text: str) -> list[int]:
 def offered(
     text: str, budget: int = 100, headings: tuple[tuple[int, int], ...] = ()
 ) -> dict[str, float]:
-    found = places(text, starts_of(text), budget, headings, "en")
+    found = break_points(text, starts_of(text), budget, headings, "en")
     assert [place.at for place in found] == sorted({place.at for place in found})
     return {text[place.at :].split(maxsplit=1)[0]: place.price for place in found}
 
@@ -302,7 +302,7 @@ def test_a_heading_is_the_best_place_and_under_it_the_worst() -> None:
 
 def test_a_word_without_end_offers_places_inside() -> None:
     text = "x" * (LONGEST_TOKEN * 4)
-    found = places(text, starts_of(text), 2, (), "en")
+    found = break_points(text, starts_of(text), 2, (), "en")
     assert found == [Place(LONGEST_TOKEN * i, ANYWHERE) for i in (1, 2, 3)]
 
 
@@ -322,12 +322,12 @@ def test_best_cuts(
     prices: dict[int, float], budget: int, min_tokens: int, expected: list[int]
 ) -> None:
     chosen = [Place(at, price) for at, price in sorted(prices.items())]
-    assert best_cuts(chosen, range(10), 10, budget, min_tokens) == expected
+    assert choose_breaks(chosen, range(10), 10, budget, min_tokens) == expected
 
 
 @given(st.sets(st.integers(1, 59)), st.integers(1, 60))
 def test_no_chunk_is_over_budget_where_places_are_close_enough(at: set[int], budget: int) -> None:
-    cuts = best_cuts([Place(i, PARAGRAPH) for i in sorted(at)], range(60), 60, budget, 0)
+    cuts = choose_breaks([Place(i, PARAGRAPH) for i in sorted(at)], range(60), 60, budget, 0)
     edges = [0, *cuts, 60]
     assert set(cuts) <= at
     assert edges == sorted(set(edges))
@@ -345,7 +345,7 @@ def test_no_chunk_is_over_budget_where_places_are_close_enough(at: set[int], bud
 )
 def test_plain_text_leads_back_to_the_note(text: str) -> None:
     note = parse_note("n.md", text.encode())
-    mapped = PlainMap(note, [edit.start for edit in note.edits], 0, len(note.text))
+    mapped = plain_map(note, 0, len(note.text))
     assert mapped.text == plain_text(note, 0, len(note.text))
     last = 0
     for at in range(len(mapped.text) + 1):

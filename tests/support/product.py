@@ -92,8 +92,8 @@ _HOMES: dict[str, str] = {
     "notehop.app.mcp.stdio": "MAX_LINE",
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (
-        "BrowseQuery BrowseResult Captured CaptureQuery Connection GraphView NoteLink "
-        "NoteView ThemesQuery ThemesResult"
+        "BrowseQuery BrowseResult Captured CaptureQuery Connection GraphView NoteLink NoteView "
+        "ThemesQuery ThemesResult"
     ),
     "notehop.app.models.doctor": "DoctorReport IndexCheck",
     "notehop.app.models.query": "Embedded EmbedQuery Filters ConnectedOptions Query SearchQuery",
@@ -153,9 +153,9 @@ _HOMES: dict[str, str] = {
     "notehop.indexing": "faults reading",
     "notehop.indexing.beside": "Beside",
     "notehop.indexing.capture": "write",
-    "notehop.indexing.capture.capture": "keep Kept=CaptureKept",
-    "notehop.indexing.capture.name": "cut_bytes file_name MAX_BYTES safe title_of",
-    "notehop.indexing.capture.text": "note_text tag_names",
+    "notehop.indexing.capture.capture": (
+        "keep Kept=CaptureKept cut_bytes file_name MAX_BYTES safe title_of note_text tag_names"
+    ),
     "notehop.indexing.capture.write": "write_new",
     "notehop.indexing.changes": "changes_since scan",
     "notehop.indexing.embed": "multilingual onnx_export",
@@ -181,15 +181,13 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.summaries": "Summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
-        "alone connected_parts grouped louvain modularity same_as settle"
+        "alone connected_parts grouped louvain modularity same_as settle Bonds bonds_of"
     ),
-    "notehop.indexing.graph.files": "VaultFiles",
+    "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.fragments": "find_fragment Outline outline_of_note",
     "notehop.indexing.graph.model": "Resolution ResolvedLink Status Via",
-    "notehop.indexing.graph.names": "is_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
     "notehop.indexing.graph.resolve": "MAX_CANDIDATES resolve_link resolve_path",
-    "notehop.indexing.graph.votes": "Bonds bonds_of",
     "notehop.indexing.llm": "egress_log",
     "notehop.indexing.llm.asked": "Asked",
     "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
@@ -199,16 +197,13 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.gate": "Gate",
     "notehop.indexing.llm.load": "load_llm UNKNOWN_WINDOW",
     "notehop.indexing.llm.tokens": "Estimate=TokensEstimate",
-    "notehop.indexing.nodes.chunks": "chunk_id ChunkDraft embedded_text",
-    "notehop.indexing.nodes.cuts": "best_cuts",
-    "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
-    "notehop.indexing.nodes.places": (
-        "ANYWHERE FENCED HEADING LINE LONGEST_TOKEN ORPHAN PARAGRAPH Place=PlacesPlace "
-        "places SENTENCE token_starts WORD WRAP"
+    "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
+    "notehop.indexing.nodes.break_points": (
+        "choose_breaks ANYWHERE FENCED HEADING LINE LONGEST_TOKEN ORPHAN PARAGRAPH "
+        "BreakPoint break_points SENTENCE token_starts WORD WRAP"
     ),
-    "notehop.indexing.nodes.plain_map": "PlainMap",
+    "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
     "notehop.indexing.nodes.properties": "property_texts",
-    "notehop.indexing.nodes.split": "split_note",
     "notehop.indexing.pipeline.doors": "load_embedder TwoDoors",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
@@ -245,23 +240,20 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.themes.model": "read_themes Theme Themes",
     "notehop.indexing.themes.update": "update_themes options_of sum_themes_up",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
-    "notehop.indexing.tokens.compounds": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
-    "notehop.indexing.tokens.fold": "fold",
+    "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
+    "notehop.indexing.tokens.words": "fold Phrase said_by words_said MAX_LENGTH",
     "notehop.indexing.tokens.languages": "detect_language",
-    "notehop.indexing.tokens.phrases": "Phrase said_by words_said",
-    "notehop.indexing.tokens.surfaces": "MAX_LENGTH",
     "notehop.indexing.tokens.tokenizer": "field_tokens Tokenizer",
     "notehop.indexing.vault": "opening",
-    "notehop.indexing.vault.context": "MAX_CHARACTERS",
+    "notehop.indexing.vault.body": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
     "notehop.indexing.vault.exclusion": "exclusion glob_pattern",
     "notehop.indexing.vault.model": "CommentLinks LinkKind Note",
     "notehop.indexing.vault.opening": "open_below",
-    "notehop.indexing.vault.parse": "parse_note",
-    "notehop.indexing.vault.plain": "plain_text without_emphasis",
+    "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
+    "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis",
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "read_ignore_filters Walk walk walk_within",
-    "notehop.indexing.vault.wikilinks": "extract_wiki_links",
     "notehop.indexing.watch": "follow",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING Reported VaultEvents",
     "notehop.indexing.watch.follow": "_index follow=follow_follow Following",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from notehop.app.retrieval.index_view import Hits
 from notehop.indexing.stores.model import ChunkId
-from notehop.indexing.tokens.phrases import Phrase, said_by
+from notehop.indexing.tokens.words import Phrase, said_by
 
 FEW = 8
 """Chunks are ranked by name where they are at most this fraction of all. Looking up each of more

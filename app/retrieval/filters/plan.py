@@ -11,7 +11,7 @@ from notehop.app.retrieval.filters.condition import Condition
 from notehop.app.retrieval.filters.days import day_of
 from notehop.app.retrieval.filters.syntax import Written, read
 from notehop.config.errors import QueryError
-from notehop.indexing.tokens.phrases import words_said
+from notehop.indexing.tokens.words import words_said
 
 EMPTY = "the query is empty; write what you look for"
 

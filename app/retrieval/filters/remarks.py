@@ -14,7 +14,7 @@ from posixpath import basename, dirname
 from notehop.app.retrieval.filters.condition import Condition
 from notehop.app.retrieval.filters.plan import Plan
 from notehop.app.retrieval.filters.resolve import Labels, notes_of
-from notehop.indexing.graph.names import fold
+from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import (
     TAG,

@@ -19,7 +19,7 @@ from notehop.app.retrieval.index_view import IndexView
 from notehop.indexing.stores.labels import TAG, TYPE, property_label, tag_label, value_label
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.phrases import Phrase
+from notehop.indexing.tokens.words import Phrase
 
 Paths = frozenset[str]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from notehop.app.retrieval.filters.condition import KEYS, Condition
-from notehop.indexing.tokens.phrases import words_said
+from notehop.indexing.tokens.words import words_said
 
 _QUOTED = r'"[^"\n]+"|“[^“”\n]+”'
 _ITEM = re.compile(

@@ -29,10 +29,9 @@ from notehop.app.services.doctor.index import check_index
 from notehop.app.services.links import ReadNote, Survey, survey
 from notehop.app.services.near import Name, Near, NearNames
 from notehop.app.services.place import Place
-from notehop.indexing.graph.files import alias_key
+from notehop.indexing.graph.files import alias_key, fold, link_name
 from notehop.indexing.graph.model import ResolvedLink, Status
-from notehop.indexing.graph.names import fold, link_name
-from notehop.indexing.graph.targets import ambiguous_targets, unresolved_targets
+from notehop.indexing.graph.resolve import ambiguous_targets, unresolved_targets
 
 _SYNCTHING = re.compile(r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?(?P<ext>\.\w+)?")
 
@@ -97,7 +96,7 @@ NEAR_FOR = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A link as :mod:`notehop.indexing.graph.targets` reads it."""
+    """A link as :mod:`notehop.indexing.graph.resolve` reads it."""
 
     path: str
     line: int

@@ -1,4 +1,4 @@
-"""Where a text that is too long for the model may be cut, and at what price. Pure."""
+"""Where a text that is too long for the model may be cut, at what price, and which cuts are best. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEADING, PARAGRAPH, LINE, SENTENCE, FENCED, WRAP, WORD, ORPHAN, ANYWHERE = (
     0.9,  # between a heading and what it heads
     1.0,  # inside a word
 )
-"""Prices of a cut; :mod:`notehop.indexing.nodes.cuts` has those of a chunk, on the same scale."""
+"""Prices of a cut."""
 
 STEP_SHARE = 16
 """Cuts inside a sentence or a word are tried at a sixteenth of a chunk: closer ones cost time."""
@@ -40,7 +40,7 @@ _FINISHED = re.compile(r"(?:[.!?:;…。！？：；][\"'”’»)\]*_`]*|  |\\|
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BreakPoint:
     """A position (offset of the first character after the cut) and the price of cutting there."""
 
     at: int
@@ -67,13 +67,13 @@ def token_starts(offsets: Iterable[tuple[int, int]], length: int) -> list[int]:
     return starts
 
 
-def places(
+def break_points(
     text: str,
     starts: Sequence[int],
     budget: int,
     headings: Sequence[tuple[int, int]],
     language: str,
-) -> list[Place]:
+) -> list[BreakPoint]:
     """Return where a text may be cut, ascending, each position once at its lowest price.
 
     Sentences are offered only inside paragraphs and lines that fill more than half a chunk, words
@@ -105,7 +105,7 @@ def places(
         under = _skip_blanks(text, end)
         for at in order[bisect_left(order, end) : bisect_right(order, under)]:
             found[at] = ORPHAN
-    return [Place(at, found[at]) for at in order if 0 < at < len(text)]
+    return [BreakPoint(at, found[at]) for at in order if 0 < at < len(text)]
 
 
 def _skip_blanks(text: str, at: int) -> int:
@@ -155,7 +155,7 @@ def _sentence_places(text: str, start: int, end: int, language: str) -> Iterator
         start += spans[-1][0] or spans[-1][1]
 
 
-def _line_places(text: str) -> Iterator[Place]:
+def _line_places(text: str) -> Iterator[BreakPoint]:
     """Starts of lines that are not blank: after a blank line a paragraph's, in a fence its own."""
     at = 0
     before = ""
@@ -163,12 +163,12 @@ def _line_places(text: str) -> Iterator[Place]:
     for line in text.splitlines(keepends=True):
         if line.strip():
             if fence:
-                yield Place(at, FENCED)
+                yield BreakPoint(at, FENCED)
             elif not before.strip():
-                yield Place(at, PARAGRAPH)
+                yield BreakPoint(at, PARAGRAPH)
             else:
                 whole = _ITEM.match(line) or _FINISHED.search(before)
-                yield Place(at, LINE if whole else WRAP)
+                yield BreakPoint(at, LINE if whole else WRAP)
         before = line
         mark = _FENCE.match(line)
         if mark is not None:
@@ -178,3 +178,64 @@ def _line_places(text: str) -> Iterator[Place]:
             elif run[0] == fence[0] and len(run) >= len(fence) and not line[mark.end() :].strip():
                 fence = ""
         at += len(line)
+
+
+CHUNK_PRICE = 0.15
+"""Price of a chunk: two paragraphs are rather cut apart than one sentence from the next, but a cut
+in code or inside a sentence is worth one chunk more."""
+
+TINY_PRICE = 0.5
+"""Price of a chunk so small that it would have joined its neighbour as a section."""
+
+UNEVEN_PRICE = 0.1
+"""Price of an empty chunk; half empty costs a quarter of it."""
+
+IMPOSSIBLE = 1_000.0
+"""Price of a chunk over its budget: taken only where there is no place to cut."""
+
+
+def choose_breaks(
+    places: Sequence[BreakPoint],
+    starts: Sequence[int],
+    length: int,
+    budget: int,
+    min_tokens: int,
+) -> list[int]:
+    """Choose the cuts that make few chunks at good places.
+
+    The sum of prices is least: of each cut (paragraphs before lines before sentences), of each
+    chunk, of chunks under ``min_tokens``, and of uneven filling. Among equals the later cut wins.
+
+    :param places: ascending.
+    :param starts: where tokens start, ascending.
+    :param length: of the text.
+    :param budget: tokens that a chunk can hold.
+    :returns: positions, ascending; empty if one chunk holds all.
+    """
+    ends = [0, *(place.at for place in places), length]
+    prices = [0.0, *(place.price for place in places), 0.0]
+    tokens = [bisect_left(starts, at) for at in ends]
+    tokens[-1] = len(starts)
+    best = [0.0] + [float("inf")] * (len(ends) - 1)
+    before = [0] * len(ends)
+    for i in range(len(ends) - 1):
+        for j in range(i + 1, len(ends)):
+            size = tokens[j] - tokens[i]
+            if size > budget and j > i + 1:
+                break
+            price = best[i] + prices[j] + _chunk_price(size, budget, min_tokens)
+            if price <= best[j]:
+                best[j], before[j] = price, i
+    cuts = []
+    at = before[-1]
+    while at:
+        cuts.append(ends[at])
+        at = before[at]
+    return cuts[::-1]
+
+
+def _chunk_price(size: int, budget: int, min_tokens: int) -> float:
+    if size > budget:
+        return IMPOSSIBLE * size / budget
+    tiny = TINY_PRICE if size < min_tokens else 0.0
+    return CHUNK_PRICE + tiny + UNEVEN_PRICE * (1 - size / budget) ** 2

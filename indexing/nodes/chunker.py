@@ -2,21 +2,149 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol, runtime_checkable
 
-from notehop.indexing.nodes.chunks import ChunkDraft, chunk_id, embedded_text
-from notehop.indexing.nodes.cuts import best_cuts
-from notehop.indexing.nodes.frame import CountTokens, Frame
+from notehop.indexing.nodes.break_points import (
+    LONGEST_TOKEN,
+    break_points,
+    choose_breaks,
+    token_starts,
+)
 from notehop.indexing.nodes.headings import Headings, said
-from notehop.indexing.nodes.places import places
-from notehop.indexing.nodes.plain_map import PlainMap
 from notehop.indexing.nodes.properties import property_texts
-from notehop.indexing.vault.lines import Lines
-from notehop.indexing.vault.model import Note
+from notehop.indexing.stores.model import ChunkId, ChunkKind
+from notehop.indexing.vault.model import Lines, Note
+from notehop.indexing.vault.plain import OffsetMap, plain_map
+
+CHUNKER = "sections-2"
+"""Names the rules by which notes are cut; an index made by others has to be rebuilt."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A piece of a note, ready to be embedded.
+
+    The drafts of a note's text tile ``Note.text[body_start:]``: ``start`` and ``end`` are offsets
+    of one after the other; those of its properties come behind them. ``first_line`` and
+    ``last_line`` are those of its first and last character that is not blank. ``heading_path`` says
+    where it stands, outermost first; ``headings`` holds (rank, text) of the headings above and
+    inside it, in order. ``body`` is what is shown, ``embedded`` what the model sees.
+    """
+
+    id: ChunkId
+    ordinal: int
+    heading_path: tuple[str, ...]
+    headings: tuple[tuple[int, str], ...]
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    body: str
+    embedded: str
+    kind: ChunkKind = "text"
+
+    @property
+    def embedded_hash(self) -> str:
+        """Name of the embedded text: equal hash, equal vector, whatever note it is in."""
+        return hashlib.sha256(self.embedded.encode()).hexdigest()[:32]
+
+
+def embedded_text(title: str, heading_path: Sequence[str], body: str) -> str:
+    """Return what the model sees of a chunk: ``Title - A > B``, and the body on the next line.
+
+    Without headings it is the title alone; a first heading that repeats the title is left out.
+    """
+    prefix = embedded_prefix(title, heading_path)
+    return f"{prefix}\n{body}" if body else prefix
+
+
+def embedded_prefix(title: str, heading_path: Sequence[str]) -> str:
+    """Return the first line of :func:`embedded_text`; blanks in it are single spaces."""
+    said = " ".join(title.split())
+    path = [" ".join(heading.split()) for heading in heading_path]
+    if path and path[0].casefold() == said.casefold():
+        del path[0]
+    return f"{said} - {' > '.join(path)}" if path else said
+
+
+def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -> ChunkId:
+    """Name a chunk by the note, the headings it stands under and its embedded text.
+
+    :param occurrence: 0, or how many chunks of the note before it have all of that in common.
+    :returns: 32 hexadecimal digits.
+    """
+    whole = json.dumps([path, list(anchor), occurrence, embedded])
+    return hashlib.sha256(whole.encode()).hexdigest()[:32]
+
+
+@runtime_checkable
+class CountTokens(Protocol):
+    """Tells the tokens of a text, special tokens and prompt left out.
+
+    :class:`notehop.indexing.embed.tokens.TokenOffsets` is one.
+    """
+
+    def __call__(self, text: str) -> list[tuple[int, int]]:
+        """Return (start, end) of each token, in order."""
+
+    def size(self, text: str) -> int:
+        """Return how many there are."""
+
+
+class ChunkPrefix:
+    """Sets the chunks of one note under its title; each heading path is measured once."""
+
+    def __init__(self, title: str, count: CountTokens, max_tokens: int) -> None:
+        self._title = title
+        self._count = count
+        self._max = max_tokens
+        self._known: dict[tuple[str, ...], tuple[str, int]] = {}
+
+    def starts(self, text: str) -> list[int]:
+        """Return where the tokens of a text start, over-long ones divided."""
+        return token_starts(self._count(text), len(text))
+
+    def size(self, text: str) -> int:
+        """Return how many tokens a text has; over-long ones, and runs of blanks, are not free."""
+        return max(self._count.size(text), len(text) // LONGEST_TOKEN)
+
+    def embedded(self, path: tuple[str, ...], body: str) -> str:
+        """Return what the model sees of a chunk."""
+        prefix = self._prefix(path)[0]
+        return f"{prefix}\n{body}" if body else prefix
+
+    def room(self, path: tuple[str, ...]) -> int:
+        """Return how many tokens of text fit under a heading path: at least 1."""
+        return max(1, self._max - self._prefix(path)[1])
+
+    def excess(self, path: tuple[str, ...], body: str) -> int:
+        """Return how many tokens a chunk has more than it may; negative if it fits."""
+        return self.size(self.embedded(path, body)) - self._max
+
+    def fitted(self, text: str) -> str:
+        """Cut a text at the end of the window."""
+        return self._shortened(text, self._max)
+
+    def _prefix(self, path: tuple[str, ...]) -> tuple[str, int]:
+        """The first line, at most half the window, and its tokens with the line's end."""
+        if path not in self._known:
+            line = self._shortened(embedded_prefix(self._title, path), max(1, self._max // 2))
+            self._known[path] = line, self.size(f"{line}\n")
+        return self._known[path]
+
+    def _shortened(self, text: str, most: int) -> str:
+        if self.size(text) <= most:
+            return text
+        starts = self.starts(text)
+        return text[: starts[most]].rstrip() if len(starts) > most else text
+
 
 SEAM = 2
 """Tokens by which a whole may differ from its parts, tokenized one by one."""
@@ -55,7 +183,7 @@ class _Stretch:
 
     start: int
     end: int
-    plain: PlainMap
+    plain: OffsetMap
     size: int
 
 
@@ -75,9 +203,8 @@ class _Splitter:
         self._note = note
         self._min = max(1, min_tokens)
         self._language = language
-        self._frame = Frame(note.title, count, max_tokens)
+        self._frame = ChunkPrefix(note.title, count, max_tokens)
         self._headings = Headings(note)
-        self._edits = [edit.start for edit in note.edits]
 
     def drafts(self) -> list[ChunkDraft]:
         sections = self._joined(self._sections())
@@ -159,7 +286,7 @@ class _Splitter:
         edges = [note.body_start, *inner, len(note.text)]
         for start, end in pairwise(edges):
             if start < end:
-                plain = PlainMap(note, self._edits, start, end)
+                plain = plain_map(note, start, end)
                 yield _Stretch(start, end, plain, self._frame.size(plain.text))
 
     def _joined(self, sections: Iterator[_Stretch]) -> list[_Stretch]:
@@ -179,7 +306,7 @@ class _Splitter:
         return _Stretch(
             first.start,
             second.end,
-            PlainMap(self._note, self._edits, first.start, second.end),
+            plain_map(self._note, first.start, second.end),
             first.size + second.size,
         )
 
@@ -208,9 +335,9 @@ class _Splitter:
             (plain.to_plain(at), plain.to_plain(until))
             for at, until in self._headings.between(part.start, part.end)
         ]
-        offered = places(plain.text, starts, budget, headings, self._language)
+        offered = break_points(plain.text, starts, budget, headings, self._language)
         possible = [place for place in offered if plain.to_raw(place.at) is not None]
-        cuts = best_cuts(possible, starts, len(plain.text), budget, self._min)
+        cuts = choose_breaks(possible, starts, len(plain.text), budget, self._min)
         pieces = []
         start = at = 0
         raw = part.start

@@ -1,0 +1,350 @@
+"""The grammar inside a line of text: links, embeds, tags, comments, and what hides them. Pure.
+
+The rules run in markdown-it's inline parser, beside its own for escapes, code, HTML and autolinks
+and the plugin's for math. They note where things stand instead of building tokens; emphasis is not
+parsed, and each search forward is made once, so that the time is linear whatever the text holds.
+Brackets are matched with a stack, so that it is linear however many are open
+(https://spec.commonmark.org/0.31.2/#phase-2-inline-structure).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
+from markdown_it.helpers import parseLinkDestination, parseLinkTitle
+from markdown_it.ruler import Ruler
+from markdown_it.rules_inline import StateInline, autolink, backtick, escape, html_inline, text
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath.index import math_inline_dollar
+
+from notehop.indexing.vault.link_text import (
+    LinkText,
+    read_destination,
+    read_wikilink,
+    without_size,
+    words,
+)
+from notehop.indexing.vault.model import CommentLinks, LinkSyntax
+from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLink:
+    """A link to something in the vault; offsets are those of the text that was scanned."""
+
+    start: int
+    end: int
+    syntax: LinkSyntax
+    embed: bool
+    text: LinkText
+    comment: bool
+
+
+@dataclass(slots=True)
+class Found:
+    """What a text holds. ``edits`` are (start, end, replacement), disjoint, in no order."""
+
+    links: list[FoundLink] = field(default_factory=list)
+    tags: list[tuple[int, int]] = field(default_factory=list)
+    edits: list[tuple[int, int, str]] = field(default_factory=list)
+
+
+class InlineState(StateInline):
+    """Adds to markdown-it's state what our rules remember, and builds no tokens."""
+
+    def __init__(
+        self,
+        src: str,
+        grammar: MarkdownIt,
+        references: Mapping[str, str],
+        found: Found,
+        base: int,
+        comment_links: CommentLinks,
+        comment: bool,
+    ) -> None:
+        super().__init__(src, grammar, {}, [])
+        self.references = references
+        self.found = found
+        self.base = base
+        self.comment_links = comment_links
+        self.comment = comment
+        # Open brackets as (offset, image); links cannot hold links, so a finished link closes all
+        # those below ``dead`` for links.
+        self.brackets: list[tuple[int, bool]] = []
+        self.dead = 0
+        self.text_end = 0
+        self._next: dict[str, int] = {}
+
+    def push(self, ttype: str, tag: str, nesting: Any) -> Token:
+        return Token(ttype, tag, nesting)
+
+    def append_pending(self, text: str) -> None:
+        self.text_end = self.pos + len(text)
+
+    def find(self, needle: str, start: int) -> int:
+        """Next place of ``needle``; found once, however often asked from places before it."""
+        at = self._next.get(needle, -2)
+        if at == -1 or at >= start:
+            return at
+        self._next[needle] = at = self.src.find(needle, start)
+        return at
+
+    def link(self, start: int, syntax: LinkSyntax, embed: bool, parts: LinkText) -> None:
+        if not self.comment or self.comment_links != "none":
+            self.found.links.append(
+                FoundLink(
+                    self.base + start, self.base + self.pos, syntax, embed, parts, self.comment
+                )
+            )
+        if not embed:
+            self.dead = len(self.brackets)
+
+    def edit(self, start: int, end: int, replacement: str) -> None:
+        if not self.comment:  # the whole comment goes
+            self.found.edits.append((self.base + start, self.base + end, replacement))
+
+
+def open_bracket(state: InlineState, _silent: bool) -> bool:
+    image = state.src.startswith("![", state.pos)
+    if not image and state.src[state.pos] != "[":
+        return False
+    state.brackets.append((state.pos, image))
+    state.append_pending("![" if image else "[")
+    state.pos += 2 if image else 1
+    return True
+
+
+def close_bracket(state: InlineState, _silent: bool) -> bool:
+    if state.src[state.pos] != "]" or not state.brackets:
+        return False
+    start, image = state.brackets.pop()
+    dead = not image and len(state.brackets) < state.dead
+    state.dead = min(state.dead, len(state.brackets))
+    if dead:
+        return False
+    label = start + (2 if image else 1)
+    label_end = state.pos
+    found = _inline_target(state.src, label_end + 1)
+    syntax = LinkSyntax.MARKDOWN
+    if found is None:
+        found = _reference_target(state, label, label_end)
+        syntax = LinkSyntax.REFERENCE
+    if found is None:
+        return False
+    destination, state.pos = found
+    display = state.src[label:label_end].strip()
+    parts = read_destination(destination, display or None)
+    if parts is not None:
+        state.link(start, syntax, image, parts)
+    elif not image:
+        state.dead = len(state.brackets)
+    shown = without_size(display) if image else display
+    if shown:
+        shown_end = state.src.find(shown, label, label_end) + len(shown)
+        state.edit(start, label, "")
+        state.edit(shown_end, state.pos, "")
+    else:
+        state.edit(start, state.pos, words(parts, embed=image) if parts else "")
+    return True
+
+
+def _inline_target(src: str, at: int) -> tuple[str, int] | None:
+    """Read ``(destination "title")`` at an offset; return the destination and where it ends."""
+    if not src.startswith("(", at):
+        return None
+    at = _blanks(src, at + 1)
+    length = len(src)
+    destination = parseLinkDestination(src, at, length)
+    end = destination.pos if destination.ok else at
+    after = _blanks(src, end)
+    if after > end:
+        title = parseLinkTitle(src, after, length, None)
+        if title.ok:
+            after = _blanks(src, title.pos)
+    if not src.startswith(")", after):
+        return None
+    return destination.str, after + 1
+
+
+_BLANKS = re.compile(r"[ \t\n]*")
+
+
+def _blanks(src: str, at: int) -> int:
+    found = _BLANKS.match(src, at)
+    return found.end() if found else at
+
+
+_LONGEST_LABEL = 999  # https://spec.commonmark.org/0.31.2/#link-label
+
+
+def _reference_target(state: InlineState, label: int, label_end: int) -> tuple[str, int] | None:
+    """Read ``[text][label]``, ``[label][]`` or ``[label]`` whose label the note defines."""
+    if not state.references:
+        return None
+    src, end = state.src, label_end + 1
+    if src.startswith("[", end):
+        close = src.find("]", end, end + _LONGEST_LABEL)
+        if close < 0 or "[" in src[end + 1 : close]:
+            return None
+        if src[end + 1 : close].strip():
+            label, label_end = end + 1, close
+        end = close + 1
+    if label_end - label > _LONGEST_LABEL:
+        return None
+    destination = state.references.get(normalizeReference(src[label:label_end]))
+    return None if destination is None else (destination, end)
+
+
+_SOMETHING = re.compile(r"\[|#|%%|<!--|<br")
+
+
+def scan(
+    content: str,
+    references: Mapping[str, str],
+    *,
+    comment_links: CommentLinks,
+    comment: bool = False,
+) -> Found:
+    """Find what a text holds.
+
+    :param references: normalised label -> destination of the note's reference definitions.
+    :param comment_links: which links inside ``%%comments%%`` to find.
+    :param comment: the text is itself a comment.
+    """
+    found = Found()
+    if _SOMETHING.search(content):
+        _scan(content, references, found, 0, comment_links, comment)
+        found.links.sort(key=lambda link: link.start)
+        found.tags.sort()
+    return found
+
+
+def _scan(
+    content: str,
+    references: Mapping[str, str],
+    found: Found,
+    base: int,
+    comment_links: CommentLinks,
+    comment: bool,
+) -> None:
+    state = InlineState(content, _GRAMMAR, references, found, base, comment_links, comment)
+    _GRAMMAR.inline.tokenize(state)
+
+
+def _comment(state: InlineState, _silent: bool) -> bool:
+    """``%%…%%``. Tags in it count, as in the app."""
+    start = state.pos
+    if not state.src.startswith("%%", start):
+        return False
+    end = state.find("%%", start + 2)
+    if end < 0:
+        return False
+    state.edit(start, end + 2, "")
+    inner = state.src[start + 2 : end]
+    if _SOMETHING.search(inner):
+        _scan(
+            inner, state.references, state.found, state.base + start + 2, state.comment_links, True
+        )
+    state.pos = end + 2
+    return True
+
+
+def _html_comment(state: InlineState, _silent: bool) -> bool:
+    start = state.pos
+    if not state.src.startswith("<!--", start):
+        return False
+    end = state.find("-->", start + 2)  # "<!-->" and "<!--->" are comments too
+    if end < 0:
+        return False
+    state.pos = end + 3
+    state.edit(start, state.pos, "")
+    return True
+
+
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+
+
+def _line_break(state: InlineState, _silent: bool) -> bool:
+    found = _BREAK.match(state.src, state.pos)
+    if not found:
+        return False
+    state.edit(state.pos, found.end(), " ")
+    state.pos = found.end()
+    return True
+
+
+def _wikilink(state: InlineState, _silent: bool) -> bool:
+    src, start = state.src, state.pos
+    embed = src[start] == "!"
+    inner = start + 3 if embed else start + 2
+    if not src.startswith("![[" if embed else "[[", start) or src.startswith("[", inner):
+        return False
+    close = state.find("]]", inner)
+    if close < 0 or src.find("[[", inner, close) >= 0 or src.find("\n", inner, close) >= 0:
+        return False
+    if src.startswith("]]]", close) and src.count("[", inner, close) > src.count("]", inner, close):
+        close += 1  # the display text ends in a bracket: [[Note|see [1]]]
+    parts = read_wikilink(src[inner:close])
+    if parts is None:
+        return False
+    state.pos = close + 2
+    state.link(start, LinkSyntax.WIKILINK, embed, parts)
+    state.edit(start, state.pos, words(parts, embed=embed))
+    return True
+
+
+_TAG = re.compile(rf"#({TAG_CHARACTERS}+)")
+_EMPHASIS = frozenset("*_~")
+
+
+def _tag(state: InlineState, _silent: bool) -> bool:
+    """``#tag`` at the start, after a blank or an emphasis mark, or where no plain text ended."""
+    src, start = state.src, state.pos
+    found = _TAG.match(src, start)
+    if not found:
+        return False
+    before = src[start - 1] if start else " "
+    plain_before = start == state.text_end and start > 0
+    if plain_before and not (
+        before.isspace() or before in _EMPHASIS or src.endswith("==", 0, start)
+    ):
+        return False
+    name = found[1].rstrip("_") if before == "_" else found[1]
+    if not is_tag(name):
+        return False
+    state.pos = start + 1 + len(name)
+    state.found.tags.append((state.base + start, state.base + state.pos))
+    return True
+
+
+def _grammar() -> MarkdownIt:
+    md = MarkdownIt("zero", {"html": True})
+    md.inline.ruler = Ruler()
+    rules: dict[str, Any] = {  # in the order in which they are tried
+        "text": text,
+        "escape": escape,
+        "backticks": backtick,
+        "math": math_inline_dollar(allow_space=False, allow_digits=False, allow_double=True),
+        "comment": _comment,
+        "html_comment": _html_comment,
+        "line_break": _line_break,
+        "autolink": autolink,
+        "html_inline": html_inline,
+        "wikilink": _wikilink,
+        "open_bracket": open_bracket,
+        "close_bracket": close_bracket,
+        "tag": _tag,
+    }
+    for name, rule in rules.items():
+        md.inline.ruler.push(name, rule)
+    # Only what a rule reacts to ends a stretch of text; it is most of the speed.
+    md.inline.terminator_re = re.compile(r"[\\`$<\]#]|%%|!?\[")
+    return md
+
+
+_GRAMMAR = _grammar()
