@@ -10,7 +10,7 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from html import escape
 from http import HTTPStatus
@@ -61,6 +61,15 @@ def waiting_app(
     middleware.install(app, settings, tokens, None)
     errors.install(app)
     again = {"Retry-After": str(AGAIN)}
+
+    @app.middleware("http")
+    async def one_request_a_connection(
+        request: Request, answer: Callable[[Request], Awaitable[Response]]
+    ) -> Response:
+        # One that is kept would be cut off where the vault's own app takes over.
+        response = await answer(request)
+        response.headers["Connection"] = "close"
+        return response
 
     def said(request: Request) -> str:
         if not request.scope.get(TRUSTED, True):

@@ -128,6 +128,9 @@ HEAD_SECONDS = 10.0
 HEAD_BYTES = 32_768
 """Bytes that the head may have: many times what browsers send."""
 
+HEARD_SECONDS = 0.5
+"""Seconds that who has connected, and asked nothing yet, is still heard when the server ends."""
+
 PIECE = 16_384
 """Bytes that are parsed at once: what came in one piece could hold a head of any length."""
 
@@ -156,6 +159,18 @@ class GuardedProtocol(H11Protocol):
             self._wait_no_more()
         elif self._waiting is None and (before is None or before.response_complete):
             self._wait()
+
+    def shutdown(self) -> None:
+        """Close, once what was asked is answered; who has only just connected is heard first."""
+        asked: Any = self.cycle
+        if asked is None and not self.transport.is_closing():
+            self.loop.call_later(HEARD_SECONDS, self._shut_down)
+        else:
+            super().shutdown()
+
+    def _shut_down(self) -> None:
+        if not self.transport.is_closing():
+            super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
