@@ -29,7 +29,7 @@ def test_words_that_bear_it_out_are_quoted(server: LlmServer, ask: Door) -> None
     assert citation["quote_lines"] == [7, 7]
     assert citation["heading"] == "Timeline"
     assert citation["uri"].startswith("obsidian://open?vault=My%20vault&file=Atlas.md")
-    assert citation["quote_uri"].startswith("obsidian://open?vault=My%20vault&file=Atlas.md")
+    assert citation["quote_uri"] == "obsidian://open?vault=My%20vault&file=Atlas.md%23Timeline"
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,11 @@ def test_the_gate_and_the_next_sources():
     assert sources(run(index, hits, fill=False)) == ["Aurora.md:0", "Budget.md:0"]
 
 
+def test_what_is_connected_is_no_next_source_too():
+    found = run(vault().link("Aurora.md", "Sam.md", 3), ["Aurora.md:0", "Budget.md:0", "Sam.md:0"])
+    assert (ids(found), shown(found)) == (["Aurora.md:0", "Budget.md:0", "Sam.md:0"], ["Sam.md:0"])
+
+
 def test_order_rank_has_no_gate():
     index = vault().link("Aurora.md", "Weather.md", 85)
     hits = ("Aurora.md:0", "Budget.md:0", "Sam.md:0", "Other.md:0")

@@ -145,9 +145,13 @@ def test_links_that_are_held_out_bring_nothing(place: Place) -> None:
     )
     with open_place(few) as vault:
         assert "Plan.md" in MeasuredVault(vault).context(question).linked
+        with vault.view() as view:
+            rank = view.pagerank["Plan.md"]
     read = reader_without(frozenset({("Atlas.md", "Plan.md")}))
     with open_place(few, read=read) as vault:
         assert "Plan.md" not in MeasuredVault(vault).context(question).linked
+        with vault.view() as view:
+            assert view.pagerank["Plan.md"] < rank
 
 
 @pytest.mark.parametrize(
