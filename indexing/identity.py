@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from notehop.config import Settings
-from notehop.indexing.embed.card import model_identity
+from notehop.indexing.embed.identity import model_identity
 from notehop.indexing.nodes.chunker import CHUNKER
 from notehop.indexing.tokens import RULES
 

@@ -16,7 +16,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
-from notehop.indexing.embed.locate import HUB_NAME, cached_folder, is_complete
+from notehop.indexing.embed.models import HUB_NAME, cached_folder, is_complete
 
 if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings

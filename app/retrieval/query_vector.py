@@ -14,7 +14,7 @@ from llama_index.core.schema import QueryBundle
 from notehop.app.retrieval.index_view import Vector, VectorRows
 from notehop.app.retrieval.trace import TracedQuery, trace_of
 from notehop.config.errors import QueryError
-from notehop.indexing.embed.query import QueryEmbedder
+from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 
 
 def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorRows) -> Vector:

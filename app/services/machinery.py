@@ -34,8 +34,8 @@ from notehop.app.services.reading import reading_of
 from notehop.app.services.reranking import scorer_of
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
-from notehop.indexing.embed.languages import languages_read, reads
-from notehop.indexing.embed.query import QueryEmbedder, load_query
+from notehop.indexing.embed.models import languages_read, reads
+from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot

@@ -16,17 +16,20 @@ from notehop.app.models import HeldModel, ModelList, PulledModel
 from notehop.app.retrieval.cross_encoder import reranker_folder, reranker_name
 from notehop.config import Settings
 from notehop.config.errors import ModelError, UsageError
-from notehop.indexing.embed.bundled import BUNDLED_NAME, BUNDLED_NAMES, bundled_folder
-from notehop.indexing.embed.card import native_dimensions
 from notehop.indexing.embed.hub import RemoteModel, ask, cached_models, fetch, hub_cache
-from notehop.indexing.embed.locate import canonical_name, model_folder
-from notehop.indexing.embed.multilingual import (
+from notehop.indexing.embed.identity import native_dimensions
+from notehop.indexing.embed.models import (
+    BUNDLED_NAME,
+    BUNDLED_NAMES,
     INSTALL,
     MULTILINGUAL_DIMENSIONS,
     MULTILINGUAL_NAME,
+    bundled_folder,
+    canonical_name,
+    model_folder,
     multilingual_file,
 )
-from notehop.indexing.embed.shared_export import shared_exports
+from notehop.indexing.embed.onnx_export import shared_exports
 from notehop.indexing.report import Progress
 
 Kind = Literal["embedding", "reranker", "unknown"]

@@ -21,7 +21,7 @@ from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.vault.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from notehop.indexing.embed.query import QueryEmbedder
+    from notehop.indexing.embed.onnx_embedding import QueryEmbedder
     from notehop.indexing.stores.lexical import LexicalIndex
 
 

@@ -19,7 +19,7 @@ from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.machinery import Machinery
 from notehop.app.services.place import Place
 from notehop.indexing.capture.capture import Kept
-from notehop.indexing.embed.query import QueryEmbedder
+from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.enrich.summaries import Summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
 from notehop.indexing.graph.model import Status

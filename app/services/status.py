@@ -42,7 +42,7 @@ from notehop.config.errors import (
     ProviderError,
 )
 from notehop.indexing.changes import Changes, changes_since, scan
-from notehop.indexing.embed.shared_export import shared_export
+from notehop.indexing.embed.onnx_export import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.identity import wanted
 from notehop.indexing.llm.asked import host_of

@@ -64,7 +64,7 @@ from notehop.app.services.status import index_status, pending_counter
 from notehop.app.services.themes import VaultThemes
 from notehop.config import Settings
 from notehop.indexing.capture.capture import Kept
-from notehop.indexing.embed.query import QueryEmbedder
+from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.stores.reader_graph import build_graph

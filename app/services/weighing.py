@@ -13,7 +13,7 @@ from notehop.app.retrieval.intents import Reading, about, read
 from notehop.app.retrieval.languages import ALL, Share, semantic_share
 from notehop.app.retrieval.weights import DECIDING, Weights
 from notehop.config import Settings
-from notehop.indexing.embed.languages import languages_read
+from notehop.indexing.embed.models import languages_read
 from notehop.indexing.tokens import clear_language
 
 

@@ -1,17 +1,14 @@
-"""What the rest of notehop asks of an embedding model, whichever door it comes through."""
+"""What the rest of notehop asks of an embedding model, torch or none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from notehop.indexing.embed.tokens import TokenOffsets
-
-if TYPE_CHECKING:
-    from llama_index.core.base.embeddings.base import BaseEmbedding
+from notehop.indexing.embed.tokenizer import TokenOffsets
 
 Vectors = npt.NDArray[np.float32]
 """(n, d) or (d,), float32, each of length 1."""
@@ -21,11 +18,7 @@ OnBatch = Callable[[int], None]
 
 
 class Embedder(Protocol):
-    """Embeds passages: torch in bulk, or the ONNX door where a few do not merit loading torch."""
-
-    @property
-    def llama(self) -> BaseEmbedding:
-        """The LlamaIndex embedding, for an ``IngestionPipeline``."""
+    """Embeds passages: torch in bulk, or the exported model where a few do not merit loading torch."""
 
     @property
     def dimensions(self) -> int:

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from notehop.config.errors import ModelError, UsageError
-from notehop.indexing.embed.locate import HUB_NAME, cached_folder
+from notehop.indexing.embed.models import HUB_NAME, cached_folder
 
 REFERENCE = "main"
 """The branch of a hub that is fetched, and by which the cache finds the files again."""

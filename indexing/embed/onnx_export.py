@@ -1,46 +1,58 @@
-"""Making the query door: the whole model, pooling included, exported to ONNX once and checked.
-
-Touches: index (the folder ``model``); model.
-"""
+"""Exporting a model to ONNX once, checked against torch, and sharing the export among a user's vaults."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import shutil
+import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
 
 from notehop.config.errors import IndexUnwritable, ModelError
 from notehop.indexing import faults
-from notehop.indexing.embed.bulk import BulkEmbedder, load_torch, own_tokenizer
-from notehop.indexing.embed.card import ModelCard
-from notehop.indexing.embed.door import DOOR_FILE, Door, checksum, read_door
-from notehop.indexing.embed.multilingual import MULTILINGUAL_WINDOW
+from notehop.indexing.embed.identity import ModelCard, model_identity
+from notehop.indexing.embed.models import MULTILINGUAL_WINDOW
+from notehop.indexing.embed.onnx_model import (
+    MANIFEST_FILE,
+    MANIFEST_VERSION,
+    ModelManifest,
+    checksum,
+    read_manifest,
+)
 from notehop.indexing.embed.precision import MIN_COSINE, PROBES
+
+if TYPE_CHECKING:
+    from notehop.config.settings import EmbeddingSettings
+    from notehop.indexing.embed.torch_embedding import TorchEmbedding
+
 
 _FEATURES = ("input_ids", "attention_mask", "token_type_ids")
 _OPSET = 17
 _PART = ".part"
 
 
-def export_query_door(bulk: BulkEmbedder, folder: Path) -> str | None:
+def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     """Export a model for queries, unless this very model stands there already.
 
     A fresh float32 copy of the model is exported and the export compared, on texts of many lengths,
     with torch as queries and with the bulk vectors as passages.
 
     :param folder: the index's model folder; made if missing. ``door.json`` is replaced last, so
-        that a reader finds the old door or the new one.
+        that a reader finds the old manifest or the new one.
     :returns: None, or why there is no export and torch has to serve queries.
     :raises IndexUnwritable: if the folder cannot be written; what was begun is removed.
     """
-    door = Door(
+    manifest = ModelManifest(
         identity=bulk.identity(),
         dimensions=bulk.dimensions,
         truncate=bulk.card.truncate,
@@ -50,27 +62,27 @@ def export_query_door(bulk: BulkEmbedder, folder: Path) -> str | None:
         files={},
         made_with=_made_with(),
     )
-    key = hashlib.sha256(door.text().encode()).hexdigest()[:12]
+    key = hashlib.sha256(manifest.text().encode()).hexdigest()[:12]
     with _writing(folder):
         # What a run that was killed left takes the room that this one needs.
         _sweep(folder, lambda name: name.endswith(_PART))
-        present = _present(folder, door)
+        present = _present(folder, manifest)
         if present is not None:
             return present.reason
         with _undone(folder):
-            door = _export(bulk, folder, door, key)
-            _replace(folder / DOOR_FILE, door.text().encode())
-        _sweep(folder, _not_of(door))
-    return door.reason
+            manifest = _export(bulk, folder, manifest, key)
+            _replace(folder / MANIFEST_FILE, manifest.text().encode())
+        _sweep(folder, _not_of(manifest))
+    return manifest.reason
 
 
-def keep_packed_door(card: ModelCard, folder: Path) -> None:
+def describe_packed(card: ModelCard, folder: Path) -> None:
     """Write down that a packed model serves queries by itself; nothing has to be exported.
 
-    :param folder: as for :func:`export_query_door`.
+    :param folder: as for :func:`export_query_model`.
     :raises IndexUnwritable: if the folder cannot be written.
     """
-    door = Door(
+    manifest = ModelManifest(
         identity=card.identity(),
         dimensions=card.dimensions,
         truncate=card.truncate,
@@ -79,11 +91,11 @@ def keep_packed_door(card: ModelCard, folder: Path) -> None:
         passage_prompt=card.prompts.passage,
         files={},
     )
-    if read_door(folder) == door:
+    if read_manifest(folder) == manifest:
         return
     with _writing(folder):
-        _replace(folder / DOOR_FILE, door.text().encode())
-        _sweep(folder, _not_of(door))
+        _replace(folder / MANIFEST_FILE, manifest.text().encode())
+        _sweep(folder, _not_of(manifest))
 
 
 def _made_with() -> str:
@@ -93,9 +105,9 @@ def _made_with() -> str:
     return f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
 
 
-def _present(folder: Path, wanted: Door) -> Door | None:
-    """The door that stands there, if it is of the same model and libraries, and whole."""
-    found = read_door(folder)
+def _present(folder: Path, wanted: ModelManifest) -> ModelManifest | None:
+    """The manifest that stands there, if it is of the same model and libraries, and whole."""
+    found = read_manifest(folder)
     if found is None or not found.is_sound(folder):
         return None
     same = (found.identity, found.made_with, found.max_tokens, found.truncate) == (
@@ -107,11 +119,13 @@ def _present(folder: Path, wanted: Door) -> Door | None:
     return found if same else None
 
 
-def _export(bulk: BulkEmbedder, folder: Path, door: Door, key: str) -> Door:
-    """Write model and tokenizer; return the door that names them, or the reason there is none."""
+def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest, key: str) -> ModelManifest:
+    """Write model and tokenizer; return the manifest that names them, or the reason there is none."""
+    from notehop.indexing.embed.torch_embedding import load_torch, own_tokenizer
+
     model_file = folder / f"query-{key}.onnx"
     tokenizer_file = folder / f"tokenizer-{key}.json"
-    exact = load_torch(bulk.card, "cpu", bulk.llama.embed_batch_size)
+    exact = load_torch(bulk.card, "cpu", bulk.batch_size)
     _replace(tokenizer_file, own_tokenizer(bulk.card.name, exact.model).to_str().encode())
     draft = folder / f"{model_file.name}{_PART}"
     try:
@@ -119,12 +133,12 @@ def _export(bulk: BulkEmbedder, folder: Path, door: Door, key: str) -> Door:
     except OSError:
         raise
     except Exception as exc:  # noqa: BLE001 (a model's own code may raise anything)
-        return replace(door, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
+        return replace(manifest, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
     faults.point("door-model-drafted")
     draft.replace(model_file)
     faults.point("door-model-replaced")
     made = replace(
-        door,
+        manifest,
         files={
             "model": (model_file.name, model_file.stat().st_size),
             "tokenizer": (tokenizer_file.name, tokenizer_file.stat().st_size),
@@ -134,10 +148,10 @@ def _export(bulk: BulkEmbedder, folder: Path, door: Door, key: str) -> Door:
     try:
         cosine = _agreement(bulk, exact, folder, made)
     except ModelError as exc:
-        return replace(door, reason=f"the export does not run: {_line(exc)}")
+        return replace(manifest, reason=f"the export does not run: {_line(exc)}")
     if cosine < MIN_COSINE:
         return replace(
-            door,
+            manifest,
             cosine=cosine,
             reason=f"the export disagrees with torch (cosine {cosine:.4f} < {MIN_COSINE})",
         )
@@ -190,16 +204,16 @@ def _tracer_silenced() -> Iterator[None]:
         yield
 
 
-def _agreement(bulk: BulkEmbedder, exact: Any, folder: Path, door: Door) -> float:
+def _agreement(bulk: TorchEmbedding, exact: Any, folder: Path, manifest: ModelManifest) -> float:
     """Return the least cosine between the export and torch."""
-    from notehop.indexing.embed.query import open_door
+    from notehop.indexing.embed.onnx_embedding import open_exported
 
     texts = list(PROBES)
-    opened = open_door(folder, door)
+    opened = open_exported(folder, manifest)
     queries = np.stack([opened.embed_query(text) for text in texts])
     passages = opened.embed(texts)
-    by_query = (queries * exact.queries(texts)).sum(axis=1)
-    by_passage = (passages * bulk.llama.vectors(texts, "text")).sum(axis=1)
+    by_query = (queries * exact.embed_queries(texts)).sum(axis=1)
+    by_passage = (passages * bulk.vectors(texts, "text")).sum(axis=1)
     return round(float(min(by_query.min(), by_passage.min())), 6)
 
 
@@ -234,23 +248,118 @@ def _undone(folder: Path) -> Iterator[None]:
         yield
     except BaseException:
         with suppress(OSError):  # what is told is why it failed
-            _sweep(folder, _not_of(read_door(folder)))
+            _sweep(folder, _not_of(read_manifest(folder)))
         raise
 
 
-def _not_of(door: Door | None) -> Callable[[str], bool]:
-    """Whether a door, if there is one, has no use for the file of a name."""
-    kept = {DOOR_FILE, *(name for name, _ in (door.files.values() if door else ()))}
+def _not_of(manifest: ModelManifest | None) -> Callable[[str], bool]:
+    """Whether a manifest, if there is one, has no use for the file of a name."""
+    kept = {MANIFEST_FILE, *(name for name, _ in (manifest.files.values() if manifest else ()))}
     return lambda name: name not in kept
 
 
 def _sweep(folder: Path, useless: Callable[[str], bool]) -> None:
     """Remove those of our files that are of no use: of earlier doors and broken runs."""
     for file in sorted(folder.iterdir()):
-        ours = file.name.startswith(("query-", "tokenizer-", DOOR_FILE))
+        ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
         if ours and useless(file.name) and file.is_file():
             file.unlink(missing_ok=True)
 
 
 def _line(exc: Exception) -> str:
     return next(iter(str(exc).strip().splitlines()), "no message")[:300]
+
+
+_PATIENCE = 300.0
+"""Seconds to wait for another process that exports: of a large model it takes minutes."""
+
+
+def shared_exports() -> Path:
+    """The folder of all exported models of this user."""
+    return user_cache_path("notehop") / "query-models"
+
+
+def shared_export(settings: EmbeddingSettings) -> Path:
+    """The folder of the export of the model that the settings name, which need not be there.
+
+    :raises ModelError: if the model is missing.
+    """
+    identity = {**model_identity(settings), "version": MANIFEST_VERSION}
+    key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+    return shared_exports() / key
+
+
+def usable(folder: Path) -> ModelManifest | None:
+    """The export in a folder, if it is whole and as it was written."""
+    manifest = read_manifest(folder)
+    return (
+        manifest
+        if manifest is not None and manifest.reason is None and manifest.is_sound(folder)
+        else None
+    )
+
+
+@contextmanager
+def one_at_a_time(shared: Path) -> Iterator[None]:
+    """Let no other process export meanwhile: it would make the same. Without a cache, all may."""
+    lock: FileLock | None = None
+    with suppress(OSError, Timeout, NotImplementedError):
+        shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = FileLock(shared.with_suffix(".lock"), timeout=_PATIENCE, fallback_to_soft=False)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        if lock is not None and lock.is_locked:
+            lock.release()
+
+
+def take_shared(shared: Path, folder: Path) -> bool:
+    """Put the shared export into an index's model folder.
+
+    :returns: False if there is none that is sound, or the disk refuses: one has to be made.
+    """
+    manifest = usable(shared)
+    if manifest is None:
+        return False
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # The description comes last, so that files it names are whole.
+        for name in (*(name for name, _ in manifest.files.values()), MANIFEST_FILE):
+            link(shared / name, folder / name)
+    except OSError:
+        return False
+    return True
+
+
+def give_shared(folder: Path, shared: Path) -> None:
+    """Share the export of an index, if there is none; where the disk refuses, each has its own."""
+    if usable(shared) is not None or usable(folder) is None:
+        return
+    draft = shared.with_name(f"{shared.name}.{uuid.uuid4().hex[:8]}.part")
+    try:
+        with suppress(OSError):
+            shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            draft.mkdir(mode=0o700)
+            if take_shared(folder, draft):
+                # A damaged one, or one of another version, gives way.
+                shutil.rmtree(shared, ignore_errors=True)
+                draft.rename(shared)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def link(source: Path, target: Path) -> None:
+    """Make a file another name of the source, or a copy of it; what was there is replaced.
+
+    :raises OSError: if the disk refuses.
+    """
+    draft = target.with_name(f"{target.name}.part")
+    draft.unlink(missing_ok=True)
+    try:
+        os.link(source, draft)
+    except OSError:
+        shutil.copy2(source, draft)
+    draft.replace(target)
+    # Of two names of one file, nothing is replaced.
+    draft.unlink(missing_ok=True)

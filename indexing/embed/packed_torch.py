@@ -9,17 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import InputModule
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import BertConfig, BertModel
 
-from notehop.indexing.embed.huggingface import TorchEmbedding
-from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME
-from notehop.indexing.embed.packed import PackedModel
-from notehop.indexing.embed.prompts import Prompts
-from notehop.indexing.embed.unigram import UnigramTokenizer
+from notehop.indexing.embed.identity import ModelCard
+from notehop.indexing.embed.packed import PackedModel, UnigramTokenizer
 
 _LAYER = {
     "q": "attention.self.query",
@@ -41,42 +37,15 @@ _TABLES = {
 _KIND = {"w": "weight", "b": "bias"}
 
 
-class PackedEmbedding(TorchEmbedding):
-    """LlamaIndex's embedding around a model that is made here, where the parent loads a folder."""
-
-    def __init__(
-        self,
-        packed: PackedModel,
-        prompts: Prompts,
-        device: str,
-        batch_size: int,
-        truncate: int | None = None,
-    ) -> None:
-        """Unpack the weights: a second or two, and 470 MB for multilingual-e5-small.
-
-        :param truncate: numbers kept of each vector; None for all.
-        """
-        model = SentenceTransformer(
-            modules=[_PackedTransformer(packed), Pooling(packed.width, pooling_mode="mean")],
-            prompts={"query": prompts.query, "text": prompts.passage},
-            device=device,
-            truncate_dim=truncate,
-        )
-        # The parent's constructor would look for a folder.
-        super(HuggingFaceEmbedding, self).__init__(
-            embed_batch_size=batch_size,
-            model_name=MULTILINGUAL_NAME,
-            max_length=packed.window,
-            normalize=True,
-        )
-        self._device = device
-        self._model = model
-        self._parallel_process = False
-        self._target_devices = None
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "PackedEmbedding"
+def unpacked_model(card: ModelCard, device: str) -> SentenceTransformer:
+    """Unpack the weights: a second or two, and 470 MB for multilingual-e5-small."""
+    packed = PackedModel(card.weights_file)
+    return SentenceTransformer(
+        modules=[_PackedTransformer(packed), Pooling(packed.width, pooling_mode="mean")],
+        prompts={"query": card.prompts.query, "text": card.prompts.passage},
+        device=device,
+        truncate_dim=card.truncate,
+    )
 
 
 class _PackedTransformer(InputModule):  # type: ignore[misc]

@@ -88,7 +88,7 @@ def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -
 class CountTokens(Protocol):
     """Tells the tokens of a text, special tokens and prompt left out.
 
-    :class:`notehop.indexing.embed.tokens.TokenOffsets` is one.
+    :class:`notehop.indexing.embed.tokenizer.TokenOffsets` is one.
     """
 
     def __call__(self, text: str) -> list[tuple[int, int]]:

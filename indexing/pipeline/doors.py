@@ -1,4 +1,4 @@
-"""Which door to the embedding model a run takes.
+"""Which embedding a run takes: the exported model, torch, or both.
 
 Touches: model; index (the folder ``model``).
 """
@@ -10,23 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.embed.card import read_card
-from notehop.indexing.embed.door import read_door
 from notehop.indexing.embed.embedder import Embedder, OnBatch, Vectors
-from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME
+from notehop.indexing.embed.identity import read_card
+from notehop.indexing.embed.models import MULTILINGUAL_NAME
+from notehop.indexing.embed.onnx_model import read_manifest
 
 if TYPE_CHECKING:
-    from llama_index.core.base.embeddings.base import BaseEmbedding
-
-    from notehop.indexing.embed.bulk import BulkEmbedder
-    from notehop.indexing.embed.tokens import TokenOffsets
+    from notehop.indexing.embed.tokenizer import TokenOffsets
+    from notehop.indexing.embed.torch_embedding import TorchEmbedding
 
 LoadEmbedder = Callable[[EmbeddingSettings, Path], Embedder]
 """(settings, model folder of the index) -> a model, loaded as far as cutting notes takes it."""
 
 SMALL_CHANGE = 40_000
-"""Characters of text up to which the query door embeds them: importing torch takes 5 s or more, in
-which the door embeds about 150 chunks of 250 characters."""
+"""Characters of text up to which the exported model embeds them: importing torch takes 5 s or more, in
+which it embeds about 150 chunks of 250 characters."""
 
 
 PACKED_CHANGE = 20_000
@@ -35,85 +33,80 @@ second), importing torch and unpacking the weights for it 10 s or more."""
 
 
 def small_change(settings: EmbeddingSettings) -> int:
-    """Return how many characters of text the query door of a model embeds at most."""
+    """Return how many characters of text the exported model embeds at most."""
     return PACKED_CHANGE if settings.model == MULTILINGUAL_NAME else SMALL_CHANGE
 
 
-class TwoDoors:
-    """The query door of an index, and bulk work through another one that is opened when it comes.
+class SmallOrBulk:
+    """The exported model of an index, and torch for bulk work, loaded when it comes.
 
     Notes whose text the index knows are cut and not embedded: moving a folder loads no torch.
     """
 
     def __init__(
-        self, door: Embedder, bulk: Callable[[], Embedder], small_change: int = SMALL_CHANGE
+        self, exported: Embedder, bulk: Callable[[], Embedder], small_change: int = SMALL_CHANGE
     ) -> None:
-        """Join two doors to one model.
+        """Join two ways to one model.
 
-        :param bulk: opens the other door; called at most once.
-        :param small_change: characters of text up to which the query door embeds them.
+        :param bulk: loads torch; called at most once.
+        :param small_change: characters of text up to which the exported model embeds them.
         """
-        self._door = door
+        self._exported = exported
         self._small_change = small_change
         self._open_bulk = bulk
         self._bulk: Embedder | None = None
 
     @property
-    def llama(self) -> BaseEmbedding:
-        """The query door's embedding."""
-        return self._door.llama
-
-    @property
     def dimensions(self) -> int:
         """Length of the vectors."""
-        return self._door.dimensions
+        return self._exported.dimensions
 
     @property
     def max_tokens(self) -> int:
         """Tokens the model sees at once."""
-        return self._door.max_tokens
+        return self._exported.max_tokens
 
     @property
     def tokens(self) -> TokenOffsets:
         """The model's tokenizer."""
-        return self._door.tokens
+        return self._exported.tokens
 
     @property
     def cut(self) -> int:
         """Passages so far that were longer than the window."""
-        return self._door.cut + (self._bulk.cut if self._bulk is not None else 0)
+        return self._exported.cut + (self._bulk.cut if self._bulk is not None else 0)
 
     def identity(self) -> dict[str, Any]:
         """Return what the fingerprint of an index names."""
-        return self._door.identity()
+        return self._exported.identity()
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages: (n, d), in the order of ``texts``; (0, d) for none."""
         if self._bulk is None and sum(map(len, texts)) <= self._small_change:
-            return self._door.embed(texts, on_batch)
+            return self._exported.embed(texts, on_batch)
         if self._bulk is None:
             self._bulk = self._open_bulk()
         return self._bulk.embed(texts, on_batch)
 
 
 def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
-    """Load both doors, torch when it is needed; make the query door if it is missing.
+    """Load both, torch when it is needed; export the model if it is not.
 
     :raises ModelError: if the model is missing or does not load.
     """
     # Not above: it stands on LlamaIndex, which a run that finds nothing to do can do without.
-    from notehop.indexing.embed.query import load_query
+    from notehop.indexing.embed.onnx_embedding import load_query
 
     if settings.model == MULTILINGUAL_NAME:
-        from notehop.indexing.embed.onnx_export import keep_packed_door
+        from notehop.indexing.embed.onnx_export import describe_packed
 
-        keep_packed_door(read_card(settings), folder)
+        describe_packed(read_card(settings), folder)
         opened = load_query(folder, settings)
-        return TwoDoors(opened, lambda: _bulk(settings), small_change(settings))
-    door = read_door(folder)
+        return SmallOrBulk(opened, lambda: _bulk(settings), small_change(settings))
+    door = read_manifest(folder)
     if door is not None and door.reason is not None:
         return _bulk(settings)
-    from notehop.indexing.embed.shared_export import (
+    from notehop.indexing.embed.onnx_export import (
         give_shared,
         one_at_a_time,
         shared_export,
@@ -125,19 +118,19 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     if usable(folder) is not None:
         opened = load_query(folder, settings)
         give_shared(folder, shared)
-        return TwoDoors(opened, lambda: _bulk(settings))
+        return SmallOrBulk(opened, lambda: _bulk(settings))
     with one_at_a_time(shared):
         if take_shared(shared, folder):
-            return TwoDoors(load_query(folder, settings), lambda: _bulk(settings))
-        from notehop.indexing.embed.onnx_export import export_query_door
+            return SmallOrBulk(load_query(folder, settings), lambda: _bulk(settings))
+        from notehop.indexing.embed.onnx_export import export_query_model
 
         bulk = _bulk(settings)
-        export_query_door(bulk, folder)
+        export_query_model(bulk, folder)
         give_shared(folder, shared)
     return bulk
 
 
-def _bulk(settings: EmbeddingSettings) -> BulkEmbedder:
-    from notehop.indexing.embed.bulk import load_bulk
+def _bulk(settings: EmbeddingSettings) -> TorchEmbedding:
+    from notehop.indexing.embed.torch_embedding import load_bulk
 
     return load_bulk(settings)

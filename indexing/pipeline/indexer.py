@@ -237,7 +237,7 @@ class Indexer:
             return
         new.create(self.vault)
         # Not above: a run that finds nothing to do has no use for it.
-        from notehop.indexing.embed.shared_export import link
+        from notehop.indexing.embed.onnx_export import link
 
         try:
             shutil.copytree(

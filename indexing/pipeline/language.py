@@ -13,9 +13,14 @@ from typing import Protocol, TypeVar
 
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.changes import Changes
-from notehop.indexing.embed.languages import languages_read, reads
-from notehop.indexing.embed.locate import canonical_name
-from notehop.indexing.embed.multilingual import INSTALL, MULTILINGUAL_NAME, is_installed
+from notehop.indexing.embed.models import (
+    INSTALL,
+    MULTILINGUAL_NAME,
+    canonical_name,
+    is_installed,
+    languages_read,
+    reads,
+)
 from notehop.indexing.pipeline.known import Known
 from notehop.indexing.stores.model import ChunkRow, NoteStatus
 from notehop.indexing.tokens import NAMES, clear_language, detect_language

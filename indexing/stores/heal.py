@@ -18,7 +18,7 @@ import numpy as np
 
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing import faults
-from notehop.indexing.embed.door import DOOR_FILE, read_door
+from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.stores import table_files
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.layout import IndexLayout, unwritable
@@ -117,13 +117,13 @@ def remove_broken_door(layout: IndexLayout, harmed: Collection[str]) -> bool:
     :raises IndexUnwritable: if the disk refuses.
     """
     folder = layout.model
-    door = read_door(folder)
+    door = read_manifest(folder)
     if door is None:
         return bool(harmed)
     files = {f"{folder.name}/{name}" for name, _ in door.files.values()}
     if door.is_sound(folder) and not files & set(harmed):
         return False
-    _unlink(layout, f"{folder.name}/{DOOR_FILE}")
+    _unlink(layout, f"{folder.name}/{MANIFEST_FILE}")
     return True
 
 

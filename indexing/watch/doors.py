@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.embed.door import DOOR_FILE, read_door
 from notehop.indexing.embed.embedder import Embedder
-from notehop.indexing.embed.query import load_query
-from notehop.indexing.pipeline.doors import TwoDoors, small_change
+from notehop.indexing.embed.onnx_embedding import load_query
+from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
+from notehop.indexing.pipeline.doors import SmallOrBulk, small_change
 from notehop.indexing.watch.follower import Bulky
 
 
@@ -30,17 +30,17 @@ class LightDoor:
         :raises Bulky: if there is no door yet; and from ``embed``, for more than a small change.
         :raises ModelError: if the model is missing or does not load.
         """
-        door = read_door(folder)
+        door = read_manifest(folder)
         if door is None or (door.reason is None and not door.is_whole(folder)):
             raise Bulky
-        made = (folder / DOOR_FILE).stat()
+        made = (folder / MANIFEST_FILE).stat()
         key = (settings, made.st_ino, made.st_mtime_ns)
         if self._kept is None or self._kept[0] != key:
             opened = load_query(folder, settings)
             self._kept = (
                 key,
                 (
-                    TwoDoors(opened, _refuse, small_change(settings))
+                    SmallOrBulk(opened, _refuse, small_change(settings))
                     if door.reason is None
                     else opened
                 ),

@@ -14,19 +14,19 @@ from time import perf_counter
 
 import numpy as np
 
+from tests.support.product import EmbedderVectors as Vectors
 from tests.support.product import (
-    BulkEmbedder,
     Indexer,
     IndexLayout,
     OnBatch,
     QueryEmbedder,
+    TorchEmbedding,
     demo_vault,
-    export_query_door,
+    export_query_model,
     load_bulk,
     load_query,
     load_settings,
 )
-from tests.support.product import EmbedderVectors as Vectors
 
 FOLDERS = 40
 SECTIONS = 3
@@ -41,8 +41,7 @@ def peak_mb() -> float:
 class DrawnVectors:
     """The real model's tokenizer and window, with vectors drawn by the text instead of computed."""
 
-    def __init__(self, model: BulkEmbedder | QueryEmbedder) -> None:
-        self.llama = getattr(model, "llama", model)
+    def __init__(self, model: TorchEmbedding | QueryEmbedder) -> None:
         self.dimensions = model.dimensions
         self.max_tokens = model.max_tokens
         self.tokens = model.tokens
@@ -92,11 +91,11 @@ def note_path(number: int) -> str:
     return f"{number % FOLDERS:02d}/Note {number}.md"
 
 
-def make_door(layout: IndexLayout, vault: Path) -> BulkEmbedder:
+def make_door(layout: IndexLayout, vault: Path) -> TorchEmbedding:
     """Make the folder of an index with the bundled model's query door in it."""
     real = load_bulk(load_settings().embedding)
     layout.create(vault)
-    export_query_door(real, layout.model)
+    export_query_model(real, layout.model)
     return real
 
 

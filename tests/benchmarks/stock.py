@@ -47,13 +47,14 @@ def stock_search(folder: Path) -> Callable[[str], object]:
     from llama_index.core import VectorStoreIndex
     from llama_index.core.llms import MockLLM
     from llama_index.core.retrievers import QueryFusionRetriever
+    from llama_index.embeddings.huggingface import HuggingFaceEmbedding
     from llama_index.retrievers.bm25 import BM25Retriever
     from llama_index.vector_stores.chroma import ChromaVectorStore
 
-    from tests.support.product import load_bulk, load_settings
+    from tests.support.product import bundled_folder
 
     store = ChromaVectorStore(chroma_collection=_client(folder).get_collection("stock"))
-    embed = load_bulk(load_settings().embedding).llama
+    embed = HuggingFaceEmbedding(str(bundled_folder()), device="cpu")
     index = VectorStoreIndex.from_vector_store(store, embed_model=embed)
     fusion = QueryFusionRetriever(
         [

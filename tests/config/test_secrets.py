@@ -177,7 +177,7 @@ def test_a_misspelt_variable_shows_no_token(
         ("notehop.config", None),
         ("notehop.config", "0"),
         ("notehop.app", "0"),
-        ("notehop.indexing.embed.door", "0"),
+        ("notehop.indexing.embed.onnx_embedding", "0"),
     ],
 )
 def test_it_is_off_before_a_library_is_loaded(module: str, said: str | None) -> None:

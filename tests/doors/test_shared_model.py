@@ -54,8 +54,8 @@ def without_export(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("the model was exported")
 
-    monkeypatch.setattr("notehop.indexing.embed.onnx_export.export_query_door", refuse)
-    monkeypatch.setattr("notehop.indexing.embed.bulk.load_bulk", refuse)
+    monkeypatch.setattr("notehop.indexing.embed.onnx_export.export_query_model", refuse)
+    monkeypatch.setattr("notehop.indexing.embed.torch_embedding.load_bulk", refuse)
 
 
 def test_a_second_vault_exports_nothing_and_takes_no_room_for_it(
@@ -108,7 +108,7 @@ def test_a_model_that_a_disk_has_harmed_is_not_asked_and_comes_from_the_cache(
         asked.append(1)
         raise InterruptedError
 
-    monkeypatch.setattr("notehop.indexing.embed.bulk.load_bulk", torch)
+    monkeypatch.setattr("notehop.indexing.embed.torch_embedding.load_bulk", torch)
     with (
         open_vault(tmp_path / "first", index_dir=flipped) as vault,
         pytest.raises(InterruptedError),

@@ -12,15 +12,15 @@ from typing import Any
 
 from tests.indexing.pipeline.machine.contents import caught_up
 from tests.support.product import (
-    DOOR_FILE,
     LIMITS,
+    MANIFEST_FILE,
     Catalog,
     ChunkRow,
-    Door,
     Embedder,
     Indexer,
     IndexLayout,
     LinkRow,
+    ModelManifest,
     Place,
     Report,
     Settings,
@@ -62,8 +62,8 @@ class ModelWithDoor(ReadableModel):
     def load(self, *arguments: Any) -> Embedder:
         folder = Path(arguments[1])
         folder.mkdir(parents=True, exist_ok=True)
-        door = Door({}, DIMENSIONS, None, 60, "", "", {}, reason="nobody asks this model")
-        (folder / DOOR_FILE).write_text(door.text(), encoding="utf-8")
+        door = ModelManifest({}, DIMENSIONS, None, 60, "", "", {}, reason="nobody asks this model")
+        (folder / MANIFEST_FILE).write_text(door.text(), encoding="utf-8")
         return super().load(*arguments)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from llama_index.core.embeddings import MockEmbedding
 
 from tests.support.product import Embedder, OnBatch
 from tests.support.product import EmbedderVectors as Vectors
@@ -41,7 +40,6 @@ class ReadableModel:
         self.dimensions = DIMENSIONS
         self.max_tokens = 60
         self.cut = 0
-        self.llama = MockEmbedding(embed_dim=DIMENSIONS)
 
     def load(self, *_: object) -> Embedder:
         self.loaded += 1

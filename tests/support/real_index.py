@@ -15,7 +15,7 @@ from filelock import FileLock
 from tests.support.product import (
     IndexLayout,
     Place,
-    export_query_door,
+    export_query_model,
     load_bulk,
     load_settings,
     locate,
@@ -47,7 +47,7 @@ def query_model() -> Path:
             draft = CACHE / "query-model-draft"
             for old in CACHE.glob("query-model-*"):
                 shutil.rmtree(old)
-            assert export_query_door(load_bulk(load_settings().embedding), draft) is None
+            assert export_query_model(load_bulk(load_settings().embedding), draft) is None
             draft.rename(folder)
     return folder
 

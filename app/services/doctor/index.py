@@ -22,7 +22,7 @@ from notehop.config.errors import (
     ModelError,
     NotehopError,
 )
-from notehop.indexing.embed.door import read_door
+from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.identity import wanted
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_check import check_catalog
@@ -212,7 +212,7 @@ def _left_over(layout: IndexLayout, view: CatalogSnapshot) -> Iterator[Finding]:
 
 def _door(layout: IndexLayout) -> Iterator[Finding]:
     """Whether queries find the model that was exported for them."""
-    door = read_door(layout.model)
+    door = read_manifest(layout.model)
     if door is None or not door.is_sound(layout.model):
         # Without a seal a run does not know that there was one.
         command = REBUILD if read_seal(layout) is None else INDEX

@@ -15,20 +15,20 @@ from tests.indexing.embed.conftest import embedding_settings
 from tests.support.product import (
     MIN_COSINE,
     MULTILINGUAL_NAME,
+    MULTILINGUAL_SHA256,
     PROBES,
-    BulkEmbedder,
     IndexMismatch,
     ModelError,
     PackedModel,
     QueryEmbedder,
     SettingsError,
-    TwoDoors,
+    SmallOrBulk,
+    TorchEmbedding,
     UnigramTokenizer,
     load_bulk,
     load_embedder,
     load_query,
     model_identity,
-    multilingual,
     multilingual_file,
     read_card,
 )
@@ -48,7 +48,7 @@ def door() -> QueryEmbedder:
 
 
 @pytest.fixture(scope="module")
-def bulk() -> BulkEmbedder:
+def bulk() -> TorchEmbedding:
     return load_bulk(embedding_settings(MULTILINGUAL_NAME))
 
 
@@ -73,7 +73,7 @@ def test_its_tokens_are_those_of_the_engine(
 
 @pytest.mark.model
 @pytest.mark.slow
-def test_the_doors_agree(door: QueryEmbedder, bulk: BulkEmbedder) -> None:
+def test_the_doors_agree(door: QueryEmbedder, bulk: TorchEmbedding) -> None:
     texts = [*PROBES, *ODD, "слово " * 900]
     by_query = np.stack([door.embed_query(text) for text in texts])
     assert (by_query * bulk.embed_queries(texts)).sum(axis=1).min() >= MIN_COSINE
@@ -115,7 +115,7 @@ def test_the_fingerprint_names_it() -> None:
     assert found["model"] == "multilingual-e5-small"
     assert found["dtype"] == "4 bits"
     assert (found["query_prompt"], found["passage_prompt"]) == ("query: ", "passage: ")
-    assert multilingual.MULTILINGUAL_SHA256.startswith(found["weights"])
+    assert MULTILINGUAL_SHA256.startswith(found["weights"])
 
 
 def test_without_the_extra_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_other_prompts_are_refused() -> None:
 def test_the_index_notes_who_serves_its_queries(tmp_path: Path) -> None:
     chosen = embedding_settings(MULTILINGUAL_NAME)
     opened = load_embedder(chosen, tmp_path / "model")
-    assert isinstance(opened, TwoDoors)
+    assert isinstance(opened, SmallOrBulk)
     assert opened.embed(["ein Satz"]).shape == (1, 384)
     written = (tmp_path / "model" / "door.json").stat().st_mtime_ns
     load_embedder(chosen, tmp_path / "model")

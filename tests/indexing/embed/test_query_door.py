@@ -19,12 +19,12 @@ from tests.indexing.embed.conftest import Tiny, embedding_settings
 from tests.support.product import (
     IndexMismatch,
     IndexUnwritable,
-    export_query_door,
+    export_query_model,
     faults,
     load_bulk,
     load_embedder,
     load_query,
-    read_door,
+    read_manifest,
 )
 from tests.support.real_index import query_model
 
@@ -52,7 +52,7 @@ def test_the_door_gives_the_vectors_of_torch(
 ) -> None:
     chosen = tiny(**model, **settings)
     bulk = load_bulk(chosen)
-    assert export_query_door(bulk, tmp_path / "door") is None
+    assert export_query_model(bulk, tmp_path / "door") is None
     door = load_query(tmp_path / "door", chosen)
     assert (door.source, door.reason) == ("onnx", None)
     assert (door.dimensions, door.max_tokens) == (bulk.dimensions, bulk.max_tokens)
@@ -66,7 +66,7 @@ def test_the_door_gives_the_vectors_of_torch(
 
 def test_the_door_is_a_llama_index_embedding(tiny: Tiny, tmp_path: Path) -> None:
     chosen = tiny(prompts={"query": "query: ", "passage": "text: "})
-    export_query_door(load_bulk(chosen), tmp_path / "door")
+    export_query_model(load_bulk(chosen), tmp_path / "door")
     door = load_query(tmp_path / "door", chosen)
     expected = door.embed_query("plan")
     assert np.allclose(door.get_query_embedding("plan"), expected)
@@ -77,7 +77,7 @@ def test_the_door_is_a_llama_index_embedding(tiny: Tiny, tmp_path: Path) -> None
 
 def test_what_does_not_fit_is_known(tiny: Tiny, tmp_path: Path) -> None:
     chosen = tiny(window=16)
-    export_query_door(load_bulk(chosen), tmp_path / "door")
+    export_query_model(load_bulk(chosen), tmp_path / "door")
     door = load_query(tmp_path / "door", chosen)
     assert not door.is_cut("note " * 14)
     assert door.is_cut("note " * 15)
@@ -90,11 +90,11 @@ def test_what_does_not_fit_is_known(tiny: Tiny, tmp_path: Path) -> None:
 def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: Path) -> None:
     chosen = tiny(include_prompt=False, prompts={"query": "query: ", "passage": "text: "})
     bulk = load_bulk(chosen)
-    reason = export_query_door(bulk, tmp_path / "door")
+    reason = export_query_model(bulk, tmp_path / "door")
     assert reason is not None
     assert "disagrees with torch" in reason
     assert files(tmp_path / "door") == ["door.json"]
-    assert export_query_door(bulk, tmp_path / "door") == reason
+    assert export_query_model(bulk, tmp_path / "door") == reason
     door = load_query(tmp_path / "door", chosen)
     assert (door.source, door.reason) == ("torch", reason)
     assert np.allclose(door.embed_query("plan"), bulk.embed_queries(["plan"])[0], atol=1e-5)
@@ -105,12 +105,12 @@ def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: 
 def test_a_file_cut_short_is_not_opened(tiny: Tiny, tmp_path: Path) -> None:
     chosen = tiny()
     bulk = load_bulk(chosen)
-    export_query_door(bulk, tmp_path / "door")
+    export_query_model(bulk, tmp_path / "door")
     model = next((tmp_path / "door").glob("*.onnx"))
     whole = model.read_bytes()
     model.write_bytes(whole[:-100])
     assert load_query(tmp_path / "door", chosen).source == "torch"
-    export_query_door(bulk, tmp_path / "door")
+    export_query_model(bulk, tmp_path / "door")
     assert load_query(tmp_path / "door", chosen).source == "onnx"
     model.write_bytes(b"x" * len(whole))
     harmed = load_query(tmp_path / "door", chosen)
@@ -130,7 +130,7 @@ def test_a_door_of_other_settings_is_refused(
     tiny: Tiny, tmp_path: Path, changes: dict[str, Any], key: str
 ) -> None:
     chosen = tiny()
-    export_query_door(load_bulk(chosen), tmp_path / "door")
+    export_query_model(load_bulk(chosen), tmp_path / "door")
     with pytest.raises(IndexMismatch, match=rf"{key}.*notehop index --rebuild|{key} differs"):
         load_query(tmp_path / "door", chosen.model_copy(update=changes))
 
@@ -166,7 +166,7 @@ def test_an_export_that_is_killed_leaves_no_half_of_one(tiny: Tiny, tmp_path: Pa
 
         faults.hook = hook
         try:
-            export_query_door(bulk, folder)
+            export_query_model(bulk, folder)
         except Killed:
             return True
         finally:
@@ -176,9 +176,9 @@ def test_an_export_that_is_killed_leaves_no_half_of_one(tiny: Tiny, tmp_path: Pa
     kills = 0
     while killed_at(kills + 1):
         kills += 1
-        door = read_door(folder)
+        door = read_manifest(folder)
         assert door is None or door.is_whole(folder), f"half a door after point {kills}"
-        assert export_query_door(bulk, folder) is None
+        assert export_query_model(bulk, folder) is None
         assert load_query(folder, chosen).source == "onnx"
         assert len(files(folder)) == 3, files(folder)
         for path in folder.iterdir():
@@ -193,13 +193,13 @@ def test_an_export_that_finds_no_room_leaves_nothing(tiny: Tiny, tmp_path: Path)
         no_file_larger_than(20_000),
         pytest.raises(IndexUnwritable, match="free space"),
     ):
-        export_query_door(bulk, folder)
+        export_query_model(bulk, folder)
     assert files(folder) == []
-    assert export_query_door(bulk, folder) is None
+    assert export_query_model(bulk, folder) is None
     whole = files(folder)
     other = load_bulk(tiny(name="two", seed=1))
     with no_file_larger_than(20_000), pytest.raises(IndexUnwritable):
-        export_query_door(other, folder)
+        export_query_model(other, folder)
     assert files(folder) == whole
     assert load_query(folder, embedding_settings(tmp_path / "tiny")).source == "onnx"
 
@@ -207,7 +207,7 @@ def test_an_export_that_finds_no_room_leaves_nothing(tiny: Tiny, tmp_path: Path)
 @pytest.mark.model
 def test_a_search_process_never_imports_torch() -> None:
     folder, chosen = query_model(), embedding_settings("all-MiniLM-L6-v2", precision="auto")
-    door = read_door(folder)
+    door = read_manifest(folder)
     assert door is not None
     assert door.cosine is not None
     assert door.cosine >= 0.999
@@ -236,7 +236,7 @@ def test_a_flipped_bit_changes_no_vector(tiny: Tiny, tmp_path: Path, kind: str) 
     """Torch serves instead, and says so, until the next run of the index has mended it."""
     chosen = tiny()
     bulk = load_bulk(chosen)
-    export_query_door(bulk, tmp_path / "model")
+    export_query_model(bulk, tmp_path / "model")
     (file,) = (tmp_path / "model").glob(kind)
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 0x04

@@ -1,4 +1,4 @@
-"""The ONNX door: a query's vector from onnxruntime and tokenizers alone, and the files it needs.
+"""A query's vector from onnxruntime and tokenizers alone, and the files it needs.
 
 Touches: index (the folder ``model``).
 """
@@ -16,14 +16,14 @@ import numpy as np
 
 from notehop.config.errors import ModelError
 from notehop.indexing.embed.embedder import Vectors
-from notehop.indexing.embed.prompts import Prompts
-from notehop.indexing.embed.tokens import read_tokenizer
+from notehop.indexing.embed.identity import Prompts
+from notehop.indexing.embed.tokenizer import read_tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
-DOOR_FILE = "door.json"
-DOOR_VERSION = 1
+MANIFEST_FILE = "door.json"
+MANIFEST_VERSION = 1
 _PIECE = 1 << 20
 _checksums: dict[tuple[int, int, int, int], int] = {}
 _SPECIALS = 8
@@ -33,12 +33,12 @@ _FEATURES = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class ModelManifest:
     """What ``door.json`` says; it is written last, so that files it names are whole.
 
     ``reason`` says why there is no ONNX model; then ``files`` is empty. ``files`` maps ``model``
     and ``tokenizer`` to (file name, bytes), ``crc`` to the CRC-32 of their content; it is empty in a
-    door that 0.1.0 made. ``truncate`` is the length vectors are cut to, None for
+    manifest that 0.1.0 made. ``truncate`` is the length vectors are cut to, None for
     the model's own. ``cosine`` is the least agreement with torch that was seen. ``made_with`` names
     the libraries that exported it.
     """
@@ -54,7 +54,7 @@ class Door:
     reason: str | None = None
     made_with: str = ""
     crc: dict[str, int] = field(default_factory=dict)
-    version: int = DOOR_VERSION
+    version: int = MANIFEST_VERSION
 
     @property
     def prompts(self) -> Prompts:
@@ -98,17 +98,17 @@ def checksum(file: Path) -> int:
     return _checksums[key]
 
 
-def read_door(folder: Path) -> Door | None:
-    """Read a door; None if none was made here, or by another version, or it is damaged.
+def read_manifest(folder: Path) -> ModelManifest | None:
+    """Read a manifest; None if none was made here, or by another version, or it is damaged.
 
-    A door is derived: where it cannot be read, torch serves, and the next index run makes it anew.
+    A manifest is derived: where it cannot be read, torch serves, and the next index run makes it anew.
     """
     try:
-        found = json.loads((folder / DOOR_FILE).read_text(encoding="utf-8"))
-        if found.pop("version") != DOOR_VERSION:
+        found = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        if found.pop("version") != MANIFEST_VERSION:
             return None
         files = {key: (str(name), int(size)) for key, (name, size) in found.pop("files").items()}
-        return Door(files=files, **found)
+        return ModelManifest(files=files, **found)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -116,18 +116,18 @@ def read_door(folder: Path) -> Door | None:
 class OnnxModel:
     """An exported model in a session of one thread; safe to share between threads."""
 
-    def __init__(self, folder: Path, door: Door) -> None:
-        """Open the files of a door.
+    def __init__(self, folder: Path, manifest: ModelManifest) -> None:
+        """Open the files of a manifest.
 
         :raises ModelError: if the runtime does not take them.
         """
         import onnxruntime
 
-        self.max_tokens = door.max_tokens
-        self._file = folder / door.files["model"][0]
-        self._tokenizer = read_tokenizer(folder / door.files["tokenizer"][0])
+        self.max_tokens = manifest.max_tokens
+        self._file = folder / manifest.files["model"][0]
+        self._tokenizer = read_tokenizer(folder / manifest.files["tokenizer"][0])
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_length=door.max_tokens)
+        self._tokenizer.enable_truncation(max_length=manifest.max_tokens)
         onnxruntime.set_default_logger_severity(3)  # its probing for devices talks on stderr
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1

