@@ -205,8 +205,8 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/answer/citations.py", 'elif f"[{name}]" in markers:', "elif True:"),
     ("app/answer/support.py", "(-shares[at], at)", "(shares[at], at)"),
     ("app/answer/facts.py", "and not one.readings & said", ""),
-    ("app/answer/evidence.py", "if heading.casefold() in names:", "if False:"),
-    ("app/answer/pieces.py", "if newline < 0 and not whole and", "if newline < 0 and"),
+    ("app/answer/material.py", "if heading.casefold() in names:", "if False:"),
+    ("app/answer/citations.py", "if newline < 0 and not whole and", "if newline < 0 and"),
     # services and edges
     ("app/services/running_server.py", "and not found.st_mode & 0o077", ""),
     ("app/services/browse.py", "float(len(entry.steps))", "-float(len(entry.steps))"),

@@ -1,13 +1,184 @@
-"""Checks the markers of an answer: which sources it names, and which it only invented."""
+"""The markers of sources and connected notes: their grammar, in a context, an answer or code, and
+which of an answer name something, also while it is being written. Pure.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
-from notehop.app.answer.code_spans import code_spans, inside
-from notehop.app.answer.markers import MARKER, PLAIN, Grammar, names_in
+from notehop.indexing.vault.sentences import sentence_spans
+
+Span = tuple[int, int]
+
+_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<marks>`{3,}|~{3,})(?P<info>.*)")
+_TICKS = re.compile(r"`+")
+_BLANK = re.compile(r"\n[ \t]*\n")
+
+
+def code_spans(text: str) -> list[Span]:
+    """Return the ranges of ``text`` that are code, in order, without overlap.
+
+    Fences (backticks or tildes, also inside quotes and list items; an unclosed one reaches to the
+    end) and inline spans, whose closing run has the length of the opening one and stands in the
+    same paragraph (CommonMark 0.31, 4.5 and 6.1).
+    """
+    spans: list[Span] = []
+    at = 0
+    for start, end in fences(text):
+        spans += _inline(text, at, start)
+        spans.append((start, end))
+        at = end
+    return spans + list(_inline(text, at, len(text)))
+
+
+def open_fence(text: str) -> str | None:
+    """Return the marks that would close the fence still open at the end of ``text``, or None."""
+    opened: str | None = None
+    for line in text.split("\n"):
+        opened = fence_after(opened, line)
+    return opened
+
+
+def inside(spans: list[Span], at: int) -> bool:
+    """Whether the character at ``at`` lies in one of ``spans``, which are in order."""
+    last = bisect_right(spans, at, key=itemgetter(0)) - 1
+    return last >= 0 and at < spans[last][1]
+
+
+def fence_after(opened: str | None, line: str) -> str | None:
+    """The marks of the open fence after ``line``, given those before it; None for none."""
+    match = _FENCE.fullmatch(line.rstrip("\r\n"))
+    if match is None:
+        return opened
+    marks, info = match["marks"], match["info"]
+    if opened is None:
+        return None if marks[0] == "`" and "`" in info else marks
+    closes = marks[0] == opened[0] and len(marks) >= len(opened) and not info.strip()
+    return None if closes else opened
+
+
+def fences(text: str) -> Iterator[Span]:
+    """Yield the ranges of fenced code in order, their first and last lines included."""
+    opened: str | None = None
+    start = at = 0
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
+        after = fence_after(opened, line)
+        if opened is None and after is not None:
+            start = at
+        at += len(line)
+        if opened is not None and after is None:
+            yield start, at
+        opened = after
+    if opened is not None:
+        yield start, len(text)
+
+
+def _inline(text: str, start: int, end: int) -> Iterator[Span]:
+    at = limit = start
+    while (opening := _TICKS.search(text, at, end)) is not None:
+        if opening.end() > limit:
+            blank = _BLANK.search(text, opening.end(), end)
+            limit = blank.start() if blank else end
+        closing = next(
+            (
+                run
+                for run in _TICKS.finditer(text, opening.end(), limit)
+                if len(run[0]) == len(opening[0])
+            ),
+            None,
+        )
+        if closing is None:
+            at = opening.end()
+        else:
+            yield opening.start(), closing.end()
+            at = closing.end()
+
+
+_NAME = r"(?:[0-9]{1,3}|[Cc][0-9]{1,3})"
+_GAP = r"[ \t]{0,3}"
+_ITEM = rf"{_NAME}(?:{_GAP}[-–]{_GAP}{_NAME})?"
+_ITEMS = rf"{_GAP}(?P<items>{_ITEM}(?:{_GAP}[,;]{_GAP}{_ITEM}){{0,40}}){_GAP}"
+_OPEN, _CLOSE = r"(?<![\[\\^])\[", r"\](?![\](:])"
+_LONGEST = 1_000
+"""Characters between the brackets of what may become a marker: 41 items have fewer."""
+
+MARKER = re.compile(f"{_OPEN}{_ITEMS}{_CLOSE}")
+"""``[1]``, ``[1, 2]``, ``[1-3]``, ``[C1]``, ``[C1-3]``, ``[1, C2]``; not ``[[1]]``, ``[^1]``,
+``[1](url)`` or ``[1]: url``, which mean something else in Markdown, and no year: a number has at
+most three digits.
+"""
+
+_RANGE = re.compile(r"([Cc]?)([0-9]{1,3})[ \t]*[-–][ \t]*([Cc]?)([0-9]{1,3})")
+_FOREIGN = re.compile(r"【[ \t]*[Cc]?[0-9]|\[\^[Cc]?[0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """How markers are written in one answer: ``written`` finds them, ``begun`` what may become one
+    at the end of a text."""
+
+    written: re.Pattern[str]
+    begun: re.Pattern[str]
+
+
+def _grammar(openings: Sequence[str], closings: Sequence[str]) -> Grammar:
+    opening, closing = "|".join(openings), "|".join(closings)
+    inside = rf"(?:[0-9Cc][0-9Cc,; \t–-]{{0,{_LONGEST}}}(?:†[^】\n]{{0,80}})?)?"
+    return Grammar(
+        re.compile(f"(?:{opening}){_ITEMS}(?:{closing})"),
+        re.compile(rf"(?:{opening}){_GAP}{inside}\Z"),
+    )
+
+
+PLAIN = _grammar([_OPEN], [_CLOSE])
+"""Markers as the prompt asks for them: :data:`MARKER`."""
+
+FOREIGN = _grammar([rf"{_OPEN}\^?", "【"], [_CLOSE, r"(?:†[^】\n]{0,80})?】"])
+"""The same, ``[^1]``, ``【1】`` and ``【1†lines】``: some models write no others."""
+
+
+def grammar_for(shown: Iterable[str]) -> Grammar:
+    """The grammar of an answer to what a model was shown: a mark that stands in a note, such as
+    that of a footnote, may be quoted from it and is no marker then."""
+    return PLAIN if any(_FOREIGN.search(text) for text in shown) else FOREIGN
+
+
+def source_marker(number: int) -> str:
+    """The marker of the ``number``-th source, counted from 1."""
+    return f"[{number}]"
+
+
+def label_marker(label: str) -> str:
+    """The marker of a connected note by its label (``C1``)."""
+    return f"[{label}]"
+
+
+def names_in(items: str) -> Iterator[str]:
+    """Yield the names in the inside of a marker: numbers and labels, ranges written out.
+
+    A range that runs backwards (``3-1``), or from one kind to the other (``1-C3``), yields both its
+    ends; ``C1-3`` is ``C1-C3``.
+    """
+    for item in re.split(r"[,;]", items):
+        span = _RANGE.fullmatch(item.strip())
+        if span is None:
+            yield _canonical(item.strip())
+            continue
+        first, last = int(span[2]), int(span[4])
+        kind, other = span[1].upper(), span[3].upper() or span[1].upper()
+        if kind != other or first > last:
+            yield from (f"{kind}{first}", f"{other}{last}")
+        else:
+            yield from (f"{kind}{number}" for number in range(first, last + 1))
+
+
+def _canonical(name: str) -> str:
+    return f"C{int(name[1:])}" if name[0] in "Cc" else str(int(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +257,190 @@ def _close(hole: re.Match[str]) -> str:
     begins = start == 0 or text[start - 1] == "\n"
     between = not begins and _WORD_AFTER.match(text, hole.end()) is not None
     return " " if between and (hole[0][0] in " \t" or hole[0][-1] in " \t") else ""
+
+
+_LINE_BEGUN = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]?)?[ \t]*(?:`*|~*)")
+"""The beginning of a line that may still become that of a fence of code."""
+
+_TOKEN = re.compile(r"\n|`+|[\[【]")
+
+_BLANK_END = re.compile(rf"(?<![\s{HOLE}])[\s{HOLE}]+\Z")
+"""Blanks and holes at the end of a text, which what follows may change."""
+
+_QUOTES = str.maketrans("“”", "  ")
+"""A quote is one sentence for who splits a text: without its marks it is those it holds."""
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """The text in whole sentences, which together are the text."""
+    for start, end in sentence_spans(text.translate(_QUOTES)):
+        yield text[start:end]
+
+
+@dataclass(slots=True)
+class _Changed:
+    """A marker that is changed where it stands in prose.
+
+    ``depth`` counts the runs of backticks before it that may still be closed behind it, which would
+    make it code; with 0 it is known that ``shown`` is what stands there.
+    """
+
+    written: str
+    shown: str
+    depth: int
+
+
+class MarkerFilter:
+    """Takes the text of an answer in any pieces; gives what
+    :func:`notehop.app.answer.citations.check_citations` leaves of it.
+
+    What is given together is the checked text, without blanks around it. Held back is only what may
+    still change: blanks at the end, what may become a marker or a fence of code, a marker that is
+    removed until it is known what follows, and all behind one of which it is not known yet whether
+    it is code. What was read is not read again, however long the answer.
+    """
+
+    def __init__(
+        self, markers: Collection[str], labels: Collection[str], grammar: Grammar = PLAIN
+    ) -> None:
+        """:param markers: of the sources, as ``[1]``; ``labels``: of connected notes, as ``C1``."""
+        self._markers = frozenset(markers)
+        self._labels = frozenset(labels)
+        self._grammar = grammar
+        self._begun = False
+        # What is to be read, from ``_at`` on; a character before it is kept to look back at.
+        self._text = ""
+        self._at = 0
+        # Where a line begins, and in a fence, it is read as a line; else it is prose.
+        self._in_line = True
+        self._line = ""
+        self._fence: str | None = None
+        # Lengths, all different, of the runs of backticks in this paragraph that are open.
+        self._runs: list[int] = []
+        self._read: deque[str | _Changed] = deque()
+        self._waiting: list[_Changed] = []
+        # What is settled but for blanks and holes at its end, and the last character before it.
+        self._marked = ""
+        self._last = ""
+
+    def feed(self, piece: str) -> str:
+        """Take a piece; return what is settled by it, which may be nothing."""
+        self._text += piece
+        if not self._begun:
+            self._text = self._text.lstrip()
+            self._begun = bool(self._text)
+        self._scan(whole=False)
+        return self._settled(whole=False)
+
+    def close(self) -> str:
+        """Return the rest: nothing follows."""
+        self._text = self._text[: self._at] + self._text[self._at :].rstrip()
+        self._scan(whole=True)
+        self._end_paragraph()
+        return self._settled(whole=True)
+
+    def _scan(self, *, whole: bool) -> None:
+        """Read as far as what is there can be told.
+
+        :param whole: nothing follows.
+        """
+        while self._at < len(self._text):
+            if not (self._scan_line if self._in_line else self._scan_prose)(whole):
+                break
+        kept = max(0, self._at - 1)
+        self._text, self._at = self._text[kept:], self._at - kept
+
+    def _scan_line(self, whole: bool) -> bool:
+        """Read a line of a fence, or tell what the line is that begins; False: not yet."""
+        newline = self._text.find("\n", self._at)
+        end = len(self._text) if newline < 0 else newline + 1
+        line = self._text[self._at : end]
+        if self._fence is not None:
+            self._line += line
+            self._take(line, end)
+            if newline >= 0:
+                self._fence, self._line = fence_after(self._fence, self._line), ""
+            return True
+        fence = fence_after(None, line)
+        if newline < 0 and not whole and (fence or _LINE_BEGUN.fullmatch(line)):
+            return False
+        if fence is None and line.strip(" \t\n"):
+            self._in_line = False
+            return True
+        self._end_paragraph()
+        self._fence = fence
+        self._take(line, end)
+        return True
+
+    def _scan_prose(self, whole: bool) -> bool:
+        """Read up to the end of a line, or to the next thing in it; False: that is not all there."""
+        found = _TOKEN.search(self._text, self._at)
+        if found is None:
+            self._take(self._text[self._at :], len(self._text))
+            return True
+        start, end = found.span()
+        self._take(self._text[self._at : start], start)
+        last = end == len(self._text) and not whole
+        if found[0] == "\n":
+            self._in_line = True
+        elif found[0][0] == "`":
+            if last:
+                return False
+            self._count(end - start)
+        elif (marker := self._grammar.written.match(self._text, start)) is not None:
+            end = marker.end()
+            shown = kept_of(marker, self._markers, self._labels)
+            if shown != marker[0] and end == len(self._text) and not whole:
+                return False
+            if shown == marker[0] or not self._runs:
+                self._take(shown, end)
+            else:
+                changed = _Changed(marker[0], shown, len(self._runs))
+                self._waiting.append(changed)
+                self._read.append(changed)
+                self._at = end
+            return True
+        elif not whole and self._grammar.begun.match(self._text, start):
+            return False
+        self._take(self._text[start:end], end)
+        return True
+
+    def _take(self, text: str, until: int) -> None:
+        self._read.append(text)
+        self._at = until
+
+    def _count(self, run: int) -> None:
+        """Count a run of backticks: it closes one of its length, and all between them is code."""
+        if run not in self._runs:
+            self._runs.append(run)
+            return
+        closed = self._runs.index(run)
+        del self._runs[closed:]
+        while self._waiting and self._waiting[-1].depth > closed:
+            code = self._waiting.pop()
+            code.shown, code.depth = code.written, 0
+
+    def _end_paragraph(self) -> None:
+        """What is open now is closed by nothing: it is prose."""
+        self._runs.clear()
+        for changed in self._waiting:
+            changed.depth = 0
+        self._waiting.clear()
+
+    def _settled(self, *, whole: bool) -> str:
+        """What can change no more, and was not given yet."""
+        parts = [self._marked]
+        while self._read:
+            first = self._read[0]
+            if isinstance(first, _Changed) and first.depth:
+                break
+            parts.append(first if isinstance(first, str) else first.shown)
+            self._read.popleft()
+        marked = "".join(parts)
+        if whole:
+            marked = marked.rstrip()
+        settled = marked if whole else _BLANK_END.sub("", marked)
+        self._marked = marked[len(settled) :]
+        given = close_holes(self._last + settled)[len(self._last) :]
+        self._last = settled[-1:] or self._last
+        return given

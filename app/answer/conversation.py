@@ -15,12 +15,12 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import PromptTemplate
 
+from notehop.app.answer.context import body, one_line
 from notehop.app.answer.draft import Draft
-from notehop.app.answer.frame import body, one_line
+from notehop.app.answer.facts import names_of
 from notehop.app.answer.material import Material
 from notehop.app.answer.question import read
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.answer.wording import names_of
 from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.sentences import sentence_spans

@@ -13,10 +13,9 @@ from importlib.resources import files
 
 from llama_index.core.llms import MockLLM
 
-from notehop.app.answer.checking import Checker
+from notehop.app.answer.claims import Checker
 from notehop.app.answer.decision import features, likelihood, unmentioned
-from notehop.app.answer.draft import Draft, quoted, silent
-from notehop.app.answer.layout import Quote
+from notehop.app.answer.draft import Draft, Quote, quoted, silent
 from notehop.app.answer.material import Material, promoted
 from notehop.app.answer.question import read
 from notehop.app.answer.relevance import Asked, Named, Reading, score

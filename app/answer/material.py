@@ -1,19 +1,41 @@
-"""Turns retrieved nodes into what is shown: sources to cite, and connected notes apart."""
+"""What an answer is made from: sources to cite and connected notes apart, and what can be quoted of
+them: sentences, list items, table rows, each with its own lines and link. Pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import quote
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.markers import source_marker
-from notehop.app.answer.uri import open_uri
-from notehop.app.models import ConnectedNote, LinkedFrom, Source
+from notehop.app.answer.citations import MARKER, code_spans, fences, inside, source_marker
+from notehop.app.answer.passages import SentenceSpans
+from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
 from notehop.app.retrieval.connected_reason import renumbered
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.weights import DECIDED_BY
+
+_NOT_IN_A_FRAGMENT = re.compile(r"[#|^:%\[\]\\\s]+")
+
+
+def open_uri(vault: str, path: str, headings: Sequence[str] = (), *, block: str = "") -> str:
+    """Return the link that opens ``path`` of ``vault`` in the application.
+
+    :param vault: the vault's name, which is the name of its folder.
+    :param path: relative to the vault, with ``/``; kept with its extension, so that it is exact.
+    :param headings: heading path, outermost first; characters that a link's fragment cannot hold
+        become spaces, as the application does when it compares headings.
+    :param block: id of a block, without ``^``; it is found without headings.
+    """
+    parts = [_NOT_IN_A_FRAGMENT.sub(" ", heading).strip() for heading in headings]
+    fragment = [f"^{block}"] if block else [part for part in parts if part]
+    target = "#".join([path, *fragment])
+    return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(target, safe='')}"
+
 
 CONNECTED = "connected"
 
@@ -80,7 +102,7 @@ def promoted(material: Material, labels: Collection[str]) -> Material:
     for note, hit in zip(material.connected, material.connected_nodes, strict=True):
         if note.label in labels:
             marker = markers[note.label] = source_marker(len(sources) + 1)
-            place = {name: getattr(note, name) for name in _PLACE}
+            place = {name: getattr(note, name) for name in _PLACE_FIELDS}
             id_, score = hit.node.node_id, float(hit.score or 0.0)
             sources.append(Source(marker=marker, id=id_, score=score, **place))
             nodes.append(NodeWithScore(node=noted(hit.node, role="source"), score=hit.score))
@@ -97,7 +119,7 @@ def promoted(material: Material, labels: Collection[str]) -> Material:
     )
 
 
-_PLACE = ("path", "title", "heading", "lines", "text", "uri")
+_PLACE_FIELDS = ("path", "title", "heading", "lines", "text", "uri")
 
 
 def _place(node: NodeWithScore, vault: str) -> dict[str, Any]:
@@ -157,3 +179,263 @@ def _connected(
         evidence=metadata.get("evidence"),
         **_place(node, vault),
     )
+
+
+Kind = Literal["sentence", "item", "row", "heading", "code", "rule", "place"]
+
+STATING = frozenset(("sentence", "item", "row"))
+"""The kinds that can state something; a place is the line below a quote that says where it is from.
+"""
+
+_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_RULE = re.compile(
+    r"[ \t>]*(?:(?:[-*_][ \t]*){3,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)+)$"
+)
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_ROW = re.compile(r"[ \t>]*\|")
+_PLACE = re.compile(r"— \S")
+_EMPHASIS = re.compile(r"\*\*|__|==|~~")
+_END = re.compile(r"[.!?。！？…][\"'”’»)\]*_]*\s*$")
+_MARKERS_LAST = re.compile(r"(?:[ \t]*\[[^\[\]]{1,40}\])+[ \t]*$")
+_GOES_ON = re.compile(r"[a-zà-ÿ]")
+_TAIL = 200
+"""Characters before the end of a sentence in which its markers stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of a text: its half-open range, without blanks around it, and what it is."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def units(text: str, sentences: SentenceSpans) -> list[Unit]:
+    """Return the units of ``text`` in order; what stands between them is blank.
+
+    A marker behind the full stop belongs to the sentence before it. A list item is one unit, unless
+    markers stand in several of its sentences: each of those answers for itself. The head row of a
+    table is a heading.
+    """
+    found: list[Unit] = []
+    at = 0
+    masked = _masked(text)
+    for start, end in fences(text):
+        found += _blocks(text, masked, at, start, sentences)
+        found += _trimmed(text, start, end, "code")
+        at = end
+    found += _blocks(text, masked, at, len(text), sentences)
+    return found
+
+
+def markers_in(text: str, unit: Unit, spans: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
+    """Yield the markers of a unit that are not in code.
+
+    :param spans: those of :func:`notehop.app.answer.citations.code_spans` for the whole text.
+    """
+    for found in MARKER.finditer(text, unit.start, unit.end):
+        if not inside(spans, found.start()):
+            yield found
+
+
+def bare(text: str) -> str:
+    """A text without markers and marks of emphasis, as words are compared."""
+    return " ".join(_EMPHASIS.sub("", MARKER.sub(" ", text)).split())
+
+
+def _masked(text: str) -> str:
+    """The text with blanks for what keeps a segmenter from seeing where sentences end."""
+    spans = code_spans(text)
+
+    def blanks(found: re.Match[str]) -> str:
+        return found[0] if inside(spans, found.start()) else " " * len(found[0])
+
+    return _EMPHASIS.sub(blanks, MARKER.sub(blanks, text)).replace("\n", " ")
+
+
+def _blocks(
+    text: str, masked: str, start: int, end: int, sentences: SentenceSpans
+) -> Iterator[Unit]:
+    """The units of a stretch without fenced code."""
+    block: tuple[int, int, Kind] | None = None
+    at = start
+    for line in text[start:end].splitlines(keepends=True):
+        here, at = at, at + len(line)
+        kind = _kind(line)
+        if block is not None and kind == "sentence" and line.strip():
+            block = block[0], at, block[2]
+            continue
+        if block is not None:
+            yield from _cut(text, masked, *block, sentences)
+            block = None
+        if not line.strip():
+            continue
+        if kind in ("sentence", "item"):
+            block = here, at, kind
+            continue
+        below = text[at:end].split("\n", 1)[0].rstrip()
+        if kind == "row" and _RULE.match(below) and "|" in below:
+            kind = "heading"
+        yield from _trimmed(text, here, at, kind)
+    if block is not None:
+        yield from _cut(text, masked, *block, sentences)
+
+
+def _kind(line: str) -> Kind:
+    line = line.rstrip()
+    if _HEADING.match(line):
+        return "heading"
+    if _RULE.fullmatch(line):
+        return "rule"
+    if _PLACE.match(line):
+        return "place"
+    if _ITEM.match(line):
+        return "item"
+    return "row" if _ROW.match(line) else "sentence"
+
+
+def _cut(
+    text: str, masked: str, start: int, end: int, kind: Kind, sentences: SentenceSpans
+) -> Iterator[Unit]:
+    """A paragraph or an item in its sentences."""
+    if kind == "item":
+        # The mark of an item is no sentence, whatever number it is.
+        mark = _ITEM.match(text, start, end)
+        body = mark.end() if mark else start
+    else:
+        body = start
+    cuts = [body + one for _, one in sentences(masked[body:end])]
+    cuts = _moved(text, cuts, start)
+    spans = list(zip([start, *cuts[:-1]], [*cuts[:-1], end], strict=True)) if cuts else []
+    if kind == "item" and sum(MARKER.search(text, *span) is not None for span in spans[:-1]) == 0:
+        spans = [(start, end)]
+    for one in spans or [(start, end)]:
+        yield from _trimmed(text, *one, kind)
+
+
+def _moved(text: str, cuts: list[int], start: int) -> list[int]:
+    """Cuts where a marker that begins a sentence (``[2] adds that``) begins it."""
+    moved = []
+    for at in cuts:
+        end = text[max(start, at - _TAIL) : at]
+        tail = _MARKERS_LAST.search(end)
+        if tail and _GOES_ON.match(text, at) and _END.search(end[: tail.start()]):
+            at -= len(end) - tail.start()
+        moved.append(at)
+    return moved
+
+
+def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Unit]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        yield Unit(start, end, kind)
+
+
+_MARK = re.compile(r"(?:[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>[ \t]?)+)")
+_BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")
+_HEADING_LINE = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_PARAGRAPH = re.compile(r"\n[ \t>]*(?:\n|(?:[-*+]|\d{1,9}[.)])[ \t])")
+
+
+def evidence(
+    source: Source,
+    headings: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    support: Support | None,
+    vault: str,
+) -> Evidence:
+    """Quote the first of some ranges of a source, and those that follow it with nothing in between.
+
+    :param headings: those that the source stands under, outermost first.
+    :param spans: half-open ranges of its text, best first; none quotes nothing.
+    :param vault: the vault's name, for the link.
+    """
+    if not spans:
+        return Evidence(
+            marker=source.marker, support=support, quote="", lines=source.lines, uri=source.uri
+        )
+    start, end = _run(source.text, spans)
+    start, end = _without_marks(source.text, start, end)
+    return Evidence(
+        marker=source.marker,
+        support=support,
+        quote=source.text[start:end],
+        lines=lines_of(source, start, end),
+        uri=_uri(source, headings, start, vault),
+    )
+
+
+def _run(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The first range, grown over those that it touches, blanks and marks of lists aside."""
+    start, end = spans[0]
+    grown = True
+    while grown:
+        grown = False
+        for first, last in spans[1:]:
+            if first >= end and not re.search(r"\w", text[end:first]):
+                end, grown = max(end, last), grown or last > end
+            elif last <= start and not re.search(r"\w", text[last:start]):
+                start, grown = min(start, first), grown or first < start
+    return start, end
+
+
+def _without_marks(text: str, start: int, end: int) -> tuple[int, int]:
+    """A range without the mark of its item before it, and the id of its block behind it."""
+    mark = _MARK.match(text, start, end)
+    if mark is not None and mark.end() < end:
+        start = mark.end()
+    block = _BLOCK.search(text[start:end])
+    if block is not None and block.start() > 0:
+        end = start + block.start()
+    return start, start + len(text[start:end].rstrip())
+
+
+def lines_of(source: Source | ConnectedNote, start: int, end: int) -> tuple[int, int]:
+    """The lines of a range of a text, counted in its note.
+
+    What is shown of a note may have lines more or fewer than its file, where a comment or an embed
+    stood: then those that it can stand in.
+    """
+    first, last = source.lines
+    text = source.text
+    lead = len(text) - len(text.lstrip())
+    above, below = text.count("\n", lead, start), text.count("\n", lead, end)
+    extra = text.strip().count("\n") - (last - first)
+    low = first + above - max(0, extra)
+    high = first + below + max(0, -extra)
+    low = min(max(low, first), last)
+    return low, min(max(high, low), last)
+
+
+def _uri(source: Source, headings: Sequence[str], start: int, vault: str) -> str:
+    """The link to the block of a range if it has an id, else to the nearest heading above it."""
+    if not source.path:
+        return source.uri
+    rest = source.text[start:]
+    paragraph = _PARAGRAPH.split(rest, maxsplit=1)[0]
+    block = _BLOCK.search(paragraph)
+    if block is not None:
+        return open_uri(vault, source.path, (), block=block[1])
+    return open_uri(vault, source.path, _headings_at(source.text, headings, start))
+
+
+def _headings_at(text: str, headings: Sequence[str], start: int) -> list[str]:
+    """The headings that a place in a source stands under, outermost first."""
+    path = [(0, heading) for heading in headings]
+    code = list(fences(text))
+    for found in _HEADING_LINE.finditer(text, 0, start):
+        if any(first <= found.start() < last for first, last in code):
+            continue
+        rank, heading = len(found[1]), found[2].strip()
+        names = [name.casefold() for _, name in path]
+        if heading.casefold() in names:
+            path = [*path[: names.index(heading.casefold())], (rank, heading)]
+            continue
+        while path and path[-1][0] >= rank:
+            path.pop()
+        path.append((rank, heading))
+    return [heading for _, heading in path]

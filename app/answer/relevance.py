@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.expected import DIGITS, MEASURES, has_date, has_number
+from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
 from notehop.app.answer.question import Question
-from notehop.app.answer.wording import names_of
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import fold
 

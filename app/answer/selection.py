@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from notehop.app.answer.layout import Part, Quote, laid_out
+from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, spells
 from notehop.indexing.tokens.words import fold

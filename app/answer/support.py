@@ -10,10 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from notehop.app.answer.facts import Facts, contradicted, facts_of, lacking
+from notehop.app.answer.facts import (
+    Denied,
+    Facts,
+    contradicted,
+    denied,
+    facts_of,
+    first_word,
+    lacking,
+    names_of,
+    turned,
+    unnamed,
+)
+from notehop.app.answer.material import STATING, Unit, bare, units
 from notehop.app.answer.relevance import Reading, Term
-from notehop.app.answer.units import STATING, Unit, bare, units
-from notehop.app.answer.wording import Denied, denied, first_word, names_of, turned, unnamed
 from notehop.app.models import Source, Support
 
 WORDS = 0.55

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import queue
+import threading
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from contextvars import copy_context
 from copy import copy
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
@@ -20,13 +24,85 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryType
 from llama_index_instrumentation import get_dispatcher
 
-from notehop.app.answer.checking import Checked, Checker
+from notehop.app.answer.citations import sentences_of, source_marker
+from notehop.app.answer.claims import Checked, Checker
 from notehop.app.answer.draft import UNCITED, Draft, listed, silent
-from notehop.app.answer.markers import source_marker
 from notehop.app.answer.material import Material, material_of
-from notehop.app.answer.pieces import sentences_of
 from notehop.app.models import Citation, Evidence, Source
 from notehop.app.models.reply import doubts
+
+Item = TypeVar("Item")
+
+PATIENCE = 0.1
+"""Seconds between two looks at whether the items are still wanted."""
+
+AHEAD = 64
+"""Items that wait to be taken: a source that is faster than its reader waits, too."""
+
+
+Pulled = Callable[[Callable[[], bool]], Generator[Item, None, None]]
+"""Makes the items; what it is given says that nobody wants them any more."""
+
+
+def pulled(source: Pulled[Item], cancelled: Callable[[], bool]) -> Generator[Item, None, None]:
+    """Yield what a source yields, until it ends or is cancelled.
+
+    Once cancelled, or closed, this ends at once. The source is told where it asks, else when it
+    gives its next item, and is closed.
+
+    :raises Exception: what the source raises.
+    """
+    pull = _Pull(source, cancelled)
+    context = copy_context()
+    threading.Thread(
+        target=context.run, args=(pull.run,), name="notehop-answer", daemon=True
+    ).start()
+    try:
+        while not cancelled():
+            try:
+                item = pull.items.get(timeout=PATIENCE)
+            except queue.Empty:
+                continue
+            if item is None:
+                if pull.failure is not None:
+                    raise pull.failure
+                return
+            yield item[0]
+    finally:
+        pull.unwanted.set()
+
+
+class _Pull(Generic[Item]):
+    def __init__(self, source: Pulled[Item], cancelled: Callable[[], bool]) -> None:
+        self.items: queue.Queue[tuple[Item] | None] = queue.Queue(AHEAD)
+        self.unwanted = threading.Event()
+        self.failure: BaseException | None = None
+        self._source = source
+        self._cancelled = cancelled
+
+    def run(self) -> None:
+        try:
+            with closing(self._source(self._is_unwanted)) as items:
+                for item in items:
+                    if not self._put((item,)):
+                        return
+        except BaseException as exc:  # noqa: BLE001 (raised where the items are taken)
+            self.failure = exc
+        self._put(None)
+
+    def _is_unwanted(self) -> bool:
+        return self.unwanted.is_set() or self._cancelled()
+
+    def _put(self, item: tuple[Item] | None) -> bool:
+        """Hand an item over; False if it is not wanted any more."""
+        while not self.unwanted.is_set():
+            try:
+                self.items.put(item, timeout=PATIENCE)
+            except queue.Full:
+                continue
+            return True
+        return False
+
 
 _dispatcher = get_dispatcher(__name__)
 

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from posixpath import dirname
 from typing import Literal
 
-from notehop.app.answer.uri import open_uri
+from notehop.app.answer.material import open_uri
 from notehop.app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
 from notehop.app.retrieval.filters.allowed import Allowed
 from notehop.app.retrieval.filters.plan import of_fields

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
 from posixpath import dirname
 
-from notehop.app.answer.uri import open_uri
+from notehop.app.answer.material import open_uri
 from notehop.app.models import GraphEdge, GraphNode, GraphView
 from notehop.app.services.around import around, leads
 from notehop.app.services.current_notes import CurrentNotes

@@ -14,13 +14,11 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.checking import Checker
+from notehop.app.answer.claims import Checker
 from notehop.app.answer.extractive import ExtractiveSynthesizer
-from notehop.app.answer.prompts import ANSWER_PROMPT
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.answer.theme_quotes import ThemeQuotes
-from notehop.app.answer.theme_writing import ThemeSynthesizer
-from notehop.app.answer.writing import LlmSynthesizer
+from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
+from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.assembly import Parts, Wanted, current_view, retrieve

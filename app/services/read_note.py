@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import dirname
 
-from notehop.app.answer.code_spans import code_spans, inside
-from notehop.app.answer.uri import open_uri
+from notehop.app.answer.citations import code_spans, inside
+from notehop.app.answer.material import open_uri
 from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
 from notehop.app.retrieval.index_view import IndexView
 from notehop.app.services.around import LEADING, leads

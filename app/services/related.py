@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.uri import open_uri
+from notehop.app.answer.material import open_uri
 from notehop.app.models import ConnectedOptions, Connection
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.assembly import Wanted

@@ -13,7 +13,7 @@ from llama_index.core import Settings
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from notehop.app.answer.uri import open_uri
+from notehop.app.answer.material import open_uri
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.assembly import Wanted

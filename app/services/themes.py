@@ -15,7 +15,7 @@ from posixpath import dirname
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.uri import open_uri
+from notehop.app.answer.material import open_uri
 from notehop.app.models import (
     ConnectedOptions,
     Filters,

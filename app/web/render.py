@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from notehop.app.answer.uri import open_uri
+from notehop.app.answer.material import open_uri
 from notehop.app.models import NoteLink, NoteView
 from notehop.app.web.grammar import render
 from notehop.app.web.marking import marker

@@ -14,19 +14,17 @@ from typing import Any
 _HOMES: dict[str, str] = {
     "notehop": "indexing",
     "notehop.app.answer": "extractive",
-    "notehop.app.answer.citations": "check_citations",
+    "notehop.app.answer.citations": "check_citations MarkerFilter sentences_of",
     "notehop.app.answer.claims": "sentences",
     "notehop.app.answer.conversation": "history KEPT LONGEST standalone Turn",
-    "notehop.app.answer.draft": "Draft Mode quoted silent",
+    "notehop.app.answer.draft": "Draft Mode quoted silent Quote",
     "notehop.app.answer.decision": "features=decision_features",
     "notehop.app.answer.extractive": "evidence_of ExtractiveSynthesizer weights",
     "notehop.app.answer.expected": "fits",
     "notehop.app.answer.facts": "contradicted facts_of lacking",
-    "notehop.app.answer.fitting": "fit Fitted USEFUL",
-    "notehop.app.answer.layout": "Quote",
-    "notehop.app.answer.material": "Material material_of",
+    "notehop.app.answer.context": "fit Fitted USEFUL",
+    "notehop.app.answer.material": "Material material_of units",
     "notehop.app.answer.passages": "Passage passages",
-    "notehop.app.answer.pieces": "MarkerFilter sentences_of",
     "notehop.app.answer.query_engine": "NotehopQueryEngine",
     "notehop.app.answer.relevance": (
         "Asked=AskedQuestion candidates Named Reading score=score_passages Term Vectors"
@@ -34,9 +32,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.question": "read=read_question",
     "notehop.app.answer.support": "held_against judged Known Stated Verdict",
     "notehop.app.answer.synthesizer": "VaultSynthesizer",
-    "notehop.app.answer.theme_quotes": "ABOUT ThemeQuotes THEMES",
-    "notehop.app.answer.theme_writing": "ThemeSynthesizer",
-    "notehop.app.answer.units": "units",
+    "notehop.app.answer.themes": "ABOUT ThemeQuotes THEMES ThemeSynthesizer",
     "notehop.app.answer.writing": "LlmSynthesizer",
     "notehop.app.api.app": "create_app",
     "notehop.app.api.workers": "Desks",
@@ -197,8 +193,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.tokens": "Estimate=TokensEstimate",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
     "notehop.indexing.nodes.break_points": (
-        "choose_breaks ANYWHERE FENCED HEADING LINE LONGEST_TOKEN ORPHAN PARAGRAPH "
-        "BreakPoint break_points SENTENCE token_starts WORD WRAP"
+        "choose_breaks ANYWHERE FENCED HEADING LINE LONGEST_TOKEN ORPHAN PARAGRAPH BreakPoint "
+        "break_points SENTENCE token_starts WORD WRAP"
     ),
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
     "notehop.indexing.nodes.properties": "property_texts",
