@@ -27,7 +27,7 @@ def open_uri(vault: str, path: str, headings: Sequence[str] = (), *, block: str 
 
     :param vault: the vault's name, which is the name of its folder.
     :param path: relative to the vault, with ``/``; kept with its extension, so that it is exact.
-    :param headings: heading path, outermost first; characters that a link's fragment cannot hold
+    :param headings: heading path, top_level first; characters that a link's fragment cannot hold
         become spaces, as the application does when it compares headings.
     :param block: id of a block, without ``^``; it is found without headings.
     """
@@ -350,7 +350,7 @@ def evidence(
 ) -> Evidence:
     """Quote the first of some ranges of a source, and those that follow it with nothing in between.
 
-    :param headings: those that the source stands under, outermost first.
+    :param headings: those that the source stands under, top_level first.
     :param spans: half-open ranges of its text, best first; none quotes nothing.
     :param vault: the vault's name, for the link.
     """
@@ -424,7 +424,7 @@ def _uri(source: Source, headings: Sequence[str], start: int, vault: str) -> str
 
 
 def _headings_at(text: str, headings: Sequence[str], start: int) -> list[str]:
-    """The headings that a place in a source stands under, outermost first."""
+    """The headings that a place in a source stands under, top_level first."""
     path = [(0, heading) for heading in headings]
     code = list(fences(text))
     for found in _HEADING_LINE.finditer(text, 0, start):

@@ -1,4 +1,4 @@
-"""What every request passes, and in which order; the outermost comes first in :func:`install`.
+"""What every request passes, and in which order; the top_level comes first in :func:`install`.
 
 Nothing here reads a vault.
 """

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA, Indel
 from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.index_view import IndexView
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.words import pieces, surfaces
+from notehop.indexing.tokens.words import split_words, subwords
 
 SHORTEST = 4
 """Letters of a word that may be misspelled: shorter ones are near to too many others."""
@@ -77,7 +77,7 @@ def corrected(
 
 def _may_be_misspelled(written: str) -> bool:
     inside = written[1:]
-    return written.isalpha() and inside == inside.lower() and not pieces(written).characters
+    return written.isalpha() and inside == inside.lower() and not subwords(written).characters
 
 
 def _nearest(word: str, stem: str, view: IndexView, tokenizer: Tokenizer) -> str | None:
@@ -111,7 +111,7 @@ def _written(stems: Sequence[str], view: IndexView) -> set[str]:
     notes = view.notes_at(dict.fromkeys(chunk.path for chunk in chunks.values()))
     texts = [text for chunk in chunks.values() for text in (*chunk.heading_path, chunk.text)]
     texts += [name for note in notes.values() for name in (note.title, *note.aliases, *note.tags)]
-    found = set(surfaces("\n".join(texts)))
+    found = set(split_words("\n".join(texts)))
     whole = {surface.lower() for surface in found if surface.isalpha()}
-    parts = (pieces(surface).words for surface in found if not surface.isalpha())
+    parts = (subwords(surface).words for surface in found if not surface.isalpha())
     return whole.union(*parts)

@@ -21,7 +21,7 @@ from notehop.indexing.reading import read_note
 from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.parse import decode
-from notehop.indexing.vault.properties import meaning
+from notehop.indexing.vault.properties import read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class _Vault:
             return (), False
         if not text.startswith("---") or not any(word in text.lower() for word in TELLING):
             return (), False
-        told = meaning(path, read_front_matter(path, text))
+        told = read_properties(path, read_front_matter(path, text))
         return told.aliases, told.excluded is not None
 
     def _read(self, path: str) -> ReadNote | None:

@@ -179,7 +179,7 @@ def _holding(
     """Path -> chunks that hold all the words of a name, without those of the note itself."""
     found: set[ChunkId] = set()
     for name in names:
-        tokens = [tokenizer.of_spoken(word) for word in words_said(name)]
+        tokens = [tokenizer.of_phrase_word(word) for word in words_said(name)]
         found |= view.lexical.holding(tokens, "content")
     by_note: dict[str, list[ChunkId]] = {}
     for chunk_id in sorted(found):

@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from notehop.app.web.surroundings import surroundings_of
 
 _TOP, _LOWEST = 3, 6
-"""Levels of headings that the outermost and innermost ones of a note get: above are the page's."""
+"""Levels of headings that the top_level and innermost ones of a note get: above are the page's."""
 
 
 def add_blocks(md: MarkdownIt) -> None:

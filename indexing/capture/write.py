@@ -16,7 +16,7 @@ from pathlib import Path
 from notehop.config.errors import CaptureFailed, CaptureFolder, VaultError
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import printable
-from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, hold_below
+from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, open_dir_below
 
 TEMPORARY = ".notehop-"
 """How a file begins that is being written: no part of a vault, since it begins with a dot."""
@@ -88,7 +88,7 @@ def _folder(vault: Path, folder: str) -> Iterator[_Inbox]:
 
 def _held(root: Path, real: Path) -> int:
     """A descriptor of a folder below the root, to list and sync it by."""
-    way = hold_below(root, real.relative_to(root).parts, make=True)
+    way = open_dir_below(root, real.relative_to(root).parts, make=True)
     try:
         return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
     finally:

@@ -15,7 +15,7 @@ from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.reading import read_note
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import NoteRow, NoteStatus
-from notehop.indexing.vault.walk import outermost
+from notehop.indexing.vault.walk import top_level
 
 
 def is_unchanged(
@@ -58,7 +58,7 @@ def delete_orphans(path: Path, catalog: CatalogReads, within: Iterable[str] | No
         with EnrichmentStore.open(path) as store:
             if store.made_anew:
                 return [f"{path}: {LOST}"]
-            roots = None if within is None else outermost(within)
+            roots = None if within is None else top_level(within)
             known = store.paths(None if roots is not None and "" in roots else roots)
             standing = catalog.notes_at(known)
             gone = {path for path in known if not _indexed(standing.get(path))}

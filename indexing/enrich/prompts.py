@@ -61,7 +61,7 @@ OUTPUT_TOKENS = 60
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk of a note as it is shown: the headings it stands under, outermost first, and its
+    """A chunk of a note as it is shown: the headings it stands under, top_level first, and its
     text."""
 
     headings: tuple[str, ...]

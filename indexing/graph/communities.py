@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-Bonds = Mapping[str, Mapping[str, float]]
+EdgeWeights = Mapping[str, Mapping[str, float]]
 """Note -> the notes that it is linked with, either way -> how strongly, above 0; the same from both
 sides. Notes and their neighbours in order of path. A note without links has no neighbours."""
 
@@ -38,11 +38,11 @@ def count_links(
     )
 
 
-def bonds_of(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) -> Bonds:
-    """The bonds of the notes: of each pair, the share of either's vote that goes to the other.
+def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) -> EdgeWeights:
+    """How strongly links bind notes: of each pair, the share of either's vote for the other.
 
     Of a note's vote, ``log(1 + n)`` parts go to a note that it links to ``n`` times, as in
-    :func:`notehop.indexing.graph.pagerank.pagerank`. A bond is above 0 and at most 2.
+    :func:`notehop.indexing.graph.pagerank.pagerank`. A weight is above 0 and at most 2.
 
     :param counts: (source, target) -> links, of :func:`count_links`.
     """
@@ -50,15 +50,15 @@ def bonds_of(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) -> Bon
     ordered = sorted(counts.items())
     for (source, _), count in ordered:
         votes[source] = votes.get(source, 0.0) + log1p(count)
-    bonds: dict[str, dict[str, float]] = {path: {} for path in sorted(notes)}
+    weights: dict[str, dict[str, float]] = {path: {} for path in sorted(notes)}
     for (source, target), count in ordered:
         share = log1p(count) / votes[source]
-        bonds[source][target] = bonds[source].get(target, 0.0) + share
-        bonds[target][source] = bonds[target].get(source, 0.0) + share
-    return {path: dict(sorted(near.items())) for path, near in bonds.items()}
+        weights[source][target] = weights[source].get(target, 0.0) + share
+        weights[target][source] = weights[target].get(source, 0.0) + share
+    return {path: dict(sorted(near.items())) for path, near in weights.items()}
 
 
-Home = Mapping[str, str]
+Membership = Mapping[str, str]
 """Note -> name of its community."""
 
 SEED = 0
@@ -74,41 +74,41 @@ _GAIN = 1e-12
 """Gains below it are rounding."""
 
 
-def louvain(bonds: Bonds, resolution: float = 1.0) -> list[frozenset[str]]:
+def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str]]:
     """The communities of a graph, from nothing; the largest first, then by their first path.
 
-    Each is connected. Notes without bonds are in none.
+    Each is connected. Notes without links are in none.
 
     :param resolution: above 1 for smaller communities, below for larger.
     """
     import networkx as nx
 
-    graph = _graph(bonds)
+    graph = _graph(weights)
     if not graph:
         return []
     paths = list(graph)
     # Numbers instead of paths: the hashes of texts, and so the order of sets, differ by process.
     numbered = nx.convert_node_labels_to_integers(graph)
     best = _best(numbered, resolution)
-    return connected_parts(bonds, (map(paths.__getitem__, one) for one in best))
+    return connected_parts(weights, (map(paths.__getitem__, one) for one in best))
 
 
-def settle(
-    bonds: Bonds, home: Home, movable: Iterable[str], resolution: float = 1.0
+def move_notes(
+    weights: EdgeWeights, membership: Membership, movable: Iterable[str], resolution: float = 1.0
 ) -> dict[str, str]:
     """Let some notes go where modularity gains most; the others stay where they are.
 
     A note goes to a community that it is bound with, stays if no other is better, and is alone,
     under the name ``+`` and its path, where it fits none. Of equal ones the first by name.
 
-    :param home: of notes with bonds; those of ``movable`` may have none.
-    :returns: the home of every note of either.
+    :param membership: of notes with links; those of ``movable`` may have none.
+    :returns: the membership of every note of either.
     """
-    now = dict(home)
-    ordered = sorted(path for path in set(movable) if bonds.get(path))
+    now = dict(membership)
+    ordered = sorted(path for path in set(movable) if weights.get(path))
     for path in ordered:
-        now.setdefault(path, alone(path))
-    strength = {path: sum(bonds[path].values()) for path in now}
+        now.setdefault(path, singleton(path))
+    strength = {path: sum(weights[path].values()) for path in now}
     twice = sum(strength.values())
     totals: dict[str, float] = {}
     for path in sorted(now):
@@ -118,10 +118,10 @@ def settle(
         for path in ordered:
             here = now[path]
             totals[here] -= strength[path]
-            ties: dict[str, float] = {here: 0.0, alone(path): 0.0}
-            for other, bond in bonds[path].items():
+            ties: dict[str, float] = {here: 0.0, singleton(path): 0.0}
+            for other, weight in weights[path].items():
                 if other in now:
-                    ties[now[other]] = ties.get(now[other], 0.0) + bond
+                    ties[now[other]] = ties.get(now[other], 0.0) + weight
             gains = {
                 name: tie - resolution * strength[path] * totals.get(name, 0.0) / twice
                 for name, tie in sorted(ties.items())
@@ -137,42 +137,48 @@ def settle(
     return now
 
 
-def resettle(bonds: Bonds, home: Home, resolution: float = 1.0) -> list[frozenset[str]]:
+def refine(
+    weights: EdgeWeights, membership: Membership, resolution: float = 1.0
+) -> list[frozenset[str]]:
     """The communities of a graph, by Louvain from those that there were.
 
     Every note may move, then communities that belong together are joined.
     """
     import networkx as nx
 
-    paths = [path for path, near in bonds.items() if near]
+    paths = [path for path, near in weights.items() if near]
     if not paths:
         return []
-    groups = grouped(settle(bonds, {p: home[p] for p in paths if p in home}, paths, resolution))
+    groups = grouped(
+        move_notes(weights, {p: membership[p] for p in paths if p in membership}, paths, resolution)
+    )
     number = {path: at for at, group in enumerate(groups) for path in group}
     graph = nx.Graph()
     graph.add_nodes_from(range(len(groups)))
     for path in paths:
-        for other, bond in bonds[path].items():
+        for other, weight in weights[path].items():
             if path < other:
                 ends = number[path], number[other]
                 known = graph.get_edge_data(*ends, {"weight": 0.0})["weight"]
-                graph.add_edge(*ends, weight=known + bond)
+                graph.add_edge(*ends, weight=known + weight)
     joined = _best(graph, resolution)
-    return connected_parts(bonds, (set().union(*(groups[at] for at in one)) for one in joined))
+    return connected_parts(weights, (set().union(*(groups[at] for at in one)) for one in joined))
 
 
-def modularity(bonds: Bonds, groups: Iterable[Collection[str]], resolution: float = 1.0) -> float:
-    """Modularity of a partition of the notes with bonds; 0 for a graph without any."""
+def modularity(
+    weights: EdgeWeights, groups: Iterable[Collection[str]], resolution: float = 1.0
+) -> float:
+    """Modularity of a partition of the notes with links; 0 for a graph without any."""
     import networkx as nx
 
-    graph = _graph(bonds)
+    graph = _graph(weights)
     if not graph:
         return 0.0
     found: float = nx.community.modularity(graph, list(groups), resolution=resolution)
     return found
 
 
-def connected_parts(bonds: Bonds, groups: Iterable[Iterable[str]]) -> list[frozenset[str]]:
+def connected_parts(weights: EdgeWeights, groups: Iterable[Iterable[str]]) -> list[frozenset[str]]:
     """The groups, of each its connected parts; the largest first, then by their first path.
 
     Louvain may leave a community in pieces that only a note held together which has left since
@@ -180,7 +186,7 @@ def connected_parts(bonds: Bonds, groups: Iterable[Iterable[str]]) -> list[froze
     """
     import networkx as nx
 
-    graph = _graph(bonds)
+    graph = _graph(weights)
     parts = [
         frozenset(part)
         for group in groups
@@ -189,15 +195,15 @@ def connected_parts(bonds: Bonds, groups: Iterable[Iterable[str]]) -> list[froze
     return sorted(parts, key=lambda part: (-len(part), min(part)))
 
 
-def grouped(home: Home) -> list[frozenset[str]]:
+def grouped(membership: Membership) -> list[frozenset[str]]:
     """The communities of homes; the largest first, then by their first path."""
     groups: dict[str, set[str]] = {}
-    for path, name in home.items():
+    for path, name in membership.items():
         groups.setdefault(name, set()).add(path)
     return sorted(map(frozenset, groups.values()), key=lambda group: (-len(group), min(group)))
 
 
-def same_as(
+def match_communities(
     groups: Sequence[frozenset[str]], before: Mapping[str, Collection[str]]
 ) -> dict[int, str]:
     """Which group is which of those before: place in ``groups`` -> name, for those that are one.
@@ -206,12 +212,12 @@ def same_as(
 
     :param before: name -> its notes, of which some may be gone.
     """
-    home = {path: name for name, notes in sorted(before.items()) for path in notes}
+    membership = {path: name for name, notes in sorted(before.items()) for path in notes}
     pairs: dict[tuple[int, str], int] = {}
     for at, group in enumerate(groups):
         for path in group:
-            if path in home:
-                pairs[at, home[path]] = pairs.get((at, home[path]), 0) + 1
+            if path in membership:
+                pairs[at, membership[path]] = pairs.get((at, membership[path]), 0) + 1
     found: dict[int, str] = {}
     taken: set[str] = set()
     for (at, name), both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
@@ -222,21 +228,21 @@ def same_as(
     return found
 
 
-def alone(path: str) -> str:
+def singleton(path: str) -> str:
     """The name of the community of a note that belongs to none."""
     return f"+{path}"
 
 
-def _graph(bonds: Bonds) -> nx.Graph:
-    """The graph of the notes with bonds, in order of path."""
+def _graph(weights: EdgeWeights) -> nx.Graph:
+    """The graph of the notes with links, in order of path."""
     import networkx as nx
 
     graph = nx.Graph()
-    graph.add_nodes_from(path for path, near in bonds.items() if near)
+    graph.add_nodes_from(path for path, near in weights.items() if near)
     graph.add_weighted_edges_from(
-        (path, other, bond)
-        for path, near in bonds.items()
-        for other, bond in near.items()
+        (path, other, weight)
+        for path, near in weights.items()
+        for other, weight in near.items()
         if path < other
     )
     return graph

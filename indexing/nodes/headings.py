@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from notehop.indexing.vault.model import Note
 
 Stack = tuple[tuple[int, str], ...]
-"""(rank, text) of the headings above a position, outermost first."""
+"""(rank, text) of the headings above a position, top_level first."""
 
 
 class Headings:

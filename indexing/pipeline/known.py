@@ -13,7 +13,7 @@ from notehop.indexing.changes import Changes
 from notehop.indexing.graph.files import VaultFiles
 from notehop.indexing.stores.catalog import Catalog, FileStamp, stamp_of
 from notehop.indexing.stores.model import Batch, NoteStatus
-from notehop.indexing.vault.walk import Walk, outermost
+from notehop.indexing.vault.walk import Walk, top_level
 
 Value = TypeVar("Value")
 
@@ -110,7 +110,7 @@ class Known:
 
 def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value]:
     """The entries at these paths or below them; the empty path takes all."""
-    roots = outermost(paths)
+    roots = top_level(paths)
     if "" in roots:
         return dict(values)
     found = {path: values[path] for path in roots if path in values}
@@ -123,7 +123,7 @@ def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value
 
 def apart(paths: Iterable[str]) -> Callable[[str], bool]:
     """Whether a path is neither one of these nor below one."""
-    roots = frozenset(outermost(paths))
+    roots = frozenset(top_level(paths))
     below = tuple(path + "/" for path in roots)
 
     def is_apart(path: str) -> bool:

@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from notehop.indexing.graph.communities import (
-    Bonds,
-    bonds_of,
+    EdgeWeights,
     connected_parts,
     count_links,
+    edge_weights,
     grouped,
     louvain,
+    match_communities,
     modularity,
-    resettle,
-    same_as,
-    settle,
+    move_notes,
+    refine,
 )
 from notehop.indexing.graph.pagerank import rank_links
 from notehop.indexing.stores.catalog import CatalogSnapshot
@@ -103,17 +103,17 @@ def make_themes(
         return before
     notes = [path for path in view.indexed_paths() if not is_template(path)]
     counts = count_links(notes, view.leading_links())
-    bonds = bonds_of(notes, counts)
+    weights = edge_weights(notes, counts)
     changed = set(notes) if before is None else set(view.relinked_paths(before.generation))
-    groups, quality, drift = _partition(bonds, changed, options.resolution, before)
+    groups, quality, drift = _partition(weights, changed, options.resolution, before)
     known = before or former
     kept = {one.id: one for one in known.themes} if known is not None else {}
     # A theme that shrinks below the least size is none any more; its id stays its own.
     large = [group for group in groups if len(group) >= options.min_notes]
     stamps = view.stamps()
-    same = same_as(large, {id_: one.notes for id_, one in kept.items()})
+    same = match_communities(large, {id_: one.notes for id_, one in kept.items()})
     content = {path: stamps[path].content_hash for path in notes}
-    describe = _Describer(view, counts, bonds, lexicon, content, anew=before is None)
+    describe = _Describer(view, counts, weights, lexicon, content, anew=before is None)
     themes = describe.all(large, {at: kept[id_] for at, id_ in same.items()}, kept)
     return Themes(
         generation=view.generation,
@@ -121,34 +121,34 @@ def make_themes(
         made_with=options.name,
         themes=tuple(sorted(themes, key=lambda one: (-len(one.notes), one.id))),
         small=tuple(tuple(sorted(group)) for group in groups if len(group) < options.min_notes),
-        unlinked=tuple(path for path, near in bonds.items() if not near),
+        unlinked=tuple(path for path, near in weights.items() if not near),
         quality=quality,
         drift=drift,
     )
 
 
 def _partition(
-    bonds: Bonds, changed: Collection[str], resolution: float, before: Themes | None
+    weights: EdgeWeights, changed: Collection[str], resolution: float, before: Themes | None
 ) -> tuple[list[frozenset[str]], float, int]:
     """The communities, the modularity when all of them were looked at last, the changes since."""
-    linked = {path for path, near in bonds.items() if near}
+    linked = {path for path, near in weights.items() if near}
     if before is None:
-        groups = louvain(bonds, resolution)
-        return groups, modularity(bonds, groups, resolution), 0
-    home = {p: one.id for one in before.themes for p in one.notes if p in linked}
-    home |= {p: f"+{group[0]}" for group in before.small for p in group if p in linked}
-    movable = [path for path in linked if path in changed or path not in home]
-    groups = connected_parts(bonds, grouped(settle(bonds, home, movable, resolution)))
-    quality = modularity(bonds, groups, resolution)
+        groups = louvain(weights, resolution)
+        return groups, modularity(weights, groups, resolution), 0
+    membership = {p: one.id for one in before.themes for p in one.notes if p in linked}
+    membership |= {p: f"+{group[0]}" for group in before.small for p in group if p in linked}
+    movable = [path for path in linked if path in changed or path not in membership]
+    groups = connected_parts(weights, grouped(move_notes(weights, membership, movable, resolution)))
+    quality = modularity(weights, groups, resolution)
     drift = before.drift + len(changed)
-    if drift <= max(FEW, DRIFTED * len(bonds)) and quality >= before.quality - WORSE:
+    if drift <= max(FEW, DRIFTED * len(weights)) and quality >= before.quality - WORSE:
         return groups, before.quality, drift
     now = {path: min(group) for group in groups for path in group}
-    groups = resettle(bonds, now, resolution)
-    quality = modularity(bonds, groups, resolution)
-    anew = louvain(bonds, resolution)
-    if modularity(bonds, anew, resolution) > quality + BETTER:
-        groups, quality = anew, modularity(bonds, anew, resolution)
+    groups = refine(weights, now, resolution)
+    quality = modularity(weights, groups, resolution)
+    anew = louvain(weights, resolution)
+    if modularity(weights, anew, resolution) > quality + BETTER:
+        groups, quality = anew, modularity(weights, anew, resolution)
     return groups, quality, 0
 
 
@@ -159,14 +159,14 @@ class _Describer:
         self,
         view: CatalogSnapshot,
         counts: Counter[tuple[str, str]],
-        bonds: Bonds,
+        weights: EdgeWeights,
         lexicon: Callable[[], Lexicon],
         content: Mapping[str, str],
         *,
         anew: bool,
     ) -> None:
         self._view = view
-        self._bonds = bonds
+        self._weights = weights
         self._anew = anew
         self._lexicon = lexicon
         self._content = content
@@ -195,7 +195,7 @@ class _Describer:
             if was is not None and as_before and not self._anew:
                 found.append(was)
                 continue
-            after = _named_after(central, self._bonds, was)
+            after = _named_after(central, self._weights, was)
             id_ = was.id if was is not None else _new_id(after, taken)
             taken.add(id_)
             summary = was.summary if was is not None else None
@@ -254,12 +254,12 @@ class _Describer:
         return named
 
 
-def _named_after(central: Sequence[str], bonds: Bonds, was: Theme | None) -> str:
+def _named_after(central: Sequence[str], weights: EdgeWeights, was: Theme | None) -> str:
     """The note that names a theme: that which most of its notes are linked with, either way; of two
     the more central. One that it was named after stays while it is among the first. A note of a day
     names none if there is another."""
     among = frozenset(central)
-    near = {path: sum(other in among for other in bonds[path]) for path in central}
+    near = {path: sum(other in among for other in weights[path]) for path in central}
     lasting = [path for path in central if day_in_name(path) is None] or list(central)
     lasting.sort(key=lambda path: -near[path])
     if was is not None and was.named_after in lasting[:HUBS]:

@@ -9,7 +9,7 @@ from math import log
 
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
-from notehop.indexing.tokens.words import surfaces
+from notehop.indexing.tokens.words import split_words
 
 MOST = 8
 """Words of a theme: more do not fit a line, and say little."""
@@ -70,7 +70,7 @@ def as_written(tokens: Sequence[str], texts: Iterable[str], tokenizer: Tokenizer
     wanted = frozenset(tokens)
     spelt: dict[str, Counter[str]] = {token: Counter() for token in tokens}
     for text in texts:
-        for surface in surfaces(text):
+        for surface in split_words(text):
             found = tokenizer(surface)
             if len(found) == 1 and found[0] in wanted:
                 spelt[found[0]][surface] += 1

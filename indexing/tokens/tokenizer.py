@@ -10,7 +10,7 @@ import Stemmer
 from notehop.config.errors import SettingsError
 from notehop.indexing.tokens.languages import FUNCTION_WORDS, LANGUAGES
 from notehop.indexing.tokens.vocabulary import Words, compound_weights
-from notehop.indexing.tokens.words import MAX_LENGTH, Pieces, fold, pieces, surfaces
+from notehop.indexing.tokens.words import MAX_LENGTH, Subwords, fold, split_words, subwords
 
 VERSION: str = Stemmer.version()
 
@@ -127,7 +127,7 @@ class Tokenizer:
         """The tokens of ``text``, for the index; in text order, repeats kept; [] for no words."""
         known = self._known
         tokens: list[str] = []
-        for surface in surfaces(text):
+        for surface in split_words(text):
             found = known.get(surface)
             tokens += self._learn(surface) if found is None else found
         return tokens
@@ -157,10 +157,10 @@ class Tokenizer:
         Of an unspaced run each pair, or character, is one.
         """
         words: list[tuple[str, tuple[str, ...]]] = []
-        found_surfaces = surfaces(text)
+        found_surfaces = split_words(text)
         shouting = text.isupper()
         for at, surface in enumerate(found_surfaces):
-            found = pieces(surface)
+            found = subwords(surface)
             if found.characters:
                 units = found.kept + (found.characters if self.language == "zh" else ())
                 words += ((unit, (unit,)) for unit in units)
@@ -168,7 +168,7 @@ class Tokenizer:
                 words.append((surface, self._tokens(found)))
             else:
                 said = tuple(word for word in found.words if word not in self._stop)
-                words.append((surface, self._tokens(Pieces(found.kept, said))))
+                words.append((surface, self._tokens(Subwords(found.kept, said))))
         words = [(written, tokens) for written, tokens in words if tokens]
         if words:
             return words
@@ -177,7 +177,7 @@ class Tokenizer:
     def _query(self, text: str) -> list[str]:
         return [token for _, tokens in self.query_words(text) for token in tokens]
 
-    def of_spoken(self, word: str) -> str:
+    def of_phrase_word(self, word: str) -> str:
         """The token that every text has in the index that says a word.
 
         :param word: one of :func:`notehop.indexing.tokens.words.words_said`.
@@ -197,7 +197,7 @@ class Tokenizer:
             # Most words by far; the rest of the rules would come to the same.
             tokens: tuple[str, ...] = (self._stem(surface.lower()[:MAX_LENGTH]),)
         else:
-            found = pieces(surface)
+            found = subwords(surface)
             if found.characters:
                 # Runs seldom come again, and what repeats within one is to be counted.
                 return found.kept + found.characters
@@ -208,7 +208,7 @@ class Tokenizer:
             self._known[surface] = tokens
         return tokens
 
-    def _tokens(self, found: Pieces) -> tuple[str, ...]:
+    def _tokens(self, found: Subwords) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*found.kept, *map(self._stem, found.words))))
 
 

@@ -129,7 +129,7 @@ _JOINT = re.compile(r"[-._&']+")
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class Subwords:
     """What one surface is made of, case-folded and without diacritics.
 
     ``kept`` stays as it is (`foo_bar`, `2026.4.10`, `c++`, emoji, pairs of characters); ``words``
@@ -143,20 +143,20 @@ class Pieces:
     characters: tuple[str, ...] = ()
 
 
-def surfaces(text: str) -> list[str]:
-    """The surfaces of ``text`` in order, in NFKC, case as written; empty for text without any."""
+def split_words(text: str) -> list[str]:
+    """The split_words of ``text`` in order, in NFKC, case as written; empty for text without any."""
     if text.isascii():
         return _ASCII.findall(text)
     return _UNICODE.findall(unicodedata.normalize("NFKC", text))
 
 
-def pieces(surface: str) -> Pieces:
-    """Take one surface apart (see :class:`Pieces`); empty for underscores and lone marks."""
+def subwords(surface: str) -> Subwords:
+    """Take one surface apart (see :class:`Subwords`); empty for underscores and lone marks."""
     if _UNSPACED_START.match(surface):
         return _run(surface)
     written, body, segments = _taken_apart(surface)
     if len(body) > MAX_LENGTH:
-        return Pieces((), _folded(segments))
+        return Subwords((), _folded(segments))
     kept: list[str] = []
     if written[:1] == "." or written[-1:] in "+#":
         kept.append(written)
@@ -167,13 +167,13 @@ def pieces(surface: str) -> Pieces:
         words.append("".join(segments))
     for segment in segments:
         words += _humps(segment)
-    return Pieces(_folded(kept), _folded(words))
+    return Subwords(_folded(kept), _folded(words))
 
 
-def spoken(surface: str) -> tuple[str, ...]:
+def phrase_words(surface: str) -> tuple[str, ...]:
     """What a surface says, one after the other: the words that are its parts, or its characters.
 
-    What :func:`pieces` adds so that a word is found in other spellings is left out; `c++`, `.net`
+    What :func:`subwords` adds so that a word is found in other spellings is left out; `c++`, `.net`
     and emoji are one. Each is a token of the index once it is stemmed.
     """
     if _UNSPACED_START.match(surface):
@@ -206,10 +206,10 @@ def _each_folded(words: list[str]) -> tuple[str, ...]:
     return tuple(word for word in folded if word)
 
 
-def _run(run: str) -> Pieces:
+def _run(run: str) -> Subwords:
     if len(run) == 1:
-        return Pieces((run,), ())
-    return Pieces(tuple(run[at : at + 2] for at in range(len(run) - 1)), (), tuple(run))
+        return Subwords((run,), ())
+    return Subwords(tuple(run[at : at + 2] for at in range(len(run) - 1)), (), tuple(run))
 
 
 def _is_spelt_as_one(segments: list[str]) -> bool:
@@ -274,18 +274,18 @@ def words_said(text: str) -> list[str]:
 def said_by(text: str) -> str:
     """The words of a text in order, a blank between them and at both ends."""
     said: list[str] = []
-    for surface in surfaces(text):
+    for surface in split_words(text):
         if surface.isascii() and surface.isalpha() and len(surface) <= MAX_LENGTH:
             # Most words by far; the rest of the rules would come to the same.
             said.append(surface.lower())
         elif len(surface) <= MAX_LENGTH:
             said += _remembered(surface)
         else:
-            said += spoken(surface)
+            said += phrase_words(surface)
     return _joined(said)
 
 
-_remembered = lru_cache(maxsize=_REMEMBERED)(spoken)
+_remembered = lru_cache(maxsize=_REMEMBERED)(phrase_words)
 
 
 def _joined(words: list[str]) -> str:

@@ -101,7 +101,7 @@ class Tag:
 class Section:
     """A stretch of a note that starts at its beginning or at a heading of rank 1 or 2.
 
-    ``heading_path`` holds the plain texts of the H1 and H2 above and including this one, outermost
+    ``heading_path`` holds the plain texts of the H1 and H2 above and including this one, top_level
     first; empty before the first heading. ``level`` is the heading's rank, 0 before the first.
     ``start`` is at the heading's line, or at ``Note.body_start``; ``end`` is at the next section,
     so that the sections of a note tile its body.

@@ -46,7 +46,7 @@ def open_below(root: Path, path: str) -> BinaryIO:
     return _regular(top, real.relative_to(top).parts or (".",))
 
 
-def hold_below(root: Path, parts: tuple[str, ...], *, make: bool = False) -> int:
+def open_dir_below(root: Path, parts: tuple[str, ...], *, make: bool = False) -> int:
     """Open a folder below another one, through no link; return its descriptor, to be closed.
 
     :param make: whether to make the folders that are not there.
@@ -68,7 +68,7 @@ def hold_below(root: Path, parts: tuple[str, ...], *, make: bool = False) -> int
 
 def _regular(root: Path, parts: list[str] | tuple[str, ...]) -> BinaryIO:
     """Open a regular file below a folder, through no link."""
-    folder = hold_below(root, tuple(parts[:-1]))
+    folder = open_dir_below(root, tuple(parts[:-1]))
     try:
         # A pipe would keep who opens it waiting for somebody to write.
         flags = os.O_RDONLY | os.O_NONBLOCK | _NO_LINK | _CLOSED

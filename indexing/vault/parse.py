@@ -19,7 +19,7 @@ from notehop.indexing.vault.model import (
     Note,
     Section,
 )
-from notehop.indexing.vault.properties import meaning, property_values
+from notehop.indexing.vault.properties import property_values, read_properties
 
 
 def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
@@ -30,7 +30,7 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
     """
     text, warnings = decode(path, data)
     front_matter = read_front_matter(path, text)
-    said = meaning(path, front_matter)
+    said = read_properties(path, front_matter)
     lines = Lines(text)
     body_start, first_line = _body_start(text, front_matter, lines)
     body = read_body(text, lines, first_line, comment_links=comment_links)

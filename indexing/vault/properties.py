@@ -22,7 +22,7 @@ _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class NoteProperties:
     """What a note says of itself; see :class:`notehop.indexing.vault.model.Note` for each."""
 
     title: str | None
@@ -35,7 +35,7 @@ class Meaning:
     warnings: tuple[str, ...]
 
 
-def meaning(path: str, front_matter: FrontMatter) -> Meaning:
+def read_properties(path: str, front_matter: FrontMatter) -> NoteProperties:
     """Interpret a front matter. Keys compare without case; ``-``, ``_`` and blanks are equal."""
     values = _by_name(front_matter.values)
     tag_lines = [
@@ -44,7 +44,7 @@ def meaning(path: str, front_matter: FrontMatter) -> Meaning:
         if _name(key) in ("tags", "tag")
     ]
     tags, warnings = _tags(path, tag_lines)
-    return Meaning(
+    return NoteProperties(
         title=_word(values.get("title")),
         aliases=_aliases([values.get("aliases"), values.get("alias")]),
         tags=tags,

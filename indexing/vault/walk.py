@@ -98,7 +98,7 @@ def walk_within(
     :param paths: relative to the vault, with ``/``; the empty one is the vault itself.
     :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
     """
-    roots = outermost(paths)
+    roots = top_level(paths)
     if "" in roots:
         return walk(root, exclude=exclude, ignore_filters=ignore_filters)
     _check_root(root)
@@ -128,7 +128,7 @@ def _check_root(root: Path) -> None:
         raise VaultError(f"{root}: cannot be entered: {_reason(exc)}") from exc
 
 
-def outermost(paths: Iterable[str]) -> list[str]:
+def top_level(paths: Iterable[str]) -> list[str]:
     """Those of the paths that lie below none of the others, sorted."""
     kept: list[str] = []
     # By folders, not by characters: "a b" would come between "a" and "a/b".

@@ -391,7 +391,7 @@ texts = st.text(
 def test_every_word_said_is_found_by_its_token(text: str, language: str) -> None:
     tokenizer = Tokenizer(language)
     held = set(tokenizer(text))
-    assert {tokenizer.of_spoken(word) for word in words_said(text)} <= held
+    assert {tokenizer.of_phrase_word(word) for word in words_said(text)} <= held
 
 
 @given(text=texts)
@@ -411,7 +411,7 @@ class Shelf:
         self.index = LexicalIndex.build(documents)
 
     def stem(self, word: str) -> str:
-        return self.tokenizer.of_spoken(word.casefold())
+        return self.tokenizer.of_phrase_word(word.casefold())
 
     def asked(self, query: str) -> dict[str, float]:
         tokens = self.tokenizer.query(query)

@@ -175,7 +175,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.summaries": "Summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
-        "alone connected_parts grouped louvain modularity same_as settle Bonds bonds_of"
+        "singleton connected_parts grouped louvain modularity match_communities move_notes "
+        "EdgeWeights edge_weights"
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.fragments": "find_fragment Outline outline_of_note",

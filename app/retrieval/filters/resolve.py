@@ -179,7 +179,7 @@ def phrase_test(
 ) -> PhraseTest:
     """The test for a phrase; only chunks that hold all its words have to be read."""
     phrase = Phrase(condition.value)
-    tokens = [tokenizer.of_spoken(word) for word in phrase.words]
+    tokens = [tokenizer.of_phrase_word(word) for word in phrase.words]
     fields = (view.lexical.holding(tokens, field) for field in _SAID)
     maybe = frozenset[ChunkId]().union(*fields)
     return PhraseTest(phrase, condition.negated, maybe, labels.said_in)

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.product import (
-    Bonds,
-    alone,
-    bonds_of,
+    EdgeWeights,
     connected_parts,
+    edge_weights,
     grouped,
     louvain,
+    match_communities,
     modularity,
-    same_as,
-    settle,
+    move_notes,
+    singleton,
 )
 
 TWO = {
@@ -34,8 +34,8 @@ graphs = st.dictionaries(
 ).map(lambda counts: {(f"n{s}", f"n{t}"): count for (s, t), count in counts.items()})
 
 
-def bonds(counts: dict[tuple[str, str], int], *more: str) -> Bonds:
-    return bonds_of({path for pair in counts for path in pair} | set(more), counts)
+def bonds(counts: dict[tuple[str, str], int], *more: str) -> EdgeWeights:
+    return edge_weights({path for pair in counts for path in pair} | set(more), counts)
 
 
 def team(letter: str) -> frozenset[str]:
@@ -51,10 +51,10 @@ def test_teams_are_communities_and_who_has_no_links_is_in_none() -> None:
 
 def test_they_are_the_same_in_every_process() -> None:
     program = (
-        "from tests.support.product import bonds_of, louvain\n"
+        "from tests.support.product import edge_weights, louvain\n"
         "counts = {(f'n{n}', f'n{(n * 7 + m) % 60}'): 1 + m for n in range(60) for m in range(3)"
         " if (n * 7 + m) % 60 != n}\n"
-        "print([sorted(one) for one in louvain(bonds_of([f'n{n}' for n in range(60)], counts))])\n"
+        "print([sorted(one) for one in louvain(edge_weights([f'n{n}' for n in range(60)], counts))])\n"
     )
     said = {
         subprocess.run(
@@ -91,11 +91,11 @@ def test_a_note_goes_where_modularity_gains_most(
         return
     home = {path: str(at % 3) for at, path in enumerate(linked)}
     mover = linked[0]
-    choices = sorted({home[other] for other in graph[mover]} | {home[mover], alone(mover)})
+    choices = sorted({home[other] for other in graph[mover]} | {home[mover], singleton(mover)})
     worth = {
         name: modularity(graph, grouped({**home, mover: name}), resolution) for name in choices
     }
-    settled = settle(graph, home, [mover], resolution)
+    settled = move_notes(graph, home, [mover], resolution)
     assert worth[settled[mover]] == pytest.approx(max(worth.values()))
     assert {p: name for p, name in settled.items() if p != mover} == {
         p: name for p, name in home.items() if p != mover
@@ -106,4 +106,4 @@ def test_names_go_to_those_that_hold_most_of_the_same_notes() -> None:
     before = {"one": "abcdef", "two": "ghij", "three": "xyz"}
     groups = [frozenset("abcd"), frozenset("ghijef"), frozenset("pqr"), frozenset("x")]
     # Of "x", two of three notes are gone: a third in common is enough to go by the name.
-    assert same_as(groups, before) == {0: "one", 1: "two", 3: "three"}
+    assert match_communities(groups, before) == {0: "one", 1: "two", 3: "three"}

@@ -35,7 +35,7 @@ BOATS = {
     "boats/Oars.md": "Oars of the [[Dinghy]] need varnish, like the [[Mast]].",
 }
 OTHERS = {
-    "Home.md": "[[Geese]] [[Redshank]] [[Mud]] [[Nests]] [[Dinghy]] [[Sails]] [[Mast]] [[Oars]]",
+    "Membership.md": "[[Geese]] [[Redshank]] [[Mud]] [[Nests]] [[Dinghy]] [[Sails]] [[Mast]] [[Oars]]",
     "Lonely.md": "Nobody links here.",
     "Pair.md": "See [[Other]].",
     "Other.md": "Of a pair.",
@@ -92,7 +92,7 @@ def follow(bench: Bench, *paths: str) -> None:
 def test_what_belongs_together_is_a_theme(bench: Bench) -> None:
     bench.index()
     found = themes(bench)
-    assert [set(one.notes) - {"Home.md"} for one in found.themes] == [set(BIRDS), set(BOATS)]
+    assert [set(one.notes) - {"Membership.md"} for one in found.themes] == [set(BIRDS), set(BOATS)]
     birds, boats = found.themes
     assert (birds.name, boats.name) == ("Geese", "Dinghy")
     assert birds.notes[0] == birds.named_after == "birds/Geese.md"
