@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from notehop.app.cli.options import (
-    Common,
-    ConfigOption,
-    DebugOption,
-    IndexDirOption,
-    JsonOption,
-    VaultOption,
-    common,
-    given_path,
-)
+from notehop.app.cli.options import Common, given_path
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,11 +21,9 @@ if TYPE_CHECKING:
     from notehop.app.evaluation.run import Plan
     from notehop.app.evaluation.runner import Evaluated
 
-NAME = "eval"
 
-
-def run(
-    ctx: typer.Context,
+def evaluate(
+    options: Common,
     data: Annotated[
         Path | None,
         typer.Argument(
@@ -107,14 +96,8 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", parser=given_path, help="Write a report with plots there."),
     ] = None,
-    vault: VaultOption = None,
-    index_dir: IndexDirOption = None,
-    config: ConfigOption = None,
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
-    options = common(ctx, vault, index_dir, config, as_json, debug)
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
     for file in (out, html):

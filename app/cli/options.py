@@ -1,21 +1,30 @@
-"""The options that every command takes, before or after its name."""
+"""The options that commands share: a dataclass a group, a field an option."""
 
 from __future__ import annotations
 
+import inspect
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
+    from notehop.app.models import BaseQuery
     from notehop.app.services.place import Place
 
-PANEL = "Options of every command"
+    QueryT = TypeVar("QueryT", bound=BaseQuery)
+
+COMMON_PANEL = "Options of every command"
+QUERY_PANEL = "How to search"
+FILTER_PANEL = "What to search (or written into the query: tag:fish after:2w -path:Archive)"
 
 
 def given_path(text: str) -> Path:
@@ -28,55 +37,54 @@ def given_path(text: str) -> Path:
     return Path(text)
 
 
-VaultOption = Annotated[
+VaultArgument = Annotated[
     Path | None,
-    typer.Option(
-        "--vault",
-        help="Folder of the vault.",
-        metavar="PATH",
-        parser=given_path,
-        rich_help_panel=PANEL,
-    ),
-]
-IndexDirOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--index-dir",
-        help="Folder of its index.",
-        metavar="PATH",
-        parser=given_path,
-        rich_help_panel=PANEL,
-    ),
-]
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        help="Settings file, read in place of yours.",
-        metavar="FILE",
-        parser=given_path,
-        rich_help_panel=PANEL,
-    ),
-]
-JsonOption = Annotated[
-    bool,
-    typer.Option("--json", help="Print one JSON document.", rich_help_panel=PANEL),
-]
-DebugOption = Annotated[
-    bool,
-    typer.Option("--debug", help="Show tracebacks of errors.", rich_help_panel=PANEL),
+    typer.Argument(metavar="[VAULT]", help="Folder of the vault.", parser=given_path),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """The options of every command; None or False where they were not given."""
+    """The options of every command, before or after its name; None or False where not given."""
 
-    vault: Path | None = None
-    index_dir: Path | None = None
-    config: Path | None = None
-    json: bool = False
-    debug: bool = False
+    vault: Annotated[
+        Path | None,
+        typer.Option(
+            "--vault",
+            help="Folder of the vault.",
+            metavar="PATH",
+            parser=given_path,
+            rich_help_panel=COMMON_PANEL,
+        ),
+    ] = None
+    index_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--index-dir",
+            help="Folder of its index.",
+            metavar="PATH",
+            parser=given_path,
+            rich_help_panel=COMMON_PANEL,
+        ),
+    ] = None
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            help="Settings file, read in place of yours.",
+            metavar="FILE",
+            parser=given_path,
+            rich_help_panel=COMMON_PANEL,
+        ),
+    ] = None
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print one JSON document.", rich_help_panel=COMMON_PANEL),
+    ] = False
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Show tracebacks of errors.", rich_help_panel=COMMON_PANEL),
+    ] = False
 
     def over(self, outer: Common) -> Common:
         """These options where they were given after the command, else those given before it."""
@@ -110,20 +118,226 @@ class Common:
         )
 
 
-def common(
-    ctx: typer.Context,
-    vault: Path | None,
-    index_dir: Path | None,
-    config: Path | None,
-    as_json: bool,
-    debug: bool,
-) -> Common:
+@dataclass(frozen=True, slots=True)
+class QueryOptions:
+    """How a question or a search is to be run."""
+
+    top_k: Annotated[
+        int | None,
+        typer.Option(
+            "--top-k",
+            "-k",
+            min=1,
+            max=100,
+            help="Hits of a search; sources an answer has for sure.",
+            rich_help_panel=QUERY_PANEL,
+        ),
+    ] = None
+    connected: Annotated[
+        int | None,
+        typer.Option(
+            "--connected",
+            min=0,
+            max=20,
+            help="Connected notes at most.",
+            rich_help_panel=QUERY_PANEL,
+        ),
+    ] = None
+    order: Annotated[
+        Literal["context", "rank"] | None,
+        typer.Option(
+            "--order",
+            help="Connected notes by likeness to the query, or by order of the sources.",
+            rich_help_panel=QUERY_PANEL,
+        ),
+    ] = None
+    direction: Annotated[
+        Literal["forward", "backward", "both"] | None,
+        typer.Option("--direction", help="Which links are followed.", rich_help_panel=QUERY_PANEL),
+    ] = None
+    intent: Annotated[
+        Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] | None,
+        typer.Option(
+            "--intent",
+            help="What you are after, where the query does not say it; auto reads it from the "
+            "query.",
+            rich_help_panel=QUERY_PANEL,
+        ),
+    ] = None
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show how each signal ranked each source, and why.",
+            rich_help_panel=QUERY_PANEL,
+        ),
+    ] = False
+
+    def query(
+        self,
+        model: type[QueryT],
+        text: str,
+        filters: FilterOptions,
+        literal: bool,
+        **more: Any,
+    ) -> QueryT:
+        """The query that the options describe.
+
+        :param more: fields that only this model has.
+        :raises QueryError: if an option has a wrong value.
+        """
+        from notehop.app.services.queries import as_query
+
+        options = {
+            "top_k": self.top_k,
+            "connected": {
+                "max": self.connected,
+                "order": self.order,
+                "direction": self.direction,
+            },
+            "intent": self.intent,
+            "explain": self.explain,
+            "filters": filters.given(),
+            "literal": literal,
+        }
+        return as_query(model, text, {**options, **more})
+
+
+@dataclass(frozen=True, slots=True)
+class FilterOptions:
+    """What notes must have."""
+
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tag",
+            metavar="TAG",
+            help="Notes with this tag, or one nested in it; may be repeated.",
+            rich_help_panel=FILTER_PANEL,
+        ),
+    ] = None
+    path: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--path",
+            metavar="FOLDER",
+            help="Notes in this folder, or that a glob takes; repeated: in any of them.",
+            rich_help_panel=FILTER_PANEL,
+        ),
+    ] = None
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--after",
+            metavar="DATE",
+            help="Notes from this day on: 2026-10-07, 2026-10, today, 7d, 2w, 3m, 1y.",
+            rich_help_panel=FILTER_PANEL,
+        ),
+    ] = None
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before",
+            metavar="DATE",
+            help="Notes from before this day.",
+            rich_help_panel=FILTER_PANEL,
+        ),
+    ] = None
+    type: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="Notes of this page type; repeated: of any of them.",
+            rich_help_panel=FILTER_PANEL,
+        ),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that were given, as fields of :class:`notehop.app.models.Filters`."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in given.items() if value}
+
+
+LiteralOption = Annotated[
+    bool,
+    typer.Option(
+        "--literal",
+        help="Take the query as it stands: no filters and no phrases in it.",
+        rich_help_panel=FILTER_PANEL,
+    ),
+]
+
+_NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")
+_UNQUOTED = re.compile(r"(-?[^\W\d_][\w.-]+:)([^\s\"“][^\"“]*\s[^\"“]*)")
+
+
+class QueryCommand(TyperCommand):
+    """A command whose words may begin with a hyphen, if they are filters: ``-path:Archive``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; a blank keeps a negated filter from being taken for an option."""
+        return super().parse_args(ctx, [f" {a}" if _NEGATED.match(a) else a for a in args])
+
+
+def words(given: Sequence[str]) -> str:
+    """A query that was not quoted is a list of words.
+
+    Of ``path:"Hollin Reach" budget`` a shell leaves the blank but not the quotes: they are put back
+    where there are several words.
+    """
+    if len(given) > 1:
+        given = [_UNQUOTED.sub(r'\1"\2"', word) if ":" in word else word for word in given]
+    return " ".join(given).strip()
+
+
+def with_options(
+    run: Callable[..., None], *, leave_out: Collection[str] = ()
+) -> Callable[..., None]:
+    """A command for typer, in which each parameter that is a dataclass is an option a field.
+
+    What is given of :class:`Common` on both sides of the command's name is one.
+
+    :param leave_out: fields that are no options of this command.
+    """
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    spread = [context]
+    groups: dict[str, tuple[type[Any], list[str]]] = {}
+    for name, one in inspect.signature(run, eval_str=True).parameters.items():
+        if not is_dataclass(one.annotation):
+            spread.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        hints = get_type_hints(one.annotation, include_extras=True)
+        members = [field for field in fields(one.annotation) if field.name not in leave_out]
+        groups[name] = one.annotation, [field.name for field in members]  # type: ignore[assignment]
+        spread += [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+                annotation=hints[field.name],
+            )
+            for field in members
+        ]
+
+    @wraps(run)
+    def command(ctx: typer.Context, **given: Any) -> None:
+        for name, (kind, members) in groups.items():
+            group = kind(**{member: given.pop(member) for member in members})
+            given[name] = _merged(ctx, group) if isinstance(group, Common) else group
+        run(**given)
+
+    del command.__wrapped__
+    command.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in spread}
+    return command
+
+
+def _merged(ctx: typer.Context, given: Common) -> Common:
     """The options of this call, from both sides of the command's name."""
     outer = ctx.obj if isinstance(ctx.obj, Common) else Common()
-    merged = Common(vault, index_dir, config, as_json, debug).over(outer)
-    ctx.obj = merged
-    root = ctx.find_root()
-    root.obj = merged
+    merged = given.over(outer)
+    ctx.obj = ctx.find_root().obj = merged
     if merged.debug:
         # Asked for behind the name of the command, after the log was set up.
         logging.getLogger().setLevel(logging.DEBUG)

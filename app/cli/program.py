@@ -15,30 +15,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from notehop.app.cli import (
-    ask,
-    browse,
-    capture,
-    chat,
-    doctor,
-    index,
-    links,
-    mcp,
-    models,
-    search,
-    serve,
-    status,
-    themes,
-)
-from notehop.app.cli import eval as eval_
-from notehop.app.cli.options import (
-    Common,
-    ConfigOption,
-    DebugOption,
-    IndexDirOption,
-    JsonOption,
-    VaultOption,
-)
+from notehop.app.cli import queries, serve, vault
+from notehop.app.cli.eval import evaluate
+from notehop.app.cli.options import Common, QueryCommand, with_options
 from notehop.app.problems import FAILED, INTERRUPTED, exit_code
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import printable
@@ -91,48 +70,43 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def start(
-    ctx: typer.Context,
-    vault: VaultOption = None,
-    index_dir: IndexDirOption = None,
-    config: ConfigOption = None,
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
+def _start(
+    options: Common,
     version: Annotated[  # noqa: ARG001 - the callback has done it
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Keep what stands before the command's name."""
-    ctx.obj = Common(vault, index_dir, config, as_json, debug)
     logging.basicConfig(
         stream=sys.stderr,
-        level=logging.DEBUG if debug else logging.ERROR,
+        level=logging.DEBUG if options.debug else logging.ERROR,
         format="%(levelname)s %(name)s: %(message)s",
     )
     # Which host gets text of the notes is said before it gets any; and which variables are
     # passed over.
     for name in ("notehop.indexing.llm.gate", "notehop.config.layers"):
-        logging.getLogger(name).setLevel(logging.DEBUG if debug else logging.WARNING)
+        logging.getLogger(name).setLevel(logging.DEBUG if options.debug else logging.WARNING)
 
 
-for command in (
-    index,
-    ask,
-    chat,
-    search,
-    browse,
-    themes,
-    links,
-    capture,
-    status,
-    doctor,
-    models,
-    serve,
-    mcp,
-    eval_,
+app.callback()(with_options(_start))
+
+for name, command, kind, leave_out in (
+    ("index", vault.index, None, ()),
+    ("ask", queries.ask, QueryCommand, ()),
+    ("chat", queries.chat, None, ("json",)),
+    ("search", queries.search, QueryCommand, ()),
+    ("browse", queries.browse, None, ()),
+    ("themes", queries.themes, QueryCommand, ()),
+    ("links", vault.links, None, ()),
+    ("capture", vault.capture, None, ()),
+    ("status", vault.status, None, ()),
+    ("doctor", vault.doctor, None, ()),
+    ("models", vault.models, None, ()),
+    ("serve", serve.serve, None, ()),
+    ("mcp", serve.mcp, None, ("json",)),
+    ("eval", evaluate, None, ()),
 ):
-    app.command(name=command.NAME, cls=getattr(command, "COMMAND", None))(command.run)
+    app.command(name=name, cls=kind)(with_options(command, leave_out=leave_out))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,6 +1,6 @@
-"""``notehop serve``: the HTTP API of a vault, until Ctrl-C.
+"""``notehop serve`` and ``notehop mcp``: a vault for others, until Ctrl-C or until its agent goes.
 
-Touches: index, model, network (listens), terminal.
+Touches: index, model, processes (the follower), network (listens), terminal.
 """
 
 from __future__ import annotations
@@ -10,22 +10,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from notehop.app.cli.options import (
-    ConfigOption,
-    DebugOption,
-    IndexDirOption,
-    JsonOption,
-    VaultOption,
-    common,
-)
-
-NAME = "serve"
+from notehop.app.cli.options import Common, VaultArgument
+from notehop.config.errors import UsageError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-def run(
-    ctx: typer.Context,
+def serve(
+    options: Common,
     host: Annotated[
         str | None, typer.Option("--host", help="Address to listen on.", metavar="ADDRESS")
     ] = None,
@@ -40,14 +32,8 @@ def run(
         LogLevel,
         typer.Option("--log-level", help="What is logged to standard error; info: every request."),
     ] = "warning",
-    vault: VaultOption = None,
-    index_dir: IndexDirOption = None,
-    config: ConfigOption = None,
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Answer over HTTP on this machine."""
-    options = common(ctx, vault, index_dir, config, as_json, debug)
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import AlreadyServed, Door
@@ -94,3 +80,25 @@ def run(
                 FollowerProcess(place, "notehop serve", say, config_file=options.config)
             )
         door.open(opened, announced, started)
+
+
+def mcp(
+    options: Common,
+    folder: VaultArgument = None,
+    watch: Annotated[
+        bool, typer.Option("--watch/--no-watch", help="Keep the index up to the vault.")
+    ] = True,
+) -> None:
+    """Be the MCP server of a vault for an agent, which starts this command itself."""
+    options = options.with_vault(folder)
+    if options.json:
+        raise UsageError("mcp speaks JSON in any case; leave --json out")
+    place = options.place()
+    from notehop.app.mcp import take_over
+
+    # Before anything that might print is imported.
+    wire = take_over()
+    from notehop.app.mcp.stdio import serve
+    from notehop.app.services.open_vault import LazyVault
+
+    serve(LazyVault(place, "notehop mcp", config_file=options.config), wire, follow=watch)

@@ -160,7 +160,7 @@ def test_a_note_is_kept_though_there_is_no_index(bare: tuple[Path, Path]) -> Non
 def test_nothing_heavy_is_loaded_before_the_first_reply() -> None:
     heavy = ("torch", "llama_index", "numpy", "sqlalchemy", "networkx", "onnxruntime", "fastapi")
     code = (
-        "import sys; import app.cli.mcp, app.mcp.stdio, app.services.open_vault\n"
+        "import sys; import app.cli.serve, app.mcp.stdio, app.services.open_vault\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     result = subprocess.run(

@@ -1,0 +1,343 @@
+"""``notehop index``, ``links``, ``capture``, ``status``, ``doctor``, ``models``: a vault and its index.
+
+Touches: vault-read, vault-write (one new file, ``capture``), index, model, terminal (standard input
+where it is piped); network (a server on this machine; a hub, only for ``models pull``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from notehop.app.cli.options import Common, VaultArgument, given_path
+from notehop.app.services.doctor import Kind
+from notehop.config.errors import UsageError
+from notehop.config.small_files import is_folder
+
+if TYPE_CHECKING:
+    from notehop.app.services.place import Place
+    from notehop.config import Settings
+
+
+def index(
+    options: Common,
+    folder: VaultArgument = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Forget the index and start afresh.")
+    ] = False,
+    allow_mass_delete: Annotated[
+        bool,
+        typer.Option("--allow-mass-delete", help="Forget notes even if most of them are gone."),
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Agree beforehand to what enrichment costs, up to its budget."),
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Then follow the vault as it changes, until Ctrl-C.")
+    ] = False,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="DEVICE", help="Embed on: auto, cpu, cuda or mps."),
+    ] = None,
+) -> None:
+    """Build the index of a vault, or bring it up to date."""
+    options = options.with_vault(folder)
+    from notehop.app.services.index_process import update_index
+    from notehop.indexing.enrich.report import agreement
+    from notehop.indexing.terminal import terminal_progress
+
+    place = options.place(embedding__device=device)
+    report = update_index(
+        place,
+        progress=terminal_progress(),
+        rebuild=rebuild,
+        allow_mass_delete=allow_mass_delete,
+        agree=agreement(yes=yes),
+    )
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_lists import show_report
+    from notehop.indexing.watch.telling import report_line
+
+    if options.json and watch:
+        # A line, as whatever follows is.
+        report_line(sys.stdout, report)
+    elif options.json:
+        print_json(report.as_json())
+    else:
+        show_report(report)
+    if watch:
+        _watch(place, options, device)
+
+
+def _watch(place: Place, options: Common, device: str | None) -> None:
+    from notehop.app.services.index_process import follow_vault
+    from notehop.indexing.watch.stopping import stopped_by_signals
+    from notehop.indexing.watch.telling import json_teller, line_teller
+
+    told = json_teller(sys.stdout) if options.json else line_teller(sys.stderr)
+    typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
+    with stopped_by_signals() as stop:
+        follow_vault(place, told, stop, config_file=options.config, device=device)
+
+
+_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#6553[45];")
+"""Characters that may stand in a note and in no XML, as they come out of networkx."""
+
+
+def links(
+    options: Common,
+    where: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[VAULT] [NOTE]", help="A vault, a note of it, or both."),
+    ] = None,
+    graph: Annotated[
+        Literal["graphml", "json"] | None,
+        typer.Option(
+            "--format",
+            help="Print the graph of the vault's notes and links instead, for graph tools.",
+        ),
+    ] = None,
+) -> None:
+    """List every link with its line, kind and target; needs neither index nor model."""
+    from notehop.app.cli.output import print_json, warn
+    from notehop.app.services.links import list_links
+
+    place, note = _told_apart(options, where or [])
+    if graph is not None:
+        if note is not None:
+            raise UsageError(f"{note}: --format is for a whole vault; leave the note out")
+        if options.json and graph != "json":
+            raise UsageError(f"--json and --format {graph} are two outputs; leave one out")
+        _print_graph(place, graph)
+        return
+    found = list_links(place, note)
+    from notehop.app.cli.show_lists import as_values, show_links
+
+    if options.json:
+        print_json([as_values(link) for link in found.links])
+    else:
+        show_links(found.links)
+    warn([f"{path}: {reason}" for path, reason in found.problems])
+
+
+def _print_graph(place: Place, form: str) -> None:
+    import networkx as nx
+
+    from notehop.app.cli.output import print_json, warn
+    from notehop.app.services.links import link_graph
+
+    graph, problems = link_graph(place)
+    if form == "json":
+        print_json(nx.node_link_data(graph, edges="edges"))
+    else:
+        sys.stdout.writelines(
+            f"{_NOT_XML.sub('&#65533;', line)}\n"
+            for line in nx.generate_graphml(graph, named_key_ids=True)
+        )
+    warn([f"{path}: {reason}" for path, reason in problems])
+
+
+def _told_apart(options: Common, where: list[str]) -> tuple[Place, str | None]:
+    """Two arguments are a vault and its note; one is a vault if it is a folder, else a note."""
+    if len(where) > 2:
+        raise UsageError(f"links takes a vault and a note, and got {len(where)} arguments")
+    if len(where) == 2:
+        return options.with_vault(given_path(where[0])).place(), where[1]
+    if not where:
+        return options.place(), None
+    from notehop.app.services.place import NoVault
+
+    given = str(given_path(where[0]))
+    as_vault = options.with_vault(Path(where[0])) if options.vault is None else None
+    if as_vault is not None and is_folder(given):
+        return as_vault.place(), None
+    try:
+        return options.place(), where[0]
+    except NoVault:
+        if os.path.isfile(os.path.expanduser(given)):  # noqa: PTH111, PTH113 - never raise
+            raise UsageError(
+                f"{where[0]}: a file, and no vault is named; run: notehop links VAULT NOTE"
+            ) from None
+        # Then it can only have been meant as the vault, and the message should say what is wrong.
+        return options.with_vault(Path(where[0])).place(), None
+
+
+def capture(
+    options: Common,
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TEXT", help="What to keep, quoted or not; without it, standard input is read."
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", "-t", help="Its title; else its first line.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")
+    ] = None,
+) -> None:
+    """Keep a text as a new note in the inbox, and name the notes it has to do with."""
+    place = options.place()
+    said = _text(text or [])
+    from notehop.app.models import CaptureQuery
+    from notehop.app.services.queries import request
+    from notehop.app.services.running_server import capture_server
+
+    query = request(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
+    found = capture_server(place, query)
+    if found is None:
+        from notehop.app.services.capture import capture_cold
+
+        found = capture_cold(place, query)
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_lists import show_captured
+
+    if options.json:
+        print_json(found)
+    else:
+        show_captured(found)
+
+
+def _text(given: list[str]) -> str:
+    """What is to be kept: the words of the command, else what is piped in."""
+    if given and given != ["-"]:
+        return " ".join(given)
+    if not given and sys.stdin.isatty():
+        raise UsageError("there is nothing to keep; write it after the command, or pipe it in")
+    from notehop.indexing.vault.parse import decode
+
+    said, _ = decode("standard input", sys.stdin.buffer.read())
+    if not said.strip():
+        raise UsageError("there is nothing to keep: standard input is empty")
+    return said
+
+
+def status(
+    options: Common,
+    note: Annotated[
+        str | None, typer.Argument(metavar="[NOTE]", help="A note of the vault.")
+    ] = None,
+    egress: Annotated[
+        bool,
+        typer.Option("--egress", help="What went to which host for language models."),
+    ] = False,
+) -> None:
+    """Say what the index holds and whether it is up to date, or what it knows of a note."""
+    if egress:
+        if note is not None:
+            raise UsageError("--egress is of the whole index: leave the note out")
+        _egress(options)
+        return
+    from notehop.app.services.note_status import note_status
+    from notehop.app.services.status import index_status
+
+    place = options.place()
+    told = index_status(place) if note is None else note_status(place, note)
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_status import show_status
+
+    if options.json:
+        print_json(told)
+    else:
+        show_status(told)
+
+
+def _egress(options: Common) -> None:
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_status import show_egress
+    from notehop.app.services.status import SHOWN, egress_report
+
+    told = egress_report(options.place())
+    if options.json:
+        print_json(told)
+    else:
+        show_egress(told, SHOWN)
+
+
+def doctor(
+    options: Common,
+    kind: Annotated[
+        Kind | None, typer.Argument(metavar="[KIND]", help="List all of one kind.")
+    ] = None,
+) -> None:
+    """Say which links, names and notes need mending, and whether the index is sound."""
+    from notehop.app.services.doctor.vault import examine
+
+    report = examine(options.place(), tuple(Kind) if kind is None else (kind,))
+    from notehop.app.cli.output import print_json
+    from notehop.app.cli.show_doctor import show_doctor
+    from notehop.app.problems import FAILED
+
+    if options.json:
+        print_json(report)
+    else:
+        show_doctor(report, everything=kind is not None)
+    if report.broken:
+        raise typer.Exit(FAILED)
+
+
+class Action(StrEnum):
+    """What can be done with a model."""
+
+    PULL = "pull"
+
+
+def models(
+    options: Common,
+    action: Annotated[
+        Action | None,
+        typer.Argument(metavar="[pull]", help="Fetch a model from its hub.", show_default=False),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Its name there: org/model.", show_default=False),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what would be fetched, from where, how large."),
+    ] = False,
+) -> None:
+    """List the models on this machine and which are in use, or fetch one from its hub."""
+    if action is None:
+        if dry_run:
+            raise UsageError("--dry-run is for: notehop models pull NAME")
+        from notehop.app.cli.output import print_json
+        from notehop.app.cli.show_lists import show_models
+        from notehop.app.services.models import held_models
+
+        held = held_models(_settings(options))
+        print_json(held) if options.json else show_models(held)
+        return
+    if name is None:
+        raise UsageError("name the model to fetch, as its hub does: notehop models pull org/model")
+    from notehop.app.cli.output import err, print_json
+    from notehop.app.cli.show_lists import show_pulled
+    from notehop.app.services.models import pull_model
+    from notehop.indexing.terminal import terminal_progress
+
+    pulled = pull_model(
+        name,
+        terminal_progress(),
+        say=lambda text: err().print(text, soft_wrap=True),
+        dry_run=dry_run,
+    )
+    print_json(pulled) if options.json else show_pulled(pulled, dry_run=dry_run)
+
+
+def _settings(options: Common) -> Settings:
+    """Those of the vault if there is one, else the user's own."""
+    from notehop.app.services.place import NoVault
+    from notehop.config import load_settings
+
+    try:
+        return options.place().settings
+    except NoVault:
+        return load_settings(config_file=options.config)
