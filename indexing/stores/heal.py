@@ -22,8 +22,8 @@ from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.stores import table_files
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.layout import IndexLayout, unwritable
-from notehop.indexing.stores.lexical_file import NAME as LEXICAL_FILE
-from notehop.indexing.stores.lexical_file import read_postings
+from notehop.indexing.stores.lexical_segments import FILE as LEXICAL_FILE
+from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.table import VectorTable
 from notehop.indexing.stores.vectors import Collection as Name
 from notehop.indexing.stores.vectors import Vectors
@@ -103,7 +103,7 @@ def remove_broken_lexical(layout: IndexLayout) -> bool:
     if not (layout.lexical / LEXICAL_FILE).exists():
         return False
     try:
-        read_postings(layout.lexical)
+        read_segments(layout.lexical)
     except IndexDamaged:
         _unlink(layout, f"{layout.lexical.name}/{LEXICAL_FILE}")
         return True

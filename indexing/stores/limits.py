@@ -38,22 +38,11 @@ class Limits:
     """Chunks for each changed note above that: at 300,000 chunks, some 1,200 notes. What is written
     whole then is written once for a fixed share of it that changed."""
 
-    merge_changes: int = 256
-    merge_share: int = 16
-    """Changes are merged into the base of the lexical index when there are more than 256 and 1/16
-    of it. At 30,000 chunks a merge then costs 0.2 ms for each chunk changed, and a query over the
-    longest tail little more than over none."""
+    segment: int = 50_000
+    """Chunks of a segment of the lexical index at most: to sort their postings takes some 200 MB."""
 
-    merge_at_once: int = 4_000
-    """Chunks up to which whoever brings the change that is too much merges them, in some 50 ms; of
-    more a thread does, and until it is done the tail grows on."""
-
-    merge_block: int = 2_000_000
-    """Postings that are sorted at once, or those of one term: some 100 MB."""
-
-    counted: int = 1_000
-    """Chunks whose tokens are counted at once: those of all chunks of a large vault take
-    gigabytes."""
+    segments: int = 16
+    """Segments above which the small ones are joined: each costs a search some 50 microseconds."""
 
     missing_s: float = 5.0
     """Seconds until a reader looks again for vectors that were missing: another process is writing

@@ -126,7 +126,6 @@ class Reader:
         """Return when nothing that queries do not wait for is being worked out."""
         self._renewal.wait()
         self._holdings.derived.ranks.wait()
-        self._holdings.lexical.wait()
 
     def close(self) -> None:
         """Let go of the index. Snapshots that are still held stay readable."""

@@ -13,7 +13,7 @@ from notehop.indexing.stores import table_files
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.lag import read_lag
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.lexical_file import read_about
+from notehop.indexing.stores.lexical_segments import read_about
 from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.reader_holdings import dimensions_of
 from notehop.indexing.stores.table_files import Manifest

@@ -214,12 +214,12 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.lag": "read_lag",
     "notehop.indexing.stores.layout": "index_dir_for IndexLayout",
     "notehop.indexing.stores.lexical": "BOOSTS LexicalIndex",
+    "notehop.indexing.stores.lexical_segments": "MAX_COUNT",
     "notehop.indexing.stores.limits": "LIMITS Limits",
     "notehop.indexing.stores.lock": "WriterLock",
     "notehop.indexing.stores.model": (
         "Batch ChunkRow FieldTokens LinkRow NoteRecord NoteRow NoteStatus"
     ),
-    "notehop.indexing.stores.postings": "MAX_COUNT",
     "notehop.indexing.stores.probe": "examine=probe_examine probe_apart",
     "notehop.indexing.stores.reader": "Reader",
     "notehop.indexing.stores.reader_graph": "build_graph",

@@ -105,9 +105,9 @@ DERIVED = {
     "no ids": ("vectors/links-*.ids", harm.gone, LINKS),
     "other ids": ("vectors/chunks-*.ids", harm.garbage(0.5, 0.8), CHUNKS),
     "no lexical index": ("lexical", harm.gone, ""),
-    "half a lexical index": ("lexical/postings.bin", harm.cut, LEXICAL),
-    "garbage for a lexical index": ("lexical/postings.bin", harm.garbage(), LEXICAL),
-    "zeros in a lexical index": ("lexical/postings.bin", harm.zeros(0.4, 0.5), LEXICAL),
+    "half a lexical index": ("lexical/segments.npz", harm.cut, LEXICAL),
+    "garbage for a lexical index": ("lexical/segments.npz", harm.garbage(), LEXICAL),
+    "zeros in a lexical index": ("lexical/segments.npz", harm.zeros(0.4, 0.5), LEXICAL),
 }  # fmt: skip
 
 

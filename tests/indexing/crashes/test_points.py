@@ -110,7 +110,7 @@ def test_a_run_that_mends(forks: Forks, folder: Path) -> None:
     forks.index(home.path)
     harm.gone(home.layout.chroma)
     harm.cut(max(home.layout.vectors.glob("links-*.npy")))
-    harm.garbage()(home.layout.lexical / "postings.bin")
+    harm.garbage()(home.layout.lexical / "segments.npz")
     kill_at_points(forks, home, of_mending)
 
 

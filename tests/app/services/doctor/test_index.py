@@ -191,7 +191,7 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
     "stamp": (misprint_manifest, "vectors/chunks", "it is of another index", INDEX, True),
     "table lacks some": (drop_parts, "vectors/chunks", "it lacks vectors", REBUILD, True),
     "no lexical index": (remove("lexical"), "lexical", "cannot be read", INDEX, True),
-    "lexical rot": (rot("lexical/postings.bin"), "lexical", "cannot be read", INDEX, True),
+    "lexical rot": (rot("lexical/segments.npz"), "lexical", "cannot be read", INDEX, True),
     "no query door": (remove("model"), "model", "the model for queries", INDEX, True),
     "door rotten": (rot("model/door.json"), "model", "the model for queries", INDEX, True),
     "mark of a run": (touch("writing"), "chroma", "a run was cut off", INDEX, False),

@@ -21,8 +21,8 @@ SMALL = Limits(
     changed_notes=2,
     lag=3,
     lag_batch=12,
-    merge_changes=6,
-    merge_share=2,
+    segment=6,
+    segments=3,
 )
 """Limits at which a vault of ten notes needs several batches, parts of tables and merges."""
 
