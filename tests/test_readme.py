@@ -132,3 +132,10 @@ def test_the_session_shown_is_what_the_demo_prints(home: Path) -> None:
 def unwrapped(text: str) -> str:
     """The text on one line, without similarities: their last digit depends on the processor."""
     return re.sub(r"\b0\.\d\d\b", "#", " ".join(text.split()))
+
+
+def test_the_map_names_what_is_there() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(?:app|indexing|config)/[\w/]+(?:\.\w+)?", page))
+    assert len(named) > 40
+    assert not [one for one in named if not (ROOT / one).exists() and "NAME" not in one]
