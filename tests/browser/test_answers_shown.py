@@ -7,17 +7,13 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.looks import Look, Opened, assert_accessible, assert_fits
+from tests.browser.looks import LOOKS, Look, Opened, assert_accessible, assert_fits
 
 Visit = Callable[..., Opened]
 
 
-def asked(visit: Visit, question: str, look: Look | None = None) -> Page:
-    page: Page = (
-        visit(f"#/ask?q={quote(question)}", look).page
-        if look
-        else visit(f"#/ask?q={quote(question)}").page
-    )
+def asked(visit: Visit, question: str, look: Look = LOOKS["light"]) -> Page:
+    page: Page = visit(f"#/ask?q={quote(question)}", look).page
     page.locator("#ask-field").press("Enter")
     expect(page.locator(".answer")).to_have_attribute("aria-busy", "false")
     expect(page.locator(".made")).to_be_visible()

@@ -162,15 +162,6 @@ def test_no_settings_file_may_hold_it(tmp_path: Path, name: str) -> None:
     assert TOKEN not in str(caught.value)
 
 
-def test_a_misspelt_variable_shows_no_token(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("NOTEHOP_SERVR__TOKEN", TOKEN)
-    load_settings()
-    assert "passed over: NOTEHOP_SERVR__TOKEN;" in caplog.text
-    assert TOKEN not in caplog.text
-
-
 @pytest.mark.parametrize(
     ("module", "said"),
     [

@@ -82,42 +82,10 @@ def test_broken_toml_names_file_and_place(vault: Path) -> None:
         load_settings(vault=vault)
 
 
-CLOSED = (
-    "[embedding]\nallow_download = true",
-    "[index]\ndir = '/tmp/x'",
-    "[llm]\nprovider = 'openai'",
-    "[llm]\nbase_url = 'https://evil.example/v1'",
-    "[privacy]\nallow_hosts = ['evil.example']",
-    "[server]\nallow_hosts = ['evil.example']",
-    "[server]\nallow_origins = ['http://evil.example']",
-    "[server]\nhost = '0.0.0.0'",
-    "[server]\nmetrics = true",
-    "[server]\ntoken_file = '/tmp/x'",
-    "[vault]\npath = '/tmp/x'",
-)
-
-
-@pytest.mark.parametrize("text", CLOSED)
-def test_what_no_vault_may_set(vault: Path, text: str) -> None:
-    (vault / "notehop.toml").write_text(text)
-    with pytest.raises(SettingsError, match="cannot be set by a vault"):
-        load_settings(vault=vault)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("NOTEHOP_CONNECTED__MAX", "many", r"variable NOTEHOP_CONNECTED__MAX: connected\.max = 'many'"),
-        ("NOTEHOP_VAULT__EXCLUDE", "Archive", r"NOTEHOP_VAULT__EXCLUDE = 'Archive': must be JSON"),
-    ],
-)  # fmt: skip
-def test_a_wrong_variable_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
-) -> None:
-    monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError) as caught:
+def test_a_list_in_a_variable_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTEHOP_VAULT__EXCLUDE", "Archive")
+    with pytest.raises(SettingsError, match="NOTEHOP_VAULT__EXCLUDE = 'Archive': must be JSON"):
         load_settings()
-    assert re.search(said, str(caught.value))
 
 
 def test_a_vault_may_name_a_model_but_not_bring_one(vault: Path) -> None:

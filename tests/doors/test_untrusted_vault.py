@@ -70,6 +70,7 @@ def refusal(vault: Path) -> str:
         ("NOTEHOP_LLM", '{"api_key": "sk-very-secret"}', ""),
         ("NOTEHOP_SERVER__PROT", "1", " (did you mean NOTEHOP_SERVER__PORT?)"),
         ("NOTEHOP_CONNECTED__MAX__MORE", "1", ""),
+        ("NOTEHOP_SERVR__TOKEN", "sk-very-secret", ""),
         ("NOTEHOP_LLM__APIKEY", "sk-very-secret", " (did you mean NOTEHOP_LLM__API_KEY?)"),
     ],
 )
@@ -113,6 +114,15 @@ def test_a_variable_with_a_wrong_value_is_still_refused(
     ("section", "line"),
     [
         ("server", "port = 9000"),
+        ("server", 'host = "0.0.0.0"'),
+        ("server", 'allow_origins = ["http://evil.example"]'),
+        ("server", "metrics = true"),
+        ("server", 'token_file = "/tmp/x"'),
+        ("index", 'dir = "/tmp/x"'),
+        ("vault", 'path = "/tmp/x"'),
+        ("llm", 'base_url = "https://evil.example/v1"'),
+        ("privacy", 'allow_hosts = ["evil.example"]'),
+        ("embedding", "allow_download = true"),
         ("embedding", "threads = 1024"),
         ("embedding", 'device = "cuda"'),
         ("embedding", "batch_size = 4096"),

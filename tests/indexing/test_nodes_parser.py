@@ -18,7 +18,6 @@ from tests.support.product import (
     UsageError,
     bundled_folder,
     parse_note,
-    split_note,
 )
 from tests.support.readable_model import WordTokens
 
@@ -37,29 +36,6 @@ def nodes_of(parser: SectionNodeParser, *documents: Document) -> list[TextNode]:
         documents=list(documents)
     )
     return [node for node in found if isinstance(node, TextNode)]
-
-
-def test_a_node_a_chunk(parser: SectionNodeParser) -> None:
-    note = parse_note("a/Note.md", TEXT.encode())
-    nodes = nodes_of(parser, NoteDocument.of(note))
-    drafts = split_note(note, WordTokens(), 20, 0)
-    assert [node.node_id for node in nodes] == [draft.id for draft in drafts]
-    assert nodes[0].text == "Note - One\n# One\nThe first text."
-    assert nodes[0].metadata == {
-        "path": "a/Note.md",
-        "title": "Note",
-        "heading_path": ["One"],
-        "headings": [[1, "One"]],
-        "start": note.body_start,
-        "end": drafts[1].start,
-        "first_line": 4,
-        "last_line": 5,
-        "ordinal": 0,
-        "kind": "text",
-        "body": "# One\nThe first text.",
-        "embedded_hash": drafts[0].embedded_hash,
-    }
-    assert note.text[nodes[1].start_char_idx : nodes[1].end_char_idx] == "# Two\nMore.\n\n"
 
 
 def test_relations_to_source_and_neighbours(parser: SectionNodeParser) -> None:

@@ -90,6 +90,23 @@ def test_one_that_is_cut_off_again_and_again_comes_to_its_end(forks: Forks, fold
     assert not differing(forks.content(home.path), forks.content(home.path, "anew"))
 
 
+def test_what_a_run_saw_that_was_cut_off_and_is_gone_is_no_target(
+    forks: Forks, folder: Path
+) -> None:
+    home = Home(folder)
+    _large(home)
+    log = folder / "points"
+    forks.index(home.path, at="anew", batch=BATCH, log=str(log))
+    at = log.read_text().split().index("catalog-committed")
+    cut = forks.run("index", home=str(home.path), batch=BATCH, log=str(log), kill_at=at)
+    assert cut.killed
+    # Note 10 links to it and is in the index by now; it is not.
+    (home.vault / "2" / "Note 22.md").unlink()
+    forks.index(home.path, batch=BATCH)
+    forks.index(home.path, at="anew", rebuild=True)
+    assert not differing(forks.content(home.path), forks.content(home.path, "anew"))
+
+
 ROUNDS = 6
 
 
