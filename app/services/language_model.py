@@ -32,10 +32,10 @@ def llm_of(place: Place) -> LLM | None:
     settings = place.settings
     if settings.llm.provider == "none":
         return None
-    return LateLLM(settings, lambda: load_llm(settings, log_dir=place.layout.root))
+    return LazyLLM(settings, lambda: load_llm(settings, log_dir=place.layout.root))
 
 
-class LateLLM(ThreadedLLM):
+class LazyLLM(ThreadedLLM):
     """Asks the model that is made when it is first needed.
 
     What stands in the way of making it is raised where it is asked, each time: who asks falls back
@@ -56,7 +56,7 @@ class LateLLM(ThreadedLLM):
     @classmethod
     def class_name(cls) -> str:
         """Name of the class, as LlamaIndex stores it."""
-        return "notehop_late_llm"
+        return "notehop_lazy_llm"
 
     @property
     def model(self) -> LLM:

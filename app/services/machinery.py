@@ -24,7 +24,7 @@ from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.assembly import Parts, Wanted, current_view, retrieve
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
-from notehop.app.services.language_model import LateLLM, llm_of
+from notehop.app.services.language_model import LazyLLM, llm_of
 from notehop.app.services.narrowing import narrow
 from notehop.app.services.place import Place
 from notehop.app.services.queries import checked
@@ -78,7 +78,7 @@ class Machinery:
         self._closed = True
         self._beside.close()
         self._reader.close()
-        if isinstance(self._llm, LateLLM):
+        if isinstance(self._llm, LazyLLM):
             self._llm.close()
 
     @property
