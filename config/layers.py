@@ -39,6 +39,10 @@ SECRET = {
 }
 """Keys that no settings file may hold, and what else can be done than to set their variable."""
 
+_SERVER = "a GGUF file is run by its own server, which takes it (docs/language-models.md)"
+FORMER = {"llm.gpu_layers": _SERVER, "llm.threads": _SERVER}
+"""Keys of the release before, and where they went; they are passed over with a warning."""
+
 Layer = tuple[str, dict[str, Any]]
 
 
@@ -141,7 +145,7 @@ def _environment() -> list[Layer]:
         if not name.lower().startswith(ENV_PREFIX):
             continue
         parts = name.lower().removeprefix(ENV_PREFIX).split("__")
-        if len(parts) > 1 and _is_setting(parts):
+        if len(parts) > 1 and (_is_setting(parts) or ".".join(parts) in FORMER):
             layers.append((f"environment variable {name}", _variable(name, os.environ[name])))
         else:
             unknown.append(name + _near_miss(parts))
@@ -244,7 +248,8 @@ def _merge(into: dict[str, Any], layer: Mapping[str, Any]) -> None:
 def _validated(layers: list[Layer]) -> Settings:
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for origin, values in layers:
+    for origin, given in layers:
+        values = _without_former(origin, given)
         _merge(merged, values)
         origins.update((key, origin) for key, _ in _flat(values))
         for name in values:
@@ -258,6 +263,18 @@ def _validated(layers: list[Layer]) -> Settings:
     except ValidationError as exc:
         problems = [_explain(dict(error), origins) for error in exc.errors()]
         raise SettingsError("\n".join(problems)) from exc
+
+
+def _without_former(origin: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for key, value in values.items():
+        kept[key] = dict(value) if isinstance(value, Mapping) else value
+    for key, where in FORMER.items():
+        section, name = key.split(".")
+        if isinstance(kept.get(section), dict) and name in kept[section]:
+            del kept[section][name]
+            warn_once(f"{origin}: {key} is passed over: {where}")
+    return kept
 
 
 def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:

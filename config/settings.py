@@ -166,14 +166,13 @@ class LlmSettings(Section):
     provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic", "llama-cpp"] = (
         setting("none")
     )
-    """Who writes the answers: `none` (they are quoted from the notes); `ollama`, `llama-cpp` (a
-    GGUF file) and `openai-compatible` can run on this machine; `openai` and `anthropic` are
-    services. Each but `none` is an extra: `pip install 'notehop[ollama]'`
+    """Who writes the answers: `none` (they are quoted from the notes); `ollama` and
+    `openai-compatible` (llama-server, LM Studio and others) can run on this machine; `openai` and
+    `anthropic` are services. Each but `none` is an extra: `pip install 'notehop[ollama]'`
     (docs/language-models.md)."""
 
     model: str = setting("")
-    """Name of the model as its provider has it (`llama3.2`, `gpt-4o-mini`), or the path of a GGUF
-    file."""
+    """Name of the model as its provider has it (`llama3.2`, `gpt-4o-mini`)."""
 
     base_url: Annotated[str, AfterValidator(server_address)] = setting("")
     """Address of the server; empty: the provider's own (Ollama: http://127.0.0.1:11434)."""
@@ -206,12 +205,6 @@ class LlmSettings(Section):
     retries: int = setting(2, ge=0, le=10)
     """Times that a request is sent again when the provider is busy or cannot be reached, with
     growing pauses; never once its answer began."""
-
-    gpu_layers: int = setting(0, ge=-1)
-    """llama-cpp: layers of the model on the graphics card; -1: all."""
-
-    threads: int = setting(0, ge=0, le=1024)
-    """llama-cpp: threads; 0: one a core."""
 
 
 class ThemesSettings(Section):

@@ -84,7 +84,7 @@ def _start(
     )
     # Which host gets text of the notes is said before it gets any; and which variables are
     # passed over.
-    for name in ("notehop.indexing.llm.gate", "notehop.config.layers"):
+    for name in ("notehop.indexing.llm.transport", "notehop.config.layers"):
         logging.getLogger(name).setLevel(logging.DEBUG if options.debug else logging.WARNING)
 
 

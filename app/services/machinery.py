@@ -24,7 +24,6 @@ from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.assembly import Parts, Wanted, current_view, retrieve
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
-from notehop.app.services.language_model import LazyLLM, llm_of
 from notehop.app.services.narrowing import narrow
 from notehop.app.services.place import Place
 from notehop.app.services.queries import checked
@@ -34,6 +33,8 @@ from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.embed.models import languages_read, reads
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
+from notehop.indexing.llm.provider_llm import ProviderLLM
+from notehop.indexing.llm.providers import load_llm
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
@@ -63,7 +64,9 @@ class Machinery:
         self._forgets: list[Callable[[], None]] = []
         self._generation = reader.generation
         self._place = place
-        self._llm = llm_of(place) if llm is None else llm
+        self._llm = (
+            load_llm(place.settings, log_dir=place.layout.root, lazily=True) if llm is None else llm
+        )
         self._loading = threading.RLock()
         self._scorer = scorer_of(place.settings)
         self._beside = Beside()
@@ -78,7 +81,7 @@ class Machinery:
         self._closed = True
         self._beside.close()
         self._reader.close()
-        if isinstance(self._llm, LazyLLM):
+        if isinstance(self._llm, ProviderLLM):
             self._llm.close()
 
     @property

@@ -45,10 +45,9 @@ from notehop.indexing.changes import Changes, changes_since, scan
 from notehop.indexing.embed.onnx_export import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.identity import wanted
-from notehop.indexing.llm.asked import host_of
 from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
-from notehop.indexing.llm.egress_log import EgressLog
-from notehop.indexing.llm.load import address, asked_of
+from notehop.indexing.llm.egress import EgressLog
+from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.lag import read_lag
@@ -121,7 +120,7 @@ def language_model_now(settings: Settings) -> LanguageModelNow | None:
     allowed = local or host is None or Hosts(settings.privacy.allow_hosts).allows(host)
     problem = None
     try:
-        asked_of(settings)
+        provider_of(settings)
         if not allowed and host is not None:
             raise refusal(host, "your questions with passages of your notes")
     except ProviderError as exc:

@@ -21,9 +21,9 @@ from notehop.indexing.enrich.headers import model_identity
 from notehop.indexing.enrich.prompts import HEADER_CHARS, SUMMARY_CHARS, Request
 from notehop.indexing.llm.consent import is_loopback
 from notehop.indexing.llm.egress import Purpose, sending
-from notehop.indexing.llm.load import asked_of, load_llm
+from notehop.indexing.llm.provider_llm import ProviderLLM
+from notehop.indexing.llm.providers import load_llm, provider_of
 from notehop.indexing.llm.tokens import TokenCounter, counter
-from notehop.indexing.llm.told import ToldLLM
 from notehop.indexing.vault.plain import without_emphasis
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.S | re.I)
@@ -100,7 +100,7 @@ class TextWriter:
 
     def close(self) -> None:
         """Close the connections of the model, if it has any."""
-        if isinstance(self._llm, ToldLLM):
+        if isinstance(self._llm, ProviderLLM):
             self._llm.close()
 
     def size(self, request: Request) -> int:
@@ -143,7 +143,7 @@ def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
     llm = load_llm(settings, log_dir=log_dir)
     if llm is None:
         return None
-    host = asked_of(settings).host
+    host = provider_of(settings).host
     if not host or host == "localhost" or is_loopback(host):
         host = "this machine"
     name = model_identity(settings)["model"]

@@ -1,16 +1,30 @@
-"""Marks why a language model is called and with which notes, and gathers what is to be told of it.
+"""What leaves this machine: why a model is called and with which notes, and the log of it.
 
-The mark is a context variable: it holds for the calls of the body, and for tasks and threads that
-were given its context.
+The marks are context variables: they hold for the calls of the body, and for tasks and threads that
+were given its context. The log lies beside the index, in JSON lines, and is only ever added to. A call
+is written down before its first byte is sent, and again when it is over, so that a crash leaves it in
+the log. What goes to another machine and cannot be written down is not sent. Never in it: text of
+notes or answers, keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import json
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
+
+from filelock import FileLock, Timeout
+
+from notehop.config.errors import ProviderError
 
 Purpose = Literal["answer", "condense", "summary", "header", "themes"]
 
@@ -69,6 +83,21 @@ def sending(
         SENDING.set(before)
 
 
+OPENED: ContextVar[list[Any] | None] = ContextVar("notehop_opened", default=None)
+"""Takes the answers that come in, for who must close them: libraries keep generators alive."""
+
+
+@contextmanager
+def opening(into: list[Any]) -> Iterator[None]:
+    """Have the answers that begin in the body put into a list."""
+    before = OPENED.get()
+    OPENED.set(into)
+    try:
+        yield
+    finally:
+        OPENED.set(before)
+
+
 @contextmanager
 def given_up(when: Callable[[], bool]) -> Iterator[None]:
     """Have the calls of the body end soon after this says so, as well as for what ends them already."""
@@ -86,3 +115,161 @@ def given_up(when: Callable[[], bool]) -> Iterator[None]:
     finally:
         SENDING.set(before)
         UNWANTED.set(unwanted)
+
+
+_log = logging.getLogger(__name__)
+
+NAME = "egress.jsonl"
+FORMER = "egress.former.jsonl"
+
+LARGEST = 2_000_000
+"""Bytes after which a new file is begun, and the one before the last is thrown away."""
+
+MOST_NOTES = 200
+"""Notes that one line names; how many more there were is told."""
+
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+
+_PATIENCE = 2.0
+"""Seconds to wait for another process to have written its line."""
+
+
+class EgressLog:
+    """The log of one index. Threads and processes may share its folder."""
+
+    def __init__(self, folder: Path, largest: int = LARGEST) -> None:
+        """Touch nothing yet.
+
+        :param largest: bytes after which a new file is begun.
+        """
+        self.folder = folder
+        self._largest = largest
+        self._lock = threading.Lock()
+
+    @property
+    def file(self) -> Path:
+        """The file that is written."""
+        return self.folder / NAME
+
+    def begin(
+        self,
+        *,
+        host: str,
+        local: bool,
+        provider: str,
+        model: str,
+        purpose: str,
+        notes: tuple[str, ...],
+        bytes_out: int,
+        attempt: int,
+    ) -> Attempt:
+        """Write down that a request is sent.
+
+        :raises ProviderError: if it goes to another machine and cannot be written down.
+        """
+        line = {
+            "id": secrets.token_hex(8),
+            "time": round(time.time(), 3),
+            "host": host,
+            "local": local,
+            "provider": provider,
+            "model": model,
+            "purpose": purpose,
+            "attempt": attempt,
+            "bytes_out": bytes_out,
+            "notes": list(notes[:MOST_NOTES]),
+            "more_notes": max(0, len(notes) - MOST_NOTES),
+        }
+        try:
+            self._append(line)
+        except (OSError, Timeout) as exc:
+            if not local:
+                why = getattr(exc, "strerror", None) or exc
+                raise ProviderError(
+                    f"{self.file}: cannot be written ({why}), so nothing is sent to {host}: what "
+                    "leaves this machine is written down first; free space or mend the permissions"
+                ) from exc
+            _log.debug("%s: not written: %s", self.file, exc)
+        return Attempt(self, str(line["id"]))
+
+    def end(self, told: Mapping[str, Any]) -> None:
+        """Write down how a request ended; a disk that refuses is passed over by then."""
+        try:
+            self._append(dict(told))
+        except (OSError, Timeout) as exc:
+            _log.debug("%s: not written: %s", self.file, exc)
+
+    def knows(self, host: str, purpose: str) -> bool:
+        """Whether a host got something for this purpose before, as far as the log goes back."""
+        return any(
+            line.get("host") == host and line.get("purpose") == purpose and not line.get("local")
+            for line in self.lines()
+        )
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Every line, oldest first; what is no line of ours is passed over."""
+        for name in (FORMER, NAME):
+            try:
+                text = (self.folder / name).read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            # A name may hold what splitlines() takes for the end of a line, and JSON does not.
+            for line in text.split("\n"):
+                with suppress(ValueError, RecursionError):
+                    told = json.loads(line)
+                    if isinstance(told, dict) and isinstance(told.get("id"), str):
+                        yield told
+
+    def _append(self, line: dict[str, Any]) -> None:
+        data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode(
+            "utf-8", "backslashreplace"
+        )
+        with self._lock, FileLock(self.folder / "egress.lock", timeout=_PATIENCE, mode=0o600):
+            self._turn(len(data))
+            file = os.open(self.file, _APPEND, 0o600)
+            try:
+                # A line that a crash left half is ended first.
+                size = os.fstat(file).st_size
+                whole = size == 0 or _last_byte(file, size) == b"\n"
+                data = data + b"\n" if whole else b"\n" + data + b"\n"
+                if os.write(file, data) != len(data):
+                    raise OSError(28, "no space left on device")
+            finally:
+                os.close(file)
+
+    def _turn(self, coming: int) -> None:
+        with suppress(FileNotFoundError):
+            if self.file.stat().st_size + coming > self._largest:
+                self.file.replace(self.folder / FORMER)
+
+
+class Attempt:
+    """A request that was written down; its end is written once."""
+
+    def __init__(self, log: EgressLog, name: str) -> None:
+        self._log = log
+        self._name = name
+        self._started = time.monotonic()
+        self._over = threading.Lock()
+
+    def end(
+        self, *, status: int | None = None, bytes_in: int = 0, error: str | None = None
+    ) -> None:
+        """Write down how it ended; only the first word counts."""
+        if not self._over.acquire(blocking=False):
+            return
+        self._log.end(
+            {
+                "id": self._name,
+                "ended": round(time.time(), 3),
+                "ms": round((time.monotonic() - self._started) * 1000),
+                "status": status,
+                "bytes_in": bytes_in,
+                "error": error,
+            }
+        )
+
+
+def _last_byte(file: int, size: int) -> bytes:
+    os.lseek(file, size - 1, os.SEEK_SET)
+    return os.read(file, 1)

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.providers import ProviderConfig
 
 _QUOTED = 300
 """Characters of a provider's own words that are passed on."""
@@ -37,18 +37,20 @@ AGAIN = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may well be taken."""
 
 
-def of_status(status: int, body: bytes, asked: Asked, path: str) -> tuple[ProviderError, bool]:
+def of_status(
+    status: int, body: bytes, config: ProviderConfig, path: str
+) -> tuple[ProviderError, bool]:
     """The error of a reply that is none, and whether it is worth asking again."""
     said = _words_of(body)
-    quoted = f": {_quote(said, asked)}" if said else ""
-    where = f"{asked.origin} ({asked.provider})"
+    quoted = f": {_quote(said, config)}" if said else ""
+    where = f"{config.origin} ({config.provider})"
     if 300 <= status < 400:
         return ProviderError(
             f"{where} wants the text sent elsewhere (status {status}), which is not done; set "
             "llm.base_url to the address that answers itself"
         ), False
-    if status == 401 or (status == 403 and asked.key is None):
-        return _no_key(where, status, asked), False
+    if status == 401 or (status == 403 and config.key is None):
+        return _no_key(where, status, config), False
     if status == 403:
         return ProviderError(f"{where} refuses this (status 403){quoted}", "key"), False
     if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(said)):
@@ -62,12 +64,12 @@ def of_status(status: int, body: bytes, asked: Asked, path: str) -> tuple[Provid
     if status in (400, 413, 422, 500) and _OVERFLOW.search(said):
         return overflow(where, quoted), False
     if status in (400, 404) and _NO_MODEL.search(said):
-        return no_model(where, asked), False
+        return no_model(where, config), False
     if status == 404:
         return ProviderError(
             f"{where} knows no {path}{quoted}; check llm.base_url (most servers want it to end in "
             "/v1)"
-            if asked.provider == "openai-compatible"
+            if config.provider == "openai-compatible"
             else f"{where} knows no {path}{quoted}; check llm.base_url and llm.model",
             "model",
         ), False
@@ -78,17 +80,17 @@ def of_status(status: int, body: bytes, asked: Asked, path: str) -> tuple[Provid
     return ProviderError(f"{where} refuses this (status {status}){quoted}"), False
 
 
-def of_transport(exc: httpx.TransportError, asked: Asked) -> tuple[ProviderError, bool]:
+def of_transport(exc: httpx.TransportError, config: ProviderConfig) -> tuple[ProviderError, bool]:
     """The error of a connection that failed before an answer began; and whether to ask again."""
-    where = f"{asked.origin} ({asked.provider})"
+    where = f"{config.origin} ({config.provider})"
     if isinstance(exc, httpx.ConnectTimeout | httpx.PoolTimeout):
         return ProviderError(
-            f"{where} cannot be reached within {asked.connect_timeout_s:g} s; is it up, and is "
+            f"{where} cannot be reached within {config.connect_timeout_s:g} s; is it up, and is "
             "llm.base_url right?",
             "timeout",
         ), True
     if isinstance(exc, httpx.TimeoutException):
-        return timed_out(asked, overdue=OVERDUE in str(exc)), False
+        return timed_out(config, overdue=OVERDUE in str(exc)), False
     if isinstance(exc, httpx.ConnectError):
         if (said := _certificate(exc)) is not None:
             return ProviderError(
@@ -98,7 +100,7 @@ def of_transport(exc: httpx.TransportError, asked: Asked) -> tuple[ProviderError
             ), False
         start = (
             "; is Ollama running? Start it with: ollama serve"
-            if asked.provider == "ollama"
+            if config.provider == "ollama"
             else "; is it running, and is llm.base_url right?"
         )
         return ProviderError(
@@ -106,57 +108,57 @@ def of_transport(exc: httpx.TransportError, asked: Asked) -> tuple[ProviderError
         ), True
     if isinstance(exc, httpx.UnsupportedProtocol):
         return ProviderError(
-            f"{asked.url}: no address that can be asked; check llm.base_url"
+            f"{config.url}: no address that can be asked; check llm.base_url"
         ), False
     return ProviderError(f"{where} broke the connection off ({_reason(exc)})", "server"), True
 
 
-def of_cut(exc: httpx.TransportError, asked: Asked) -> ProviderError:
+def of_cut(exc: httpx.TransportError, config: ProviderConfig) -> ProviderError:
     """The error of an answer that broke off in the middle."""
     if isinstance(exc, httpx.TimeoutException):
-        return timed_out(asked, overdue=OVERDUE in str(exc))
+        return timed_out(config, overdue=OVERDUE in str(exc))
     return ProviderError(
-        f"{asked.origin} ({asked.provider}) broke off in the middle of its answer "
+        f"{config.origin} ({config.provider}) broke off in the middle of its answer "
         f"({_reason(exc)}); ask again",
         "server",
     )
 
 
-def of_words(said: str, asked: Asked) -> ProviderError:
+def of_words(said: str, config: ProviderConfig) -> ProviderError:
     """The error that a provider tells in words, in the middle of its answer or from a library."""
-    where = f"{asked.origin} ({asked.provider})" if asked.url else asked.provider
-    quoted = f": {_quote(said, asked)}" if said.strip() else ""
+    where = f"{config.origin} ({config.provider})" if config.url else config.provider
+    quoted = f": {_quote(said, config)}" if said.strip() else ""
     if _OVERFLOW.search(said):
         return overflow(where, quoted)
     if _NO_MODEL.search(said):
-        return no_model(where, asked)
+        return no_model(where, config)
     return ProviderError(f"{where} gave no answer that can be read{quoted}")
 
 
-def timed_out(asked: Asked, *, overdue: bool = False) -> ProviderError:
+def timed_out(config: ProviderConfig, *, overdue: bool = False) -> ProviderError:
     """The error of a model that says nothing for too long, or does not end."""
     if overdue:
-        return too_long(asked, f"{asked.reply_s:g} s")
+        return too_long(config, f"{config.reply_s:g} s")
     return ProviderError(
-        f"{asked.origin} ({asked.provider}) said nothing for {asked.timeout_s:g} s; a larger "
+        f"{config.origin} ({config.provider}) said nothing for {config.timeout_s:g} s; a larger "
         "llm.timeout_s waits longer, a smaller model answers sooner",
         "timeout",
     )
 
 
-def too_long(asked: Asked, taken: str) -> ProviderError:
+def too_long(config: ProviderConfig, taken: str) -> ProviderError:
     """The error of a reply that does not end within its bytes or its time."""
     return ProviderError(
-        f"{asked.origin} ({asked.provider}) does not end its reply: it was given up after {taken}; "
+        f"{config.origin} ({config.provider}) does not end its reply: it was given up after {taken}; "
         "a larger llm.timeout_s waits longer, a larger llm.max_tokens reads more",
         "timeout" if taken.endswith(" s") else "server",
     )
 
 
-def compressed(asked: Asked, encoding: str) -> ProviderError:
+def compressed(config: ProviderConfig, encoding: str) -> ProviderError:
     """The error of a reply that is compressed, though none was asked for: few bytes may be many."""
     return ProviderError(
-        f"{asked.origin} ({asked.provider}) sends its reply compressed ({encoding[:40]!r}), which "
+        f"{config.origin} ({config.provider}) sends its reply compressed ({encoding[:40]!r}), which "
         "was not asked for; it is not read. Have the server, or the proxy before it, send it plain",
         "server",
     )
@@ -171,19 +173,19 @@ def overflow(where: str, quoted: str) -> ProviderError:
     )
 
 
-def no_model(where: str, asked: Asked) -> ProviderError:
+def no_model(where: str, config: ProviderConfig) -> ProviderError:
     """The error of a model that its provider does not have."""
-    do = f"run: ollama pull {asked.model}" if asked.provider == "ollama" else "check llm.model"
-    return ProviderError(f"{where} has no model {asked.model!r}; {do}", "model")
+    do = f"run: ollama pull {config.model}" if config.provider == "ollama" else "check llm.model"
+    return ProviderError(f"{where} has no model {config.model!r}; {do}", "model")
 
 
-def _no_key(where: str, status: int, asked: Asked) -> ProviderError:
+def _no_key(where: str, status: int, config: ProviderConfig) -> ProviderError:
     # What the provider says may repeat the key, in part.
-    if asked.key is None:
+    if config.key is None:
         told = f"{where} asks for a key (status {status}); set the environment variable"
-        return ProviderError(f"{told} {asked.variable}", "key")
+        return ProviderError(f"{told} {config.variable}", "key")
     return ProviderError(
-        f"{where} does not take the key in {asked.variable} (status {status}); check it", "key"
+        f"{where} does not take the key in {config.variable} (status {status}); check it", "key"
     )
 
 
@@ -210,8 +212,8 @@ def _words_of(body: bytes) -> str:
     return " ".join([words, *(f"({kind})" for kind in kinds)]).strip() or text
 
 
-def _quote(said: str, asked: Asked) -> str:
-    line = " ".join(asked.hidden(said).split())
+def _quote(said: str, config: ProviderConfig) -> str:
+    line = " ".join(config.hidden(said).split())
     return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}…"
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any, Protocol
 
-from notehop.config.errors import ProviderError
 from notehop.config.tokenizer_files import tokenizer_files
 
 if TYPE_CHECKING:
@@ -77,37 +76,9 @@ class ByEncoding:
         return len(_loaded(self._encoding).encode(text, disallowed_special=()))
 
 
-class ByModel:
-    """Counts by the tokenizer in the file of the model, which is read when it is first asked.
-
-    A model that cannot be had is told where it is asked; its tokens are estimated.
-    """
-
-    exact = True
-
-    def __init__(self, settings: Settings) -> None:
-        """Load nothing yet."""
-        self._settings = settings
-        self._model: Any = None
-
-    def count(self, text: str) -> int:
-        """Tokens of a text."""
-        try:
-            if self._model is None:
-                from notehop.indexing.llm.load import load_llm
-
-                told: Any = load_llm(self._settings)
-                self._model = told.inner
-            return int(self._model.count(text))
-        except ProviderError:
-            return Estimate().count(text)
-
-
 def counter(settings: Settings) -> TokenCounter:
     """What counts for the model that the settings name; nothing is loaded yet."""
     llm = settings.llm
-    if llm.provider == "llama-cpp":
-        return ByModel(settings)
     if llm.provider == "openai" and (encoding := _encoding_of(llm.model)) is not None:
         return ByEncoding(encoding)
     return Estimate()

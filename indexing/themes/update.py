@@ -290,7 +290,7 @@ def themes_summed_up(
         return []
 
     def load() -> LLM | None:
-        from notehop.indexing.llm.load import load_llm
+        from notehop.indexing.llm.providers import load_llm
 
         return load_llm(settings, log_dir=layout.root)
 

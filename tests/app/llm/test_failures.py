@@ -150,8 +150,8 @@ def test_nobody_there(ask: Door) -> None:
         ),
         pytest.param(
             {"llm__provider": "llama-cpp", "llm__model": "/nowhere/model.gguf"},
-            "",
-            id="no file, or no extra",
+            "llama-server -m /nowhere/model.gguf",
+            id="a file that a server runs",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""A gate to one provider, and a client behind it."""
+"""The policy of one provider, and a client behind it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from tests.support.product import Asked, EgressLog, Gate, Hosts, Resolve
-from tests.support.product import DoorDoor as Door
+from tests.support.product import (
+    EgressLog,
+    EgressPolicy,
+    Hosts,
+    ProviderConfig,
+    ProviderTransport,
+    Resolve,
+)
 
-MakeGate = Callable[..., Gate]
+MakeGate = Callable[..., EgressPolicy]
 
 
 @pytest.fixture
@@ -30,8 +36,8 @@ def make_gate(tmp_path: Path) -> MakeGate:
         timeout_s: float = 20,
         key: str | None = None,
         folder: Path = tmp_path,
-    ) -> Gate:
-        asked = Asked(
+    ) -> EgressPolicy:
+        config = ProviderConfig(
             provider=provider,
             model="m",
             url=url,
@@ -41,15 +47,15 @@ def make_gate(tmp_path: Path) -> MakeGate:
             first_pause=0.01,
             key=None if key is None else SecretStr(key),
         )
-        return Gate(asked, Hosts(allow, resolve), EgressLog(folder))
+        return EgressPolicy(config, Hosts(allow, resolve), EgressLog(folder))
 
     return make
 
 
-def post(gate: Gate, content: bytes = b"{}", **headers: str) -> httpx.Response:
+def post(gate: EgressPolicy, content: bytes = b"{}", **headers: str) -> httpx.Response:
     """Send one request through the door, and read its answer."""
-    with httpx.Client(transport=Door(gate), trust_env=False) as client:
-        return client.post(f"{gate.asked.url}/chat", content=content, headers=headers)
+    with httpx.Client(transport=ProviderTransport(gate), trust_env=False) as client:
+        return client.post(f"{gate.config.url}/chat", content=content, headers=headers)
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:

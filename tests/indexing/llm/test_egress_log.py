@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.indexing.llm.conftest import lines
-from tests.support.product import FORMER, NAME, EgressLog, egress_log
+from tests.support.product import FORMER, NAME, EgressLog, egress
 
 
-def begin(log: EgressLog, **changed: Any) -> egress_log.Attempt:
+def begin(log: EgressLog, **changed: Any) -> egress.Attempt:
     told: dict[str, Any] = {
         "host": "model.test",
         "local": False,

@@ -253,7 +253,7 @@ def test_nobody_waits_for_the_model(bench: Bench, monkeypatch: pytest.MonkeyPatc
             return "Birds."
 
     llm = ScriptedLLM(tell=write)
-    monkeypatch.setattr("notehop.indexing.llm.load.load_llm", lambda *_, **__: llm)
+    monkeypatch.setattr("notehop.indexing.llm.providers.load_llm", lambda *_, **__: llm)
     report = bench.index()
     assert report.warnings == ("1 theme left to the next run: themes.max_calls is 1",)
     assert len(llm.asked) == 1

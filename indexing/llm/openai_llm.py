@@ -15,11 +15,8 @@ from llama_index.llms.openai.utils import O1_MODELS, openai_modelname_to_context
 from pydantic import PrivateAttr
 
 from notehop.config.settings import LlmSettings
-from notehop.indexing.llm.asked import Asked
-from notehop.indexing.llm.door import Door, NoAsyncDoor
-from notehop.indexing.llm.gate import Gate
-from notehop.indexing.llm.load import STEADY, UNKNOWN_WINDOW
-from notehop.indexing.llm.told import ToldLLM
+from notehop.indexing.llm.providers import STEADY, UNKNOWN_WINDOW, ProviderConfig
+from notehop.indexing.llm.transport import EgressPolicy, NoAsyncTransport, ProviderTransport
 
 NO_KEY = "none"
 """What the SDK is given for a key, since it insists on one; the door puts in the true one."""
@@ -53,9 +50,11 @@ class _ByName(OpenAI):
         return options
 
 
-def build(llm: LlmSettings, asked: Asked, gate: Gate) -> LLM:
+def openai(
+    llm: LlmSettings, config: ProviderConfig, policy: EgressPolicy
+) -> tuple[LLM, LLMMetadata]:
     """The model, behind the door."""
-    own = asked.provider == "openai"
+    own = config.provider == "openai"
     kind: type[OpenAI] = _ByName
     known: dict[str, Any] = {}
     window = llm.context_window or (_window(llm.model) if own else UNKNOWN_WINDOW)
@@ -69,17 +68,17 @@ def build(llm: LlmSettings, asked: Asked, gate: Gate) -> LLM:
         temperature=STEADY if llm.temperature is None else llm.temperature,
         max_tokens=llm.max_tokens,
         api_key=NO_KEY,
-        api_base=asked.url,
+        api_base=config.url,
         # The door sends again, and knows for how long to wait.
         max_retries=0,
         timeout=llm.timeout_s,
-        http_client=httpx.Client(transport=Door(gate), trust_env=False),
-        async_http_client=httpx.AsyncClient(transport=NoAsyncDoor(), trust_env=False),
+        http_client=httpx.Client(transport=ProviderTransport(policy), trust_env=False),
+        async_http_client=httpx.AsyncClient(transport=NoAsyncTransport(), trust_env=False),
         **known,
     )
     if isinstance(inner, _ByName):
         inner._sets_temperature = llm.temperature is not None
-    return ToldLLM(inner, asked, inner.metadata.model_copy(update={"context_window": window}))
+    return inner, inner.metadata.model_copy(update={"context_window": window})
 
 
 def _window(model: str) -> int:

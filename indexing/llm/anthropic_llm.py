@@ -2,8 +2,6 @@
 
 LlamaIndex's own integration brings the clients of two clouds along, which notehop has no use for
 and whose dependencies do not fit those of the vector store.
-
-Touches: network, through the clients it is given.
 """
 
 from __future__ import annotations
@@ -11,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import anthropic
+import httpx
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
@@ -20,8 +20,13 @@ from llama_index.core.base.llms.types import (
     LLMMetadata,
     MessageRole,
 )
-from llama_index.core.llms import CustomLLM
+from llama_index.core.llms import LLM, CustomLLM
 from pydantic import PrivateAttr
+
+from notehop.config.errors import ProviderError
+from notehop.config.settings import LlmSettings
+from notehop.indexing.llm.providers import ProviderConfig
+from notehop.indexing.llm.transport import EgressPolicy, ProviderTransport
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -125,3 +130,38 @@ def _text_of(event: Any) -> str:
 def _reply(text: str, delta: str | None, raw: Any) -> ChatResponse:
     message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
     return ChatResponse(message=message, delta=delta, raw=raw)
+
+
+NO_KEY = "none"
+"""What the SDK is given for a key: the door puts in the true one."""
+
+SERVICE_WINDOW = 200_000
+"""Tokens of the window of every model of the service; some can be had with more."""
+
+
+def claude(
+    llm: LlmSettings, config: ProviderConfig, policy: EgressPolicy
+) -> tuple[LLM, LLMMetadata]:
+    """The model, behind the door.
+
+    :raises ProviderError: if the temperature is more than it takes.
+    """
+    if llm.temperature is not None and llm.temperature > 1:
+        raise ProviderError(
+            f"llm.temperature = {llm.temperature:g}: {config.provider} takes 0 to 1; lower it"
+        )
+    inner = ClaudeLLM(
+        anthropic.Anthropic(
+            api_key=NO_KEY,
+            base_url=config.url,
+            # The door sends again, and knows for how long to wait.
+            max_retries=0,
+            timeout=llm.timeout_s,
+            http_client=httpx.Client(transport=ProviderTransport(policy), trust_env=False),
+        ),
+        model=llm.model,
+        max_tokens=llm.max_tokens,
+        temperature=llm.temperature,
+        window=llm.context_window or SERVICE_WINDOW,
+    )
+    return inner, inner.metadata

@@ -1,25 +1,26 @@
-"""Makes the connections to providers: only to addresses that may be reached, given up when asked.
+"""Connections to providers: only to addresses that may be reached, given up when asked; replies on them
+are counted, and how they ended is written down.
 
 That a name leads to this machine is looked at here, for the very address that is connected to: what
 a name led to a moment before says nothing.
-
-Touches: network.
 """
 
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar
 
 import httpcore
+import httpx
 
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.egress import SENDING, UNWANTED
-from notehop.indexing.llm.errors import OVERDUE
+from notehop.indexing.llm.egress import OPENED, SENDING, UNWANTED, Attempt
+from notehop.indexing.llm.errors import OVERDUE, of_cut, timed_out, too_long
+from notehop.indexing.llm.providers import ProviderConfig
 
 Connection = TypeVar("Connection")
 
@@ -135,3 +136,86 @@ def _first(addresses: list[str], connect: Callable[[str], Connection]) -> Connec
             if place == len(addresses):
                 raise
     raise AssertionError("a host has addresses")
+
+
+_ENDS = (b"[DONE]", b"message_stop")
+"""What a stream says last: its client does not read on to the end of the connection."""
+
+_TAIL = 64
+
+
+class _Limits:
+    """What a reply may have: bytes, seconds, and of a stream, seconds until the next whole line."""
+
+    def __init__(self, config: ProviderConfig, in_lines: bool) -> None:
+        self.bytes = 0
+        self._config = config
+        self._in_lines = in_lines
+        self._begun = self._line_ended = monotonic()
+
+    def take(self, piece: bytes) -> None:
+        """Count a piece that came in.
+
+        :raises ProviderError: if the reply has or takes more than it may.
+        """
+        now = monotonic()
+        self.bytes += len(piece)
+        if self.bytes > self._config.reply_bytes:
+            raise too_long(self._config, f"{self._config.reply_bytes:,} bytes")
+        if now - self._begun > self._config.reply_s:
+            raise too_long(self._config, f"{self._config.reply_s:g} s")
+        if b"\n" in piece:
+            self._line_ended = now
+        elif self._in_lines and now - self._line_ended > self._config.timeout_s:
+            raise timed_out(self._config)
+
+
+class Counted(httpx.SyncByteStream):
+    """An answer as it comes in; what breaks it off is told in our words."""
+
+    def __init__(
+        self,
+        inner: httpx.SyncByteStream,
+        attempt: Attempt,
+        config: ProviderConfig,
+        in_lines: bool = False,
+    ) -> None:
+        """:param in_lines: whether it is a stream of events, each of which ends with its line."""
+        self._inner = inner
+        self._attempt = attempt
+        self._config = config
+        self._limits = _Limits(config, in_lines)
+        self._last = b""
+        _keep(self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for piece in self._inner:
+                self._limits.take(piece)
+                self._last = (self._last + piece)[-_TAIL:]
+                yield piece
+        except httpx.TransportError as exc:
+            error = of_cut(exc, self._config)
+            self._end(error.kind)
+            raise error from exc
+        except ProviderError as exc:
+            self._end(exc.kind)
+            raise
+        self._end(None)
+
+    def close(self) -> None:
+        self._inner.close()
+        self._end(_unread(self._last))
+
+    def _end(self, error: str | None) -> None:
+        self._attempt.end(status=200, bytes_in=self._limits.bytes, error=error)
+
+
+def _keep(stream: Counted) -> None:
+    if (into := OPENED.get()) is not None:
+        into.append(stream)
+
+
+def _unread(last: bytes) -> str | None:
+    """What became of an answer that was not read on: it was whole, or not wanted any more."""
+    return None if any(end in last for end in _ENDS) else "cancelled"

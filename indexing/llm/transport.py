@@ -1,6 +1,9 @@
-"""What every request to a provider passes: consent, the egress log, and whether to ask once more.
+"""The one way by which anything goes to a provider: an httpx transport that every SDK is given.
 
-Touches: network (resolves names), index (the egress log).
+For each request it asks whether the host may get text, writes the egress log before a byte is sent,
+sends, sends again where that may help, and turns what goes wrong into a :class:`ProviderError`. An
+answer that began is never asked for again. Redirects are not followed, and no proxy of the
+environment is used: both would be other hosts than the one that was allowed.
 """
 
 from __future__ import annotations
@@ -13,16 +16,16 @@ from functools import partial
 from time import monotonic, sleep
 from typing import Any
 
+import httpcore
 import httpx
-from tenacity import RetryCallState, retry_if_exception, stop_after_attempt
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.asked import Asked
+from notehop.indexing.llm.connections import PATIENCE, CheckedBackend, Counted
 from notehop.indexing.llm.consent import Hosts, refusal
-from notehop.indexing.llm.egress import SENDING, WHAT_GOES, Sending
-from notehop.indexing.llm.egress_log import Attempt, EgressLog
+from notehop.indexing.llm.egress import SENDING, WHAT_GOES, Attempt, EgressLog, Sending
 from notehop.indexing.llm.errors import compressed, of_status, of_transport
-from notehop.indexing.llm.sockets import PATIENCE
+from notehop.indexing.llm.providers import ProviderConfig
 
 _log = logging.getLogger(__name__)
 
@@ -51,11 +54,11 @@ class Failed(Exception):
         self.after = after
 
 
-class Gate:
+class EgressPolicy:
     """What both transports share: who is asked, who may be, and what is written of it."""
 
-    def __init__(self, asked: Asked, hosts: Hosts, log: EgressLog) -> None:
-        self.asked = asked
+    def __init__(self, config: ProviderConfig, hosts: Hosts, log: EgressLog) -> None:
+        self.config = config
         self.hosts = hosts
         self.log = log
         self.closing: list[Callable[[], None]] = []
@@ -67,7 +70,7 @@ class Gate:
         for closing in self.closing:
             closing()
 
-    def passing(self, request: httpx.Request) -> Passing:
+    def admit(self, request: httpx.Request) -> OutgoingRequest:
         """Let a request through.
 
         :raises ProviderError: ``consent``, if its host may get nothing.
@@ -85,7 +88,7 @@ class Gate:
                 raise refusal(host, what)
         if not local:
             self._announce(host, what, sending)
-        return Passing(self, request, host, local, sending)
+        return OutgoingRequest(self, request, host, local, sending)
 
     def _remote(self, host: str, request: httpx.Request) -> bool:
         with suppress(ProviderError):
@@ -101,7 +104,7 @@ class Gate:
         if self.log.knows(host, purpose):
             return
         text = (
-            f"{host} ({self.asked.provider}, {self.asked.model}) now gets {what}, with this call "
+            f"{host} ({self.config.provider}, {self.config.model}) now gets {what}, with this call "
             f"and with those to come{self._openly()}; this is said once (notehop status --egress "
             "lists them)"
         )
@@ -111,9 +114,9 @@ class Gate:
 
     def _openly(self) -> str:
         """That whoever is on the way can read it, where that is so."""
-        if not self.asked.url.startswith("http:"):
+        if not self.config.url.startswith("http:"):
             return ""
-        key = ", and with them your key" if self.asked.key is not None else ""
+        key = ", and with them your key" if self.config.key is not None else ""
         return (
             f". They go over plain http: whoever is on the way can read them{key}. Write https:// "
             "in llm.base_url if it can be asked so"
@@ -129,26 +132,31 @@ class Gate:
         headers["accept-encoding"] = "identity"
         # Theirs would name the system and its versions.
         headers["user-agent"] = "notehop"
-        if self.asked.key is not None:
-            key = self.asked.key.get_secret_value()
-            if self.asked.provider == "anthropic":
+        if self.config.key is not None:
+            key = self.config.key.get_secret_value()
+            if self.config.provider == "anthropic":
                 headers["x-api-key"] = key
             else:
                 headers["authorization"] = f"Bearer {key}"
         return headers
 
     def _timeout(self) -> dict[str, float]:
-        wait = self.asked.timeout_s
-        return {"connect": self.asked.connect_timeout_s, "read": wait, "write": wait, "pool": wait}
+        wait = self.config.timeout_s
+        return {"connect": self.config.connect_timeout_s, "read": wait, "write": wait, "pool": wait}
 
 
-class Passing:
+class OutgoingRequest:
     """One request on its way, with all its tries."""
 
     def __init__(
-        self, gate: Gate, request: httpx.Request, host: str, local: bool, sending: Sending | None
+        self,
+        policy: EgressPolicy,
+        request: httpx.Request,
+        host: str,
+        local: bool,
+        sending: Sending | None,
     ) -> None:
-        self.gate = gate
+        self.policy = policy
         self.request = request
         self.sending = sending
         self._host = host
@@ -164,11 +172,11 @@ class Passing:
             raise ProviderError("the answer is not waited for any more", "cancelled")
         self._tries += 1
         length = self.request.headers.get("content-length", "0")
-        return self.gate.log.begin(
+        return self.policy.log.begin(
             host=self._host,
             local=self._local,
-            provider=self.gate.asked.provider,
-            model=self.gate.asked.model,
+            provider=self.policy.config.provider,
+            model=self.policy.config.model,
             purpose=self.sending.purpose if self.sending else "other",
             notes=self.sending.notes if self.sending else (),
             bytes_out=int(length) if length.isdigit() else 0,
@@ -180,7 +188,7 @@ class Passing:
 
     def unsent(self, exc: httpx.TransportError, attempt: Attempt) -> Failed:
         """What became of a try without an answer."""
-        error, again = of_transport(exc, self.gate.asked)
+        error, again = of_transport(exc, self.policy.config)
         attempt.end(error=error.kind)
         # A server of this machine that is not up now will not be in a second.
         down = self._local and isinstance(exc, httpx.ConnectError)
@@ -188,7 +196,9 @@ class Passing:
 
     def turned_down(self, response: httpx.Response, body: bytes, attempt: Attempt) -> Failed:
         """What became of a try that was answered with an error."""
-        error, again = of_status(response.status_code, body, self.gate.asked, self.request.url.path)
+        error, again = of_status(
+            response.status_code, body, self.policy.config, self.request.url.path
+        )
         attempt.end(status=response.status_code, bytes_in=len(body), error=error.kind)
         after = _retry_after(response.headers)
         return Failed(error, again and (after is None or after <= LONGEST_PAUSE), after)
@@ -199,15 +209,15 @@ class Passing:
         :raises Failed: if it is.
         """
         if encoding := encoding_of(response):
-            error = compressed(self.gate.asked, encoding)
+            error = compressed(self.policy.config, encoding)
             attempt.end(status=response.status_code, error=error.kind)
             raise Failed(error, again=False)
 
     def retrying(self) -> dict[str, Any]:
         """How tries follow each other."""
         return {
-            "stop": stop_after_attempt(self.gate.asked.retries + 1),
-            "wait": partial(_pause, first=self.gate.asked.first_pause),
+            "stop": stop_after_attempt(self.policy.config.retries + 1),
+            "wait": partial(_pause, first=self.policy.config.first_pause),
             "retry": retry_if_exception(lambda exc: isinstance(exc, Failed) and exc.again),
             "reraise": True,
         }
@@ -244,3 +254,96 @@ def _retry_after(headers: httpx.Headers) -> float | None:
 
 def _port(url: httpx.URL) -> int:
     return url.port or (443 if url.scheme == "https" else 80)
+
+
+_ERROR_BYTES = 65_536
+"""Bytes of an error that are read: it is looked at, not passed on whole."""
+
+
+class ProviderTransport(httpx.BaseTransport):
+    """The transport of every client; what must not block calls it in a thread."""
+
+    def __init__(self, policy: EgressPolicy) -> None:
+        self._policy = policy
+        policy.closing.append(self.close)
+        config = policy.config
+        self._wire = _Wire(policy.hosts, config.url.startswith("https:"), config.reply_s)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request, perhaps more than once.
+
+        :raises ProviderError: whatever goes wrong.
+        """
+        outgoing = self._policy.admit(request)
+        try:
+            for attempt in Retrying(sleep=outgoing.rest, **outgoing.retrying()):
+                with attempt:
+                    return self._once(outgoing)
+        except Failed as failed:
+            raise failed.error from failed.__cause__
+        raise AssertionError("tries end with an answer or an error")
+
+    def _once(self, outgoing: OutgoingRequest) -> httpx.Response:
+        attempt = outgoing.attempt()
+        try:
+            response = self._wire.handle_request(outgoing.request)
+        except httpx.TransportError as exc:
+            raise outgoing.unsent(exc, attempt) from exc
+        except BaseException as exc:
+            attempt.end(error=_kind(exc))
+            raise
+        if response.status_code < 300:
+            assert isinstance(response.stream, httpx.SyncByteStream)
+            try:
+                outgoing.check_encoding(response, attempt)
+            except Failed:
+                response.close()
+                raise
+            stream = Counted(response.stream, attempt, self._policy.config, _is_stream(response))
+            return httpx.Response(
+                response.status_code,
+                headers=response.headers,
+                stream=stream,
+                extensions=response.extensions,
+            )
+        body = b""
+        with suppress(httpx.TransportError):
+            for piece in () if encoding_of(response) else response.iter_raw():
+                body += piece
+                if len(body) > _ERROR_BYTES:
+                    break
+        response.close()
+        raise outgoing.turned_down(response, body, attempt)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._wire.close()
+
+
+class NoAsyncTransport(httpx.AsyncBaseTransport):
+    """The transport of clients that an SDK wants and nobody asks: nothing goes around the door."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send nothing."""
+        raise RuntimeError(f"{request.url.host}: asked around notehop's own asynchronous methods")
+
+
+class _Wire(httpx.HTTPTransport):
+    """httpx's own transport over connections that are looked at."""
+
+    def __init__(self, hosts: Hosts, encrypted: bool, reply_s: float) -> None:
+        # The base class is not initialised: it would make a pool that connects anywhere.
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=httpx.create_ssl_context() if encrypted else None,
+            network_backend=CheckedBackend(hosts, reply_s),
+            keepalive_expiry=30.0,
+        )
+
+
+def _is_stream(response: httpx.Response) -> bool:
+    kind: str = response.headers.get("content-type", "")
+    return kind.startswith(("text/event-stream", "application/x-ndjson"))
+
+
+def _kind(exc: BaseException) -> str:
+    return exc.kind if isinstance(exc, ProviderError) else "cancelled"

@@ -1,0 +1,244 @@
+"""The language model of the settings, whichever provider it comes from."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseAsyncGen,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseAsyncGen,
+    CompletionResponseGen,
+    LLMMetadata,
+)
+from llama_index.core.llms import LLM
+from pydantic import PrivateAttr
+
+from notehop.config.errors import ProviderError
+from notehop.indexing.llm.egress import SENDING, given_up, opening
+from notehop.indexing.llm.providers import UNKNOWN_WINDOW, ProviderConfig
+
+if TYPE_CHECKING:
+    from notehop.config.settings import LlmSettings
+
+T = TypeVar("T")
+Reply = TypeVar("Reply", ChatResponse, CompletionResponse)
+
+_LENGTH = frozenset({"length", "max_tokens"})
+_WITHHELD = frozenset({"content_filter", "refusal", "safety"})
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedLLM:
+    """The class of a provider's library behind our transport; ``close`` lets go of connections."""
+
+    inner: LLM
+    config: ProviderConfig
+    metadata: LLMMetadata
+    close: Callable[[], None]
+
+
+class ProviderLLM(LLM):
+    """Asks the model of a provider, whose library is loaded when it is first needed.
+
+    What goes wrong is a :class:`ProviderError`, each time: who asks falls back and says so. An answer
+    that was cut off, or held back, is told as a notice of the
+    :func:`notehop.indexing.llm.egress.sending` that is in force. Threads may share it; asynchronous
+    calls are the blocking ones in threads, and what is cancelled on the event loop ends there soon after.
+    """
+
+    _llm: LlmSettings = PrivateAttr()
+    _connect: Callable[[], ConnectedLLM] = PrivateAttr()
+    _connecting: Any = PrivateAttr(default_factory=threading.Lock)
+    _connected: ConnectedLLM | None = PrivateAttr(default=None)
+
+    def __init__(self, llm: LlmSettings, connect: Callable[[], ConnectedLLM]) -> None:
+        """:param connect: makes the model, or raises a :class:`ProviderError`."""
+        super().__init__()
+        self._llm = llm
+        self._connect = connect
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Name of the class, as LlamaIndex stores it."""
+        return "notehop_provider_llm"
+
+    def connect(self) -> ConnectedLLM:
+        """The model; nothing is sent.
+
+        :raises ProviderError: if it cannot be had, with what to do.
+        """
+        with self._connecting:
+            if self._connected is None:
+                self._connected = self._connect()
+            return self._connected
+
+    def close(self) -> None:
+        """Let go of the connections that are kept; asking again makes new ones."""
+        with self._connecting:
+            if self._connected is not None:
+                self._connected.close()
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """Window, length of answers and name; where it cannot be had, what the settings say."""
+        try:
+            return self.connect().metadata
+        except ProviderError:
+            return LLMMetadata(
+                context_window=self._llm.context_window or UNKNOWN_WINDOW,
+                num_output=self._llm.max_tokens,
+                is_chat_model=True,
+                model_name=self._llm.model or self._llm.provider,
+            )
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """Ask once."""
+        with self._telling():
+            return self._seen(self.connect().inner.chat(messages, **kwargs))
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        """Ask once."""
+        with self._telling():
+            return self._seen(self.connect().inner.complete(prompt, formatted=formatted, **kwargs))
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        """Ask, and hand on what comes as it comes; closing it closes the connection."""
+        opened: list[Any] = []
+        with self._telling(), opening(opened):
+            return self._pieces(self.connect().inner.stream_chat(messages, **kwargs), opened)
+
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        """Do as :meth:`stream_chat`."""
+        opened: list[Any] = []
+        with self._telling(), opening(opened):
+            return self._pieces(
+                self.connect().inner.stream_complete(prompt, formatted=formatted, **kwargs), opened
+            )
+
+    def _pieces(self, pieces: Any, opened: list[Any]) -> Generator[Any, None, None]:
+        try:
+            while True:
+                with self._telling(), opening(opened):
+                    piece = next(pieces, None)
+                if piece is None:
+                    return
+                yield self._seen(piece)
+        finally:
+            if isinstance(pieces, Generator):
+                pieces.close()
+            for answer in opened:
+                answer.close()
+
+    def _seen(self, reply: Reply) -> Reply:
+        """The reply, after a look at why it ended."""
+        ended = ended_by(reply.raw)
+        sending = SENDING.get()
+        if sending is not None and ended in _LENGTH:
+            most = self.metadata.num_output
+            sending.notice(
+                f"the answer of {self._llm.model} was cut off at {most:,} tokens; a larger "
+                "llm.max_tokens lets it say more"
+            )
+        elif sending is not None and ended in _WITHHELD:
+            sending.notice(f"{self._llm.model} held its answer back, or part of it ({ended})")
+        return reply
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        config = self.connect().config
+        try:
+            yield
+        except (ProviderError, NotImplementedError, GeneratorExit):
+            raise
+        except Exception as exc:
+            raise _error_of(exc, config) from exc
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """Do as ``chat``, without blocking."""
+        return await _in_thread(lambda: self.chat(messages, **kwargs))
+
+    async def acomplete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponse:
+        """Do as ``complete``, without blocking."""
+        return await _in_thread(lambda: self.complete(prompt, formatted=formatted, **kwargs))
+
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> ChatResponseAsyncGen:
+        """Do as ``stream_chat``, without blocking."""
+        return _in_threads(await _in_thread(lambda: self.stream_chat(messages, **kwargs)))
+
+    async def astream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseAsyncGen:
+        """Do as ``stream_complete``, without blocking."""
+        return _in_threads(
+            await _in_thread(lambda: self.stream_complete(prompt, formatted=formatted, **kwargs))
+        )
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    gone = threading.Event()
+
+    def run() -> T:
+        with given_up(gone.is_set):
+            return work()
+
+    try:
+        return await asyncio.to_thread(run)
+    except asyncio.CancelledError:
+        gone.set()
+        raise
+
+
+async def _in_threads(pieces: Generator[T, None, None]) -> AsyncGenerator[T, None]:
+    """What a generator yields, each piece made in a thread."""
+    try:
+        while (piece := await _in_thread(lambda: next(pieces, None))) is not None:
+            yield piece
+    finally:
+        # Where a thread is still at work, the last to hold the generator closes it.
+        with suppress(ValueError):
+            pieces.close()
+
+
+def _error_of(exc: BaseException, config: ProviderConfig) -> ProviderError:
+    """The error behind a library's exception: what the transport raised, else what the library says."""
+    cause: BaseException | None = exc
+    while cause is not None:
+        if isinstance(cause, ProviderError):
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    from notehop.indexing.llm.errors import of_words
+
+    return of_words(str(exc) or type(exc).__name__, config)
+
+
+def ended_by(raw: Any) -> str | None:
+    """Why a reply ended, as the provider says: ``stop``, ``length`` and others; None: not yet."""
+    choices = _of(raw, "choices")
+    if isinstance(choices, list) and choices:
+        found = _of(choices[0], "finish_reason")
+    else:
+        found = (
+            _of(raw, "done_reason")
+            or _of(raw, "stop_reason")
+            or _of(_of(raw, "delta"), "stop_reason")
+        )
+    return found if isinstance(found, str) else None
+
+
+def _of(told: Any, name: str) -> Any:
+    return told.get(name) if isinstance(told, dict) else getattr(told, name, None)

@@ -1,0 +1,258 @@
+"""Makes the language model that the settings name; nothing is sent by that.
+
+Each provider's library is imported when it is the one, and is an extra.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from notehop.config.errors import ProviderError
+from notehop.config.keys import key_variable, provider_key
+
+if TYPE_CHECKING:
+    from llama_index.core.base.llms.types import LLMMetadata
+    from llama_index.core.llms import LLM
+
+    from notehop.config import Settings
+    from notehop.config.settings import LlmSettings
+    from notehop.indexing.llm.consent import Resolve
+    from notehop.indexing.llm.provider_llm import ConnectedLLM, ProviderLLM
+    from notehop.indexing.llm.transport import EgressPolicy
+
+HIDDEN = "(not shown)"
+
+MAX_REPLY_BYTES = 32_000_000
+"""Whatever is asked for: an answer is read by people."""
+
+PATIENCE_SHARE = 5
+"""How many times as long as a model may say nothing, a whole reply may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderConfig:
+    """A provider as its calls and its errors need it; ``url`` is the address it is asked at."""
+
+    provider: str
+    model: str
+    url: str
+    timeout_s: float
+    connect_timeout_s: float
+    retries: int
+    key: SecretStr | None = None
+    max_tokens: int = 1_000
+    first_pause: float = 0.5
+    """Seconds before the second try, doubled for each one after, where the provider asks for none."""
+
+    @property
+    def host(self) -> str:
+        """The name of its host, without a port."""
+        return host_of(self.url)
+
+    @property
+    def origin(self) -> str:
+        """Host and port as a person would write them."""
+        return urlsplit(self.url).netloc
+
+    @property
+    def reply_bytes(self) -> int:
+        """Bytes that a reply may have: five times what providers need for that many tokens."""
+        return min(1_000_000 + 2_000 * self.max_tokens, MAX_REPLY_BYTES)
+
+    @property
+    def reply_s(self) -> float:
+        """Seconds that a reply may take from the request on, and from its head to its end."""
+        return PATIENCE_SHARE * self.timeout_s
+
+    @property
+    def variable(self) -> str:
+        """The environment variable of its key."""
+        return key_variable(self.provider)
+
+    def hidden(self, text: str) -> str:
+        """A text without the key, wherever a provider repeats it."""
+        if self.key is None or not (value := self.key.get_secret_value()):
+            return text
+        return text.replace(value, HIDDEN)
+
+
+def host_of(url: str) -> str:
+    """The name of an address's host, without a port."""
+    return (urlsplit(url).hostname or "").rstrip(".")
+
+
+ADDRESSES = {
+    "ollama": "http://127.0.0.1:11434",
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+}
+"""Where a provider is asked unless ``llm.base_url`` says otherwise."""
+
+UNKNOWN_WINDOW = 8_192
+"""Tokens of the window of a model of which nothing is known: what small models of today have."""
+
+STEADY = 0.1
+"""The temperature of models that are run by their user."""
+
+_NEEDS = {
+    "ollama": ("llama_index.llms.ollama", "ollama"),
+    "openai": ("llama_index.llms.openai", "openai"),
+    "openai-compatible": ("llama_index.llms.openai_like", "openai"),
+    "anthropic": ("anthropic",),
+}
+"""What the extra of a provider brings."""
+
+LLAMA_CPP = (
+    "llm.provider = 'llama-cpp' is gone: notehop runs no GGUF file itself any more. Run it by its own "
+    "server (llama-server -m {model} --port 8080, or LM Studio), and set llm.provider = "
+    "'openai-compatible' and llm.base_url = 'http://127.0.0.1:8080/v1' (docs/language-models.md)"
+)
+
+
+def load_llm(
+    settings: Settings,
+    *,
+    log_dir: Path | None = None,
+    resolve: Resolve | None = None,
+    lazily: bool = False,
+) -> ProviderLLM | None:
+    """The language model that the settings name; None for ``none``. No request is sent.
+
+    :param log_dir: folder of the egress log: that of the index; None for the user's data folder.
+    :param resolve: finds the addresses of a host; None for the system's way.
+    :param lazily: load its library when it is first asked; what stands in the way of it is raised then,
+        each time.
+    :raises ProviderError: if its extra, its key, its name or its address is missing, with what to do.
+    """
+    if settings.llm.provider == "none":
+        return None
+    from notehop.indexing.llm.provider_llm import ProviderLLM
+
+    made = ProviderLLM(settings.llm, lambda: _connected(settings, log_dir, resolve))
+    if not lazily:
+        made.connect()
+    return made
+
+
+def provider_of(settings: Settings) -> ProviderConfig:
+    """Who is asked, and where; nothing is loaded to tell it.
+
+    :raises ProviderError: as :func:`load_llm`.
+    """
+    llm = settings.llm
+    if not llm.model:
+        raise ProviderError(
+            f"llm.provider = {llm.provider!r} needs a model: set llm.model", "model"
+        )
+    if llm.provider == "llama-cpp":
+        raise ProviderError(LLAMA_CPP.format(model=llm.model), "model")
+    url = address(llm)
+    if not url and llm.provider == "openai-compatible":
+        raise ProviderError(
+            "llm.provider = 'openai-compatible' needs an address: set llm.base_url, for example "
+            "http://127.0.0.1:8080/v1",
+            "model",
+        )
+    key = provider_key(llm)
+    for library in _NEEDS[llm.provider]:
+        if not _is_installed(library):
+            raise ProviderError(
+                f"llm.provider = {llm.provider!r} needs an extra that is not installed "
+                f"({library}); run: pip install 'notehop[{llm.provider}]'",
+                "model",
+            )
+    return ProviderConfig(
+        provider=llm.provider,
+        model=llm.model,
+        url=url,
+        timeout_s=llm.timeout_s,
+        connect_timeout_s=llm.connect_timeout_s,
+        retries=llm.retries,
+        key=key,
+        max_tokens=llm.max_tokens,
+    )
+
+
+def address(llm: LlmSettings) -> str:
+    """The address that is asked; empty where none is set."""
+    return llm.base_url or ADDRESSES.get(llm.provider, "")
+
+
+def _connected(settings: Settings, log_dir: Path | None, resolve: Resolve | None) -> ConnectedLLM:
+    from notehop.indexing.llm.consent import Hosts
+    from notehop.indexing.llm.egress import EgressLog
+    from notehop.indexing.llm.provider_llm import ConnectedLLM
+    from notehop.indexing.llm.transport import EgressPolicy
+
+    llm, config = settings.llm, provider_of(settings)
+    if log_dir is None:
+        from platformdirs import user_data_path
+
+        log_dir = user_data_path("notehop", ensure_exists=True)
+    policy = EgressPolicy(config, Hosts(settings.privacy.allow_hosts, resolve), EgressLog(log_dir))
+    try:
+        if llm.provider == "ollama":
+            inner, metadata = _ollama(llm, config, policy)
+        elif llm.provider == "anthropic":
+            from notehop.indexing.llm.anthropic_llm import claude
+
+            inner, metadata = claude(llm, config, policy)
+        else:
+            from notehop.indexing.llm.openai_llm import openai
+
+            inner, metadata = openai(llm, config, policy)
+    except (ImportError, OSError, RuntimeError) as exc:
+        raise ProviderError(
+            f"the library of llm.provider = {llm.provider!r} is installed and cannot be loaded "
+            f"({exc}); run: pip install --force-reinstall 'notehop[{llm.provider}]'",
+            "model",
+        ) from exc
+    return ConnectedLLM(inner, config, metadata, policy.close)
+
+
+def _ollama(
+    llm: LlmSettings, config: ProviderConfig, policy: EgressPolicy
+) -> tuple[LLM, LLMMetadata]:
+    """Ollama, on this machine or another.
+
+    The window goes with each request (``num_ctx``): Ollama's own is small, and what is longer than
+    it is cut off without a word.
+    """
+    from llama_index.core.base.llms.types import LLMMetadata
+    from llama_index.llms.ollama import Ollama
+    from ollama import AsyncClient, Client
+
+    from notehop.indexing.llm.transport import NoAsyncTransport, ProviderTransport
+
+    window = llm.context_window or UNKNOWN_WINDOW
+    plain = {"trust_env": False, "follow_redirects": False}
+    inner = Ollama(
+        model=llm.model,
+        base_url=config.url,
+        temperature=STEADY if llm.temperature is None else llm.temperature,
+        context_window=window,
+        request_timeout=llm.timeout_s,
+        is_function_calling_model=False,
+        additional_kwargs={"num_predict": llm.max_tokens},
+        client=Client(host=config.url, transport=ProviderTransport(policy), **plain),
+        async_client=AsyncClient(host=config.url, transport=NoAsyncTransport(), **plain),
+    )
+    return inner, LLMMetadata(
+        context_window=window,
+        num_output=llm.max_tokens,
+        is_chat_model=True,
+        model_name=llm.model,
+    )
+
+
+def _is_installed(library: str) -> bool:
+    try:
+        return find_spec(library) is not None
+    except (ModuleNotFoundError, ValueError):
+        return False
