@@ -50,6 +50,14 @@ def setting(default: Any, *, vault: bool = False, **limits: Any) -> Any:
     return Field(default, json_schema_extra={"vault": vault}, **limits)
 
 
+def constant(default: Any, *, vault: bool = False, **limits: Any) -> Any:
+    """Declare a constant with its reason, which `notehop eval --compare` varies and nobody sets.
+
+    A settings file that names one is heeded with a warning in this release, and refused after it.
+    """
+    return Field(default, json_schema_extra={"vault": vault, "constant": True}, **limits)
+
+
 class Section(BaseModel):
     """A table of settings: no key that it does not declare, no change once it is made."""
 

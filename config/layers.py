@@ -43,6 +43,9 @@ _SERVER = "a GGUF file is run by its own server, which takes it (docs/language-m
 FORMER = {"llm.gpu_layers": _SERVER, "llm.threads": _SERVER}
 """Keys of the release before, and where they went; they are passed over with a warning."""
 
+_UNSAID = ("defaults", "settings", "argument")
+"""Where values come from that nobody wrote into a file or a variable."""
+
 Layer = tuple[str, dict[str, Any]]
 
 
@@ -219,11 +222,16 @@ def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
 
 def vault_may_set(key: str) -> bool:
     """Whether a vault's own file may set a key."""
-    *parents, leaf = key.split(".")
-    fields = [_fields_at([]), *(_fields_at(parents[: at + 1]) for at in range(len(parents)))]
-    found = [level.get(name) for level, name in zip(fields, (*parents, leaf), strict=True)]
+    return _extra(key, "vault")
+
+
+def _extra(key: str, what: str) -> bool:
+    """Whether a key, or a table that it is in, is declared so."""
+    parts = key.split(".")
+    levels = [_fields_at(parts[:at]) for at in range(len(parts))]
+    found = [level.get(name) for level, name in zip(levels, parts, strict=True)]
     return any(
-        isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get("vault"))
+        isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get(what))
         for field in found
         if field is not None
     )
@@ -258,11 +266,21 @@ def _validated(layers: list[Layer]) -> Settings:
                 raise SettingsError(
                     f"{origin}: unknown setting {name}; did you mean {name.lower()}?"
                 )
+    _warn_of_constants(origins)
     try:
         return Settings(**merged)
     except ValidationError as exc:
         problems = [_explain(dict(error), origins) for error in exc.errors()]
         raise SettingsError("\n".join(problems)) from exc
+
+
+def _warn_of_constants(origins: Mapping[str, str]) -> None:
+    for key, origin in origins.items():
+        if origin not in _UNSAID and _extra(key, "constant"):
+            warn_once(
+                f"{origin}: {key} is a constant by now, measured and no setting; it is heeded in this "
+                "release and refused in the next. To compare values of it: notehop eval --compare"
+            )
 
 
 def _without_former(origin: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from notehop.config.fields import Section, setting
+from notehop.config.fields import Section, constant, setting
 
 
 class ChunkingSettings(Section):
@@ -15,7 +15,7 @@ class ChunkingSettings(Section):
     max_tokens: int = setting(0, vault=True, ge=0)
     """Tokens a chunk may hold, title and headings included; 0: the window of the model."""
 
-    min_tokens: int = setting(32, vault=True, ge=0)
+    min_tokens: int = constant(32, vault=True, ge=0)
     """A section of fewer tokens joins its neighbour: alone it says too little to be found by
     meaning."""
 
@@ -23,38 +23,38 @@ class ChunkingSettings(Section):
 class FieldBoosts(Section):
     """Weights of the fields of a note: a word in its title says more than one in its text."""
 
-    title: float = setting(2.0, vault=True, ge=0)
+    title: float = constant(2.0, vault=True, ge=0)
     """Weight of the title."""
 
-    aliases: float = setting(2.0, vault=True, ge=0)
+    aliases: float = constant(2.0, vault=True, ge=0)
     """Weight of the aliases."""
 
-    tags: float = setting(2.0, vault=True, ge=0)
+    tags: float = constant(2.0, vault=True, ge=0)
     """Weight of the tags."""
 
-    page_type: float = setting(1.5, vault=True, ge=0)
+    page_type: float = constant(1.5, vault=True, ge=0)
     """Weight of the page type (front matter `type`)."""
 
-    h1: float = setting(1.5, vault=True, ge=0)
+    h1: float = constant(1.5, vault=True, ge=0)
     """Weight of headings of rank 1."""
 
-    h2: float = setting(1.3, vault=True, ge=0)
+    h2: float = constant(1.3, vault=True, ge=0)
     """Weight of headings of rank 2."""
 
-    h3: float = setting(1.1, vault=True, ge=0)
+    h3: float = constant(1.1, vault=True, ge=0)
     """Weight of headings of rank 3 and deeper."""
 
-    content: float = setting(1.0, vault=True, ge=0)
+    content: float = constant(1.0, vault=True, ge=0)
     """Weight of the text."""
 
 
 class LexicalSettings(Section):
     """The BM25 ranking."""
 
-    k1: float = setting(1.5, vault=True, ge=0)
+    k1: float = constant(1.5, vault=True, ge=0)
     """How soon repeated words stop counting (Robertson and Zaragoza 2009 recommend 1.2 to 2)."""
 
-    b: float = setting(0.75, vault=True, ge=0, le=1)
+    b: float = constant(0.75, vault=True, ge=0, le=1)
     """How much long texts are held back, 0 to 1."""
 
     language: Literal[
@@ -111,7 +111,7 @@ class IntentWeights(Section):
 class IntentSettings(Section):
     """The weights of each intent."""
 
-    status: IntentWeights = setting(
+    status: IntentWeights = constant(
         IntentWeights(subject=50.0, recent=50.0, recency=0.5), vault=True
     )
     """How something stands (`What is the status of Atlas?`): the note that is asked about, for certain,
@@ -119,16 +119,16 @@ class IntentSettings(Section):
     old note that says more about the subject does not pass the last one. Then the newer of what else
     was found. A signal that is not named has its weight above; so for all intents."""
 
-    timeline: IntentWeights = setting(IntentWeights(subject=2.0), vault=True)
+    timeline: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
     """How something came about (`The history of Atlas`): its own note first."""
 
-    person: IntentWeights = setting(IntentWeights(subject=2.0), vault=True)
+    person: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
     """Who somebody is (`Who is Priya?`): their own note first."""
 
-    concept: IntentWeights = setting(IntentWeights(subject=2.0), vault=True)
+    concept: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
     """What something is (`What is a tidal prism?`): its own note first."""
 
-    discovery: IntentWeights = setting(IntentWeights(subject=2.0, graph=0.25), vault=True)
+    discovery: IntentWeights = constant(IntentWeights(subject=2.0, graph=0.25), vault=True)
     """What there is about something (`Everything about Atlas`): its own note first, then what the notes
     that were found link to: more of what belongs to it is among the first ten."""
 
@@ -140,14 +140,14 @@ class RetrievalSettings(Section):
     """Hits of a search; sources that an answer has for sure (`connected.context_chunks` tells the
     rest)."""
 
-    candidates: int = setting(100, vault=True, ge=1, le=1000)
+    candidates: int = constant(100, vault=True, ge=1, le=1000)
     """Chunks that each signal ranks; fusion needs depth, and 100 cost little."""
 
-    rrf_k: int = setting(20, vault=True, ge=1)
+    rrf_k: int = constant(20, vault=True, ge=1)
     """Offset of reciprocal rank fusion, in ranks. 60 is usual (Cormack et al. 2009); with two
     signals 20 found more on every question set we have (docs/evaluation.md)."""
 
-    title_dispatch: bool = setting(True, vault=True)
+    title_dispatch: bool = constant(True, vault=True)
     """Whether a query that is a note's title or alias has that note first."""
 
     expansion: Literal["off", "conservative", "balanced", "aggressive"] = setting("off", vault=True)
@@ -155,7 +155,7 @@ class RetrievalSettings(Section):
     Off: searches find more in their first ten with it (recall +2 points), answers do not, as their
     connected notes bring the same (docs/decisions/recall-expansion.md)."""
 
-    expansion_weight: float = setting(0.25, vault=True, ge=0)
+    expansion_weight: float = constant(0.25, vault=True, ge=0)
     """Weight of their vote in the fusion, beside that of the signals; with 0 they stand where the
     signals put them. 0.25 is what moves no first hit (docs/decisions/recall-expansion.md)."""
 
@@ -169,17 +169,17 @@ class RetrievalSettings(Section):
     names in letters without case. A query with an intent is about something in particular, and
     looks for any."""
 
-    unread_share: float = setting(0.05, vault=True, ge=0, le=1)
+    unread_share: float = constant(0.05, vault=True, ge=0, le=1)
     """Share of the semantic weight that is left where the embedding model does not read the
     language of the query, or of the notes where the query leaves it open; 1: all of it. With
     all-MiniLM-L6-v2, an equal vote finds less than the words alone (docs/decisions/words.md)."""
 
-    template_share: float = setting(0.5, vault=True, gt=0, le=1)
+    template_share: float = constant(0.5, vault=True, gt=0, le=1)
     """Share of its score that a template of the vault keeps, and a passage that says no more than
     one (a daily note that was never filled in); 1: all of it. Half takes the best hit to about the
     20th place. Not for a query that names templates."""
 
-    max_query_chars: int = setting(10_000, ge=1)
+    max_query_chars: int = constant(10_000, ge=1)
     """Longest query in characters; a longer one is refused, not cut."""
 
     intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] = (
@@ -213,7 +213,7 @@ class RerankSettings(Section):
     the hub name of a model on this machine (`notehop models`), or a folder (not in a vault's file);
     empty: none."""
 
-    candidates: int = setting(20, vault=True, ge=2, le=200)
+    candidates: int = constant(20, vault=True, ge=2, le=200)
     """Best passages that it reads. 20 of 200 tokens take 1.1 s of processor time with a model of
     the size of MiniLM-L6 (docs/decisions/rerank.md)."""
 
@@ -221,7 +221,7 @@ class RerankSettings(Section):
     """Milliseconds that it may take, loading left out; over that the fused order stands, and the
     reply says so."""
 
-    device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto")
+    device: Literal["auto", "cpu", "cuda", "mps"] = constant("auto")
     """Where it runs: `auto`, `cpu`, `cuda` or `mps`."""
 
 
@@ -231,17 +231,17 @@ class ConnectedSettings(Section):
     max: int = setting(3, vault=True, ge=0, le=20)
     """Connected notes a reply may hold."""
 
-    order: Literal["context", "rank"] = setting("context", vault=True)
+    order: Literal["context", "rank"] = constant("context", vault=True)
     """`context`: by the linking sentence and the target's likeness to the query; `rank`: by hit
     order."""
 
     direction: Literal["forward", "backward", "both"] = setting("forward", vault=True)
     """Which links are followed: `forward`, `backward` or `both`."""
 
-    scope: Literal["note", "chunk"] = setting("note", vault=True)
+    scope: Literal["note", "chunk"] = constant("note", vault=True)
     """Links of the whole `note` of a hit, or only those in the `chunk` that was hit."""
 
-    gate: float = setting(1.0, vault=True, ge=0)
+    gate: float = constant(1.0, vault=True, ge=0)
     """A connected note needs this share of the similarity of the source it displaces; 0: no gate.
     From 0.9 to 1.05 it makes no difference, above good links are lost
     (docs/decisions/connected-gate.md)."""
@@ -250,5 +250,5 @@ class ConnectedSettings(Section):
     """Places in the context of an answer; those that no connected note takes go to further
     sources."""
 
-    rrf_k: int = setting(10, vault=True, ge=1)
+    rrf_k: int = constant(10, vault=True, ge=1)
     """Offset of the fusion that orders connected notes, in ranks."""

@@ -17,6 +17,7 @@ from notehop.config.fields import (
     Origin,
     Section,
     comment_link_kind,
+    constant,
     folder_inside,
     host_name,
     none_if,
@@ -69,7 +70,7 @@ class IndexSettings(Section):
 class WatchSettings(Section):
     """How the index follows the vault while `serve` or `index --watch` runs."""
 
-    settle_ms: int = setting(150, ge=10, le=60_000)
+    settle_ms: int = constant(150, ge=10, le=60_000)
     """Milliseconds without a further change after which changes are indexed: editors and sync tools
     write a file in several steps, and less would index halves."""
 
@@ -125,7 +126,7 @@ class AnswerSettings(Section):
     max_sentences: int = setting(5, vault=True, ge=1, le=50)
     """Sentences that an extractive answer quotes at most."""
 
-    check_ms: int = setting(1000, ge=0)
+    check_ms: int = constant(1000, ge=0)
     """Milliseconds for holding the sentences of an answer against the notes that they cite
     (docs/citations.md); those that are left then are compared by words alone, and the reply says
     so. Each takes about 15."""
@@ -155,7 +156,7 @@ class EnrichSettings(Section):
     """Requests an hour while the vault is followed (`index --watch`, `serve`); 0: a model is asked
     by `notehop index` alone."""
 
-    keep_days: float = setting(30, ge=0, le=36_500)
+    keep_days: float = constant(30, ge=0, le=36_500)
     """Days that a text is kept which no note needs any more: an edit that is undone costs nothing
     then. What was written about a note that is deleted or made private goes at once."""
 
@@ -195,7 +196,7 @@ class LlmSettings(Section):
     little chance; for the two services nothing is said of it, since some of their models refuse
     it."""
 
-    connect_timeout_s: float = setting(10, gt=0, le=600)
+    connect_timeout_s: float = constant(10, gt=0, le=600)
     """Seconds until a connection stands."""
 
     timeout_s: float = setting(120, gt=0, le=3_600)
@@ -217,13 +218,13 @@ class ThemesSettings(Section):
     resolution: float = setting(1.0, vault=True, gt=0, le=100)
     """Above 1 for more and smaller themes, below 1 for fewer and larger ones."""
 
-    min_notes: int = setting(3, vault=True, ge=2, le=1_000)
+    min_notes: int = constant(3, vault=True, ge=2, le=1_000)
     """Notes that make a theme; a smaller group of linked notes is none."""
 
-    max: int = setting(8, vault=True, ge=1, le=50)
+    max: int = constant(8, vault=True, ge=1, le=50)
     """Themes that are listed, and that an answer is made of, at most."""
 
-    sources: int = setting(4, vault=True, ge=1, le=20)
+    sources: int = constant(4, vault=True, ge=1, le=20)
     """Passages of each theme that an answer may cite, from its notes that say most."""
 
     summaries: Literal["extract", "llm"] = setting("extract")
@@ -238,16 +239,16 @@ class ThemesSettings(Section):
 class ConversationSettings(Section):
     """How much of what was said is remembered for follow-up questions, in memory alone."""
 
-    max: int = setting(100, ge=1, le=10_000)
+    max: int = constant(100, ge=1, le=10_000)
     """Conversations that are remembered at once; the one that was left first is forgotten first."""
 
     turns: int = setting(10, ge=1, le=100)
     """Questions of each, with their answers, that are remembered."""
 
-    max_tokens: int = setting(2_000, ge=100)
+    max_tokens: int = constant(2_000, ge=100)
     """Tokens of them that are sent to the language model with a follow-up."""
 
-    keep_minutes: float = setting(60, gt=0)
+    keep_minutes: float = constant(60, gt=0)
     """Minutes after its last question when a conversation is forgotten."""
 
 
@@ -265,10 +266,10 @@ class CaptureSettings(Section):
     folder: Annotated[str, AfterValidator(folder_inside)] = setting("Inbox", vault=True)
     """Folder of the vault in which captured notes are made; empty: the vault's own folder."""
 
-    connections: int = setting(5, vault=True, ge=0, le=5)
+    connections: int = constant(5, vault=True, ge=0, le=5)
     """Related notes that are named for a captured one, at most 5; 0: none is looked for."""
 
-    timeout_s: float = setting(2.0, gt=0, le=60)
+    timeout_s: float = constant(2.0, gt=0, le=60)
     """Seconds that finding them may take: a note that was kept is not worth waiting for."""
 
 
@@ -300,7 +301,7 @@ class ServerSettings(Section):
     """Questions that are answered at once, and searches and other requests beside them; 0: one a
     core, at least 2."""
 
-    max_waiting: int = setting(64, ge=0, le=10_000)
+    max_waiting: int = constant(64, ge=0, le=10_000)
     """Requests of each of the two kinds that may wait for their turn; more are refused with 503."""
 
     timeout_s: float = setting(120, gt=0, le=3_600)

@@ -58,7 +58,8 @@ def _sections(model: type[BaseModel], name: str) -> Iterator[tuple[str, str, lis
         path = f"{name}.{key}" if name else key
         extra = field.json_schema_extra
         if isinstance(extra, dict):
-            own.append(Setting(path, field.default, descriptions[key], bool(extra["vault"])))
+            if not extra.get("constant"):
+                own.append(Setting(path, field.default, descriptions[key], bool(extra["vault"])))
         else:
             below.append((field.annotation, path))
     if own:
