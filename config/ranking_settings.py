@@ -179,7 +179,7 @@ class RetrievalSettings(Section):
     one (a daily note that was never filled in); 1: all of it. Half takes the best hit to about the
     20th place. Not for a query that names templates."""
 
-    max_query_chars: int = constant(10_000, ge=1)
+    max_query_chars: int = setting(10_000, ge=1)
     """Longest query in characters; a longer one is refused, not cut."""
 
     intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] = (
@@ -213,7 +213,7 @@ class RerankSettings(Section):
     the hub name of a model on this machine (`notehop models`), or a folder (not in a vault's file);
     empty: none."""
 
-    candidates: int = constant(20, vault=True, ge=2, le=200)
+    candidates: int = setting(20, vault=True, ge=2, le=200)
     """Best passages that it reads. 20 of 200 tokens take 1.1 s of processor time with a model of
     the size of MiniLM-L6 (docs/decisions/rerank.md)."""
 

@@ -70,7 +70,7 @@ class IndexSettings(Section):
 class WatchSettings(Section):
     """How the index follows the vault while `serve` or `index --watch` runs."""
 
-    settle_ms: int = constant(150, ge=10, le=60_000)
+    settle_ms: int = setting(150, ge=10, le=60_000)
     """Milliseconds without a further change after which changes are indexed: editors and sync tools
     write a file in several steps, and less would index halves."""
 
@@ -126,7 +126,7 @@ class AnswerSettings(Section):
     max_sentences: int = setting(5, vault=True, ge=1, le=50)
     """Sentences that an extractive answer quotes at most."""
 
-    check_ms: int = constant(1000, ge=0)
+    check_ms: int = setting(1000, ge=0)
     """Milliseconds for holding the sentences of an answer against the notes that they cite
     (docs/citations.md); those that are left then are compared by words alone, and the reply says
     so. Each takes about 15."""
@@ -301,7 +301,7 @@ class ServerSettings(Section):
     """Questions that are answered at once, and searches and other requests beside them; 0: one a
     core, at least 2."""
 
-    max_waiting: int = constant(64, ge=0, le=10_000)
+    max_waiting: int = setting(64, ge=0, le=10_000)
     """Requests of each of the two kinds that may wait for their turn; more are refused with 503."""
 
     timeout_s: float = setting(120, gt=0, le=3_600)

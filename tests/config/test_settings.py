@@ -115,3 +115,23 @@ def test_a_section_in_capitals_is_not_passed_over(vault: Path) -> None:
     (vault / "notehop.toml").write_text("[Privacy]\nallow_hosts = ['a.example']\n")
     with pytest.raises(SettingsError, match="unknown setting Privacy; did you mean privacy"):
         load_settings(vault=vault)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "max_tokens"),
+    [
+        pytest.param("[llm]\nthreads = 2\nmax_tokens = 99\n", "llm.threads is passed over", 99, id="gone"),
+        pytest.param("[lexical]\nk1 = 2.0\n", "lexical.k1 is a constant by now", 1000, id="constant"),
+    ],
+)  # fmt: skip
+def test_a_key_of_the_release_before_is_told(
+    home: Path, text: str, said: str, max_tokens: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    (home / "notehop.toml").write_text(text)
+    settings = load_settings()
+    assert f"{home / 'notehop.toml'}: {said}" in caplog.text
+    assert settings.llm.max_tokens == max_tokens
+    assert settings.lexical.k1 == (2.0 if "k1" in text else 1.5)
+    caplog.clear()
+    load_settings(overrides={"lexical.k1": 3})
+    assert "argument" not in caplog.text
