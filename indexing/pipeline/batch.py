@@ -18,7 +18,7 @@ from notehop.indexing.graph.model import ResolvedLink
 from notehop.indexing.graph.resolve import resolve_link
 from notehop.indexing.pipeline.ahead import EmbedAhead
 from notehop.indexing.pipeline.cut import Cut, CutNote
-from notehop.indexing.pipeline.lookup import Held, Lookup
+from notehop.indexing.pipeline.lookup import Lookup
 from notehop.indexing.pipeline.records import ChunkLines, chunk_at, embedded_sentence, link_row
 from notehop.indexing.pipeline.relink import relink
 from notehop.indexing.pipeline.targets import Targets
@@ -31,7 +31,7 @@ from notehop.indexing.stores.model import Batch, LinkRow, NoteRecord, NoteRow, N
 class Prepared:
     """One write: what goes into the vector store before the transaction, and what leaves it after.
 
-    ``chunks`` and ``sentences`` are (ids, float32 matrix) of vectors that the store lacks.
+    ``chunks`` and ``sentences`` are (ids, float32 matrix) of vectors that the catalog lacks.
     ``replaced`` and ``unsaid`` are ids that may be unreferenced once the batch is committed.
     """
 
@@ -59,24 +59,18 @@ class BatchBuilder:
         self,
         *,
         catalog: Catalog,
-        held: Held,
         files: VaultFiles,
         ahead: EmbedAhead,
         dimensions: int,
-        unspoken: Collection[str] = (),
     ) -> None:
         """Take what notes are made into rows with.
 
-        :param held: the vectors of chunks that the index has.
         :param files: those of the vault; it is brought up to what the notes say.
-        :param unspoken: ids of sentences that the catalog knows and that have lost their vectors.
         """
         self._catalog = catalog
-        self._held = held
         self._files = files
         self._ahead = ahead
         self._dimensions = dimensions
-        self._unspoken = frozenset(unspoken)
 
     def unknown_texts(self, cut: Cut) -> list[str]:
         """What the model will have to see of these notes, as far as the catalog can tell by now.
@@ -85,7 +79,7 @@ class BatchBuilder:
         """
         texts, said = cut.texts(), cut.sentences()
         known = self._catalog.chunk_by_embedded_hash(texts)
-        spoken = self._spoken(said)
+        spoken = self._catalog.known_sentences(said)
         return [
             *(text for digest, text in texts.items() if digest not in known),
             *(text for one, text in said.items() if one not in spoken),
@@ -157,7 +151,7 @@ class BatchBuilder:
         """Give each node its vector; return the ids of those whose vector is in the index."""
         if not nodes:
             return ()
-        lookup = Lookup(self._catalog, self._held)
+        lookup = Lookup(self._catalog)
         IngestionPipeline(
             transformations=[KeepKnownVectors(lookup=lookup), EmbedMissing(embed=self._ahead.take)],
             disable_cache=True,
@@ -197,15 +191,11 @@ class BatchBuilder:
             for link in record.links
             if link.sentence_id is not None
         }
-        known = self._spoken(said)
+        known = self._catalog.known_sentences(said)
         new = {one: text for one, text in said.items() if one not in known}
         if not new:
             return [], np.zeros((0, self._dimensions), dtype=np.float32)
         return list(new), self._ahead.take(list(new.values()))
-
-    def _spoken(self, said: Mapping[str, str]) -> set[str]:
-        """Those of the sentences whose vectors are in the store."""
-        return self._catalog.known_sentences(said) - self._unspoken
 
 
 def _publish(targets: Targets, notes: Sequence[CutNote], gone: Sequence[str]) -> None:

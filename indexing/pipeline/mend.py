@@ -24,14 +24,10 @@ from notehop.indexing.stores.vectors import Vectors
 class Mended:
     """What is left to the run.
 
-    ``lost`` are notes with a vector that is nowhere any more: they have to be read and embedded
-    again. ``unspoken`` are the sentences with links among what is lost, by id. ``doorless``: the
-    query door of the model has to be made again. ``told`` says what was harmed and mended, for
-    people.
+    ``doorless``: the query door of the model has to be made again. ``told`` says what was harmed
+    and mended, for people.
     """
 
-    lost: frozenset[str] = frozenset()
-    unspoken: frozenset[str] = frozenset()
     doorless: bool = False
     told: tuple[str, ...] = ()
 
@@ -65,7 +61,7 @@ def mend(
     probe: Probe,
     dimensions: int,
 ) -> Mended:
-    """Remove what is broken and put back what another part still has.
+    """Remove what is broken and put back what the catalog has.
 
     :param doubted: what is other than sealed (:func:`notehop.indexing.stores.seal.doubts`).
     :param vectors: opens the vector store, which is not open yet.
@@ -90,7 +86,6 @@ def mend(
     doorless = "model" in doubted and heal.remove_broken_door(layout, doubted["model"])
     if doorless:
         told.append(f"{layout.model}: the query model was damaged and is made anew")
-    lost, unspoken = frozenset[str](), frozenset[str]()
     if sweep.due or doubted.keys() - {"lexical", "model"}:
         sweep.begin()
         with sweep.writing():
@@ -99,15 +94,13 @@ def mend(
             with catalog.snapshot() as view:
                 # What the store lags behind by is no harm, and not told of.
                 lag.catch_up(layout, view, store)
-                count = heal.refill(layout, view, store)
+                count = heal.refill(view, store)
             if count:
-                told.append(f"{layout.chroma}: {count} vectors were put back from the tables")
+                told.append(f"{layout.chroma}: {count} vectors were put back from the catalog")
             faults.point("store-refilled")
-            lost, unspoken = sweep.run(catalog, store)
+            sweep.run(catalog, store)
             lag.clear_lag(layout)
-        if lost:
-            told.append(f"{layout.chroma}: the vectors of {len(lost)} notes are made anew")
-    return Mended(lost, unspoken, doorless, tuple(told))
+    return Mended(doorless, tuple(told))
 
 
 def _tried(layout: IndexLayout, catalog: Catalog, probe: Probe, dimensions: int) -> list[str]:

@@ -34,7 +34,7 @@ from notehop.indexing.pipeline.tally import Tally
 from notehop.indexing.pipeline.upkeep import derive
 from notehop.indexing.reading import Read
 from notehop.indexing.report import Progress, Update
-from notehop.indexing.stores.catalog import Catalog, stamp_of
+from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.model import NoteStatus
@@ -129,7 +129,6 @@ class IndexRun:
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
         self._dimensions = int(asked["dimensions"])
-        self._unspoken: frozenset[str] = frozenset()
         self._before = known.generation
         self._language = "en"
         self.outgrown: str | None = None
@@ -190,7 +189,7 @@ class IndexRun:
         )
 
     def _changes(self) -> Changes:
-        """What to do, with the notes that a run before left without vectors among those to read."""
+        """What to do, with the notes that are to be made anew among those to read."""
         known, walk, paths = self._known, self._seen.walk, self._seen.paths
         stamps: Mapping[str, Any] = known.stamps if paths is None else within(known.stamps, paths)
         files: Mapping[str, bool] = known.attachments
@@ -208,15 +207,15 @@ class IndexRun:
             self._probe,
             self._dimensions,
         )
-        self._unspoken, self._doorless = found.unspoken, found.doorless
-        lost = found.lost | self._to_be_made_anew()
+        self._doorless = found.doorless
+        again = self._to_be_made_anew()
         self._warnings += found.told
-        if lost:
-            stamps = {path: stamp for path, stamp in stamps.items() if path not in lost}
+        if again:
+            stamps = {path: stamp for path, stamp in stamps.items() if path not in again}
         self._notes = NoteReader(
             self._vault,
             known,
-            lost=lost,
+            lost=again,
             comment_links=self._settings.vault.comment_links,
             warn=self._warnings.append,
         )
@@ -279,12 +278,10 @@ class IndexRun:
         if not (changes.read or self._catalog.has_chunks):
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self._asked["language"]
-        stamp = stamp_of({**known.meta, "fingerprint": fingerprint})
         writer = Writer(
             self._layout,
             self._catalog,
             self._vectors,
-            stamp,
             self._sweep,
             self._may_lag,
             self._limits,
@@ -298,7 +295,7 @@ class IndexRun:
         limits = self._limits
         parts = [*groups(changes.read, limits.batch_notes, limits.batch_bytes)] or [()]
         with EmbedAhead(self._meter, limits.embed_beside) as ahead:
-            builder = self._builder(changes, ahead, stamp)
+            builder = self._builder(changes, ahead)
 
             def begin(group: Sequence[FileEntry]) -> Cut:
                 with self._timed("read"):
@@ -338,17 +335,14 @@ class IndexRun:
                 self._meter.reached(done)
         self._warnings += self._meter.warnings()
 
-    def _builder(self, changes: Changes, ahead: EmbedAhead, stamp: str) -> BatchBuilder:
+    def _builder(self, changes: Changes, ahead: EmbedAhead) -> BatchBuilder:
         from notehop.indexing.pipeline.batch import BatchBuilder
-        from notehop.indexing.pipeline.lookup import HeldVectors
 
         return BatchBuilder(
             catalog=self._catalog,
-            held=HeldVectors(self._layout, stamp, self._dimensions, self._vectors),
             files=self._known.files(self._catalog, self._seen.walk, changes),
             ahead=ahead,
             dimensions=self._dimensions,
-            unspoken=self._unspoken,
         )
 
     def _committed(

@@ -96,22 +96,11 @@ class Sweep:
             raise unwritable(self._mark.parent, exc) from exc
         faults.point("sweep-mark-set")
 
-    def run(self, catalog: Catalog, vectors: Vectors) -> tuple[frozenset[str], frozenset[str]]:
-        """Delete vectors without a chunk or sentence.
-
-        :returns: paths of notes some of whose vectors are missing; they have to be read again. And
-            ids of the sentences among them.
-        """
-        keys = catalog.chunk_keys()
-        sentences = catalog.sentence_ids()
-        stored = vectors.ids("chunks"), vectors.ids("links")
-        vectors.delete("chunks", sorted(stored[0] - {key.id for key in keys}))
-        vectors.delete("links", sorted(stored[1].difference(sentences)))
-        missing = {key.path for key in keys if key.id not in stored[0]}
-        unspoken = frozenset(sentences) - stored[1]
-        if unspoken:
-            missing |= {link.path for link in catalog.links() if link.sentence_id in unspoken}
-        return frozenset(missing), unspoken
+    def run(self, catalog: Catalog, vectors: Vectors) -> None:
+        """Delete vectors without a chunk or sentence."""
+        known = {key.id for key in catalog.chunk_keys()}
+        vectors.delete("chunks", sorted(vectors.ids("chunks") - known))
+        vectors.delete("links", sorted(vectors.ids("links").difference(catalog.sentence_ids())))
 
 
 def fold_journal(layout: IndexLayout, catalog: Catalog, *, withdrawn: bool) -> None:

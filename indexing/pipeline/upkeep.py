@@ -34,12 +34,12 @@ def derive(
     :param vectors: opens the vector store.
     :param everything: do all that is due; else, after a change of some notes, what can wait does:
         readers catch up by themselves.
-    :raises IndexDamaged: if a vector is nowhere any more.
+    :raises IndexDamaged: if the catalog lacks a vector.
     """
     withdrawn = sweep.withdrawn
     everything = everything or withdrawn
     if everything or upkeep_due(layout, catalog, limits) is Due.NOW:
-        bring_up_to_date(layout, catalog, vectors, thorough=withdrawn, limits=limits)
+        bring_up_to_date(layout, catalog, thorough=withdrawn, limits=limits)
     if everything or lag_due(layout, limits) is Due.NOW:
         catch_up(layout, catalog, sweep, vectors)
     fold_journal(layout, catalog, withdrawn=withdrawn)
@@ -49,7 +49,7 @@ def derive(
 def tidy(layout: IndexLayout, catalog: Catalog, dimensions: int, limits: Limits = LIMITS) -> None:
     """In a quiet moment: do what is due and could wait.
 
-    :raises IndexDamaged: if a vector is nowhere any more.
+    :raises IndexDamaged: if the catalog lacks a vector.
     """
     sweep = Sweep(layout.sweep_mark)
     try:
@@ -60,7 +60,7 @@ def tidy(layout: IndexLayout, catalog: Catalog, dimensions: int, limits: Limits 
                 sweep.begin()
                 return opened.enter_context(Vectors.open(layout.chroma, dimensions))
 
-            bring_up_to_date(layout, catalog, vectors, limits=limits)
+            bring_up_to_date(layout, catalog, limits=limits)
             if lag_due(layout, limits):
                 catch_up(layout, catalog, sweep, vectors)
     except IndexDamaged:
@@ -73,19 +73,11 @@ def tidy(layout: IndexLayout, catalog: Catalog, dimensions: int, limits: Limits 
 def catch_up(
     layout: IndexLayout, catalog: Catalog, sweep: Sweep, vectors: Callable[[], Vectors]
 ) -> None:
-    """Bring the vector store up to what small changes wrote to the tables alone, if they did.
-
-    :raises IndexDamaged: if a vector is nowhere any more: the next run embeds its text again.
-    """
+    """Bring the vector store up to what small changes wrote to the catalog alone, if they did."""
     if not lag.read_lag(layout):
         return
     store = vectors()
     with sweep.writing():
         with catalog.snapshot() as view:
-            nowhere = lag.catch_up(layout, view, store)
-        if nowhere:
-            raise IndexDamaged(
-                f"{layout.vectors}: {nowhere} vectors are gone, and {layout.chroma} did not have "
-                "them yet; run: notehop index"
-            )
+            lag.catch_up(layout, view, store)
         lag.clear_lag(layout)

@@ -16,15 +16,14 @@ from notehop.indexing.stores.lag import note_lag
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.model import Batch
-from notehop.indexing.stores.reader_upkeep import write_ahead
 from notehop.indexing.stores.vectors import Vectors
 
 
 class Writer:
     """Writes prepared batches: new vectors, one transaction, then the vectors left unreferenced.
 
-    Where the vector store may lag behind, it is left as it is: the tables take the new vectors, and
-    a file says what the store will have to take in.
+    Where the vector store may lag behind, it is left as it is, and a file says what it will have to
+    take in.
     """
 
     def __init__(
@@ -32,7 +31,6 @@ class Writer:
         layout: IndexLayout,
         catalog: Catalog,
         vectors: Callable[[], Vectors],
-        stamp: str,
         sweep: Sweep,
         may_lag: Callable[[], bool],
         limits: Limits = LIMITS,
@@ -40,13 +38,11 @@ class Writer:
         """Take what is written.
 
         :param vectors: opens the vector store; called when a batch first needs it.
-        :param stamp: of the catalog, as it is after the batch.
         :param may_lag: whether the vector store may be left behind, if the batch is small.
         """
         self._catalog = catalog
         self._vectors = vectors
         self._layout = layout
-        self._stamp = stamp
         self._sweep = sweep
         self._may_lag = may_lag
         self._limits = limits
@@ -57,7 +53,11 @@ class Writer:
         :param meta: entries of the catalog's meta that change with it.
         :raises IndexUnwritable: if the disk is full or read-only.
         """
-        batch = replace(prepared.batch, meta=meta)
+        batch = replace(
+            prepared.batch,
+            meta=meta,
+            vectors={"chunks": prepared.chunks, "links": prepared.sentences},
+        )
         if not prepared.touches_vectors:
             return self._catalog.commit(batch)
         if prepared.vectors <= self._limits.lag_batch and self._may_lag():
@@ -66,7 +66,6 @@ class Writer:
         with self._sweep.writing():
             vectors.upsert("chunks", *prepared.chunks)
             vectors.upsert("links", *prepared.sentences)
-            self._write_ahead(prepared)
             generation = self._catalog.commit(batch)
             vectors.delete("chunks", sorted(prepared.replaced))
             still = self._catalog.known_sentences(prepared.unsaid)
@@ -81,8 +80,4 @@ class Writer:
             added={"chunks": prepared.chunks[0], "links": prepared.sentences[0]},
             left={"chunks": prepared.replaced, "links": prepared.unsaid - said},
         )
-        self._write_ahead(prepared)
         return self._catalog.commit(batch)
-
-    def _write_ahead(self, prepared: Prepared) -> None:
-        write_ahead(self._layout, self._stamp, chunks=prepared.chunks, links=prepared.sentences)

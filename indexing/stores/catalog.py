@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Engine, inspect, select
 from sqlalchemy.engine import Connection
@@ -34,9 +34,9 @@ from notehop.indexing.stores.catalog_engine import (
 )
 from notehop.indexing.stores.catalog_fetch import Fetched, Query
 from notehop.indexing.stores.catalog_read import CatalogReads, Counts, FileStamp
-from notehop.indexing.stores.catalog_rows import BadRow, chunk_row
-from notehop.indexing.stores.model import Batch
-from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
+from notehop.indexing.stores.catalog_rows import BadRow, chunk_row, vector_row
+from notehop.indexing.stores.model import Batch, Collection
+from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION, VECTORS
 
 __all__ = ["Catalog", "CatalogSnapshot", "Counts", "FileStamp", "stamp_of"]
 
@@ -254,6 +254,11 @@ class Catalog(CatalogReads):
         with self._reading() as connection:
             for row in self._pages(connection, select(CHUNKS), (CHUNKS.c.id,)):
                 self._made(chunk_row, [row])
+            checked = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
+            for name in get_args(Collection):
+                query = checked.where(VECTORS.c.collection == name)
+                for row in self._pages(connection, query, (VECTORS.c.id,)):
+                    self._made(vector_row, [row])
         for _ in self.links():
             pass
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Column, bindparam, func, select
 
 from notehop.indexing.stores.catalog_fetch import IN_LIST, Lookup, slices
@@ -22,6 +23,7 @@ from notehop.indexing.stores.catalog_rows import (
     link_row,
     name_key,
     note_row,
+    vector_row,
 )
 from notehop.indexing.stores.model import (
     ChunkId,
@@ -32,7 +34,18 @@ from notehop.indexing.stores.model import (
     NoteRow,
     NoteStatus,
 )
-from notehop.indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LINKS, META, NAMES, NOTES
+from notehop.indexing.stores.model import Collection as Vectored
+from notehop.indexing.stores.schema import (
+    ATTACHMENTS,
+    CHANGES,
+    CHUNKS,
+    LINKS,
+    META,
+    NAMES,
+    NOTES,
+    VECTORS,
+)
+from notehop.indexing.stores.table_rows import Matrix
 
 _PLACE = attrgetter("path", "ordinal")
 
@@ -47,6 +60,8 @@ _KEY_COLUMNS = (
     CHUNKS.c.generation,
 )
 
+
+_VECTORS = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
 
 _NAMED = select(NAMES.c.path).where(NAMES.c.key == bindparam("name"))
 """What every query asks; made once, as are these:"""
@@ -264,6 +279,21 @@ class CatalogReads(LabelReads):
                 narrowed = query.where(CHUNKS.c.id.in_(part)).order_by(CHUNKS.c.id)
                 for row in self._fetch(connection, narrowed):
                     yield row[0], PackedTokens(bytes(row[1]))
+
+    def vectors(self, name: Vectored, ids: Iterable[str]) -> tuple[list[str], Matrix]:
+        """Those of the ids that have a vector, sorted, and a float32 matrix, a row each.
+
+        :returns: of no ids, a matrix of shape (0, 0).
+        :raises IndexDamaged: if one is not what was written.
+        """
+        found: list[tuple[str, bytes]] = []
+        with self._reading() as connection:
+            for part in slices(sorted(set(ids)), IN_LIST):
+                query = _VECTORS.where(VECTORS.c.collection == name, VECTORS.c.id.in_(part))
+                found += self._made(vector_row, self._fetch(connection, query))
+        found.sort()
+        matrix = np.frombuffer(b"".join(stored for _, stored in found), dtype="<f4")
+        return [one for one, _ in found], matrix.reshape(len(found), -1 if found else 0)
 
     def chunk_by_embedded_hash(self, hashes: Iterable[str]) -> dict[str, ChunkId]:
         """Hash of an embedded text -> the first chunk, by id, that has it: its vector fits."""

@@ -7,18 +7,22 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import (
     ChunkKey,
     ChunkRow,
+    Collection,
     FieldTokens,
     LinkRow,
     NoteRow,
     NoteStatus,
 )
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.table_rows import Matrix
 
 _PLAIN, _DEFLATED = b"\0", b"\1"
 
@@ -199,6 +203,26 @@ def chunk_key(values: Sequence[Any]) -> ChunkKey:
     return ChunkKey(values[0], values[1], values[2], values[3], values[4])
 
 
+def vector_values(collection: Collection, one: str, vector: Matrix) -> dict[str, Any]:
+    """The columns of a vector."""
+    stored = vector.astype("<f4", copy=False).tobytes()
+    return {
+        "collection": collection,
+        "id": one,
+        "vector": stored,
+        "checksum": _vector_checksum(one, stored),
+    }
+
+
+def vector_row(values: Sequence[Any]) -> tuple[str, bytes]:
+    """Id and bytes of a vector from (id, vector, checksum).
+
+    :raises BadRow: if they are not what was written.
+    """
+    _check(values[2], _vector_checksum(values[0], values[1]))
+    return values[0], values[1]
+
+
 def link_values(link: LinkRow, name_key: str) -> dict[str, Any]:
     """The columns of a link."""
     values = {
@@ -263,6 +287,10 @@ def _note_checksum(values: Sequence[Any]) -> int:
 def _chunk_checksum(values: Sequence[Any]) -> int:
     # The generation, last, is not of the text.
     return zlib.crc32(values[8], _checksum(values[:8]))
+
+
+def _vector_checksum(one: str, stored: bytes) -> int:
+    return zlib.crc32(stored, zlib.crc32(one.encode()))
 
 
 def _checksum(values: Iterable[Any]) -> int:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Column, ColumnElement, Table, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
 from notehop.indexing.graph.files import link_name
@@ -23,9 +23,10 @@ from notehop.indexing.stores.catalog_rows import (
     note_row,
     note_values,
     pack_tokens,
+    vector_values,
 )
 from notehop.indexing.stores.labels import label_rows
-from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, NoteRow, NoteStatus
+from notehop.indexing.stores.model import Batch, ChunkId, Collection, LinkRow, NoteRow, NoteStatus
 from notehop.indexing.stores.schema import (
     ATTACHMENTS,
     CHANGES,
@@ -35,6 +36,7 @@ from notehop.indexing.stores.schema import (
     META,
     NAMES,
     NOTES,
+    VECTORS,
 )
 from notehop.indexing.vault.properties import modified_in
 
@@ -95,6 +97,8 @@ def apply(connection: Connection, batch: Batch, generation: int) -> None:
     written = [record.note.path for record in batch.upsert]
     kept = _tokens_of(connection, written)
     gone = [*written, *batch.delete]
+    chunks_before = _values(connection, CHUNKS.c.id, CHUNKS.c.path, gone)
+    said_before = _values(connection, LINKS.c.sentence_id, LINKS.c.path, gone)
     for table in (LINKS, CHUNKS, LABELS, NAMES, NOTES):
         _delete(connection, table, table.c.path, gone)
     _insert(connection, NOTES, (note_values(record.note) for record in batch.upsert))
@@ -108,6 +112,17 @@ def apply(connection: Connection, batch: Batch, generation: int) -> None:
         LINKS,
         (_link_values(link) for record in batch.upsert for link in record.links),
     )
+    chunks_left = {chunk.id for record in batch.upsert for chunk in record.chunks}
+    said_left = _values(connection, LINKS.c.sentence_id, LINKS.c.sentence_id, said_before)
+    _forget(connection, "chunks", chunks_before - chunks_left)
+    _forget(connection, "links", said_before - said_left)
+    for name, (ids, matrix) in batch.vectors.items():
+        _forget(connection, name, ids)
+        _insert(
+            connection,
+            VECTORS,
+            (vector_values(name, *row) for row in zip(ids, matrix, strict=True)),
+        )
     touched = _touch(connection, batch.touch)
     _relink(connection, batch.relink)
     _delete(connection, ATTACHMENTS, ATTACHMENTS.c.path, [*batch.attach, *batch.detach])
@@ -130,6 +145,23 @@ def put_meta(connection: Connection, entries: Mapping[str, Any]) -> None:
     ]
     _delete(connection, META, META.c.key, list(entries))
     _insert(connection, META, rows)
+
+
+def _values(
+    connection: Connection, wanted: Column[Any], column: Column[Any], values: Iterable[str]
+) -> set[str]:
+    """What stands in one column of the rows whose other column holds one of the values."""
+    found: set[str] = set()
+    for part in slices(sorted(values), IN_LIST):
+        found.update(connection.scalars(select(wanted).where(column.in_(part)).distinct()))
+    return found - {None}
+
+
+def _forget(connection: Connection, name: Collection, ids: Iterable[str]) -> None:
+    for part in slices(sorted(ids), IN_LIST):
+        connection.execute(
+            delete(VECTORS).where(VECTORS.c.collection == name, VECTORS.c.id.in_(part))
+        )
 
 
 def _tokens_of(connection: Connection, paths: list[str]) -> dict[ChunkId, tuple[bytes, int]]:

@@ -1,8 +1,6 @@
-"""Makes whole again what is derived: the vector store from the tables, the tables from the store.
+"""Makes whole again what is derived: the vector store and tables from the catalog.
 
-Both hold the same vectors, so that either can be made anew from the other without a model. What is
-broken is removed here; what is missing is put back from the other one. A vector that neither has is
-left to the run, which embeds its text again.
+What is broken is removed here; what is missing is put back without a model.
 
 Touches: index (reads and writes; under the writer lock).
 """
@@ -10,7 +8,7 @@ Touches: index (reads and writes; under the writer lock).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import get_args
 
@@ -21,10 +19,10 @@ from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.stores import table_files
 from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.catalog_fetch import slices
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lexical_segments import FILE as LEXICAL_FILE
 from notehop.indexing.stores.lexical_segments import read_segments
-from notehop.indexing.stores.table import VectorTable
 from notehop.indexing.stores.vectors import Collection as Name
 from notehop.indexing.stores.vectors import Vectors
 
@@ -127,49 +125,18 @@ def remove_broken_door(layout: IndexLayout, harmed: Collection[str]) -> bool:
     return True
 
 
-def is_held(layout: IndexLayout, view: CatalogSnapshot, name: Name) -> bool:
-    """Whether a table alone has every vector of a generation."""
-    wanted = _wanted(view, name)
-    try:
-        manifest = table_files.read_manifest(layout.vectors, name)
-        held = table_files.held(layout.vectors, manifest, wanted)
-    except (IndexMissing, IndexDamaged):
-        return not wanted
-    return manifest.stamp == view.stamp and len(held) == len(wanted)
-
-
-def refill(layout: IndexLayout, view: CatalogSnapshot, store: Vectors) -> int:
-    """Put vectors that the store lacks back into it, from the tables; return how many.
+def refill(view: CatalogSnapshot, store: Vectors) -> int:
+    """Put vectors that the store lacks back into it, from the catalog; return how many.
 
     :raises IndexUnwritable: if the disk refuses.
     """
-    return sum(_refilled(layout, view, store, name, _wanted(view, name)) for name in _NAMES)
-
-
-def _wanted(view: CatalogSnapshot, name: Name) -> list[str]:
-    if name == "links":
-        return view.sentence_ids()
-    return sorted(key.id for key in view.chunk_keys())
-
-
-def _refilled(
-    layout: IndexLayout, view: CatalogSnapshot, store: Vectors, name: Name, wanted: Sequence[str]
-) -> int:
-    stored = store.ids(name)
-    missing = [one for one in wanted if one not in stored]
-    if not missing:
-        return 0
-    try:
-        table = VectorTable.open(layout.vectors, name)
-    except (IndexMissing, IndexDamaged):
-        return 0
-    if (table.stamp, table.dimensions) != (view.stamp, store.dimensions):
-        return 0
     count = 0
-    for start in range(0, len(missing), _BATCH):
-        ids, matrix = table.rows(missing[start : start + _BATCH])
-        store.upsert(name, ids, matrix)
-        count += len(ids)
+    for name in _NAMES:
+        stored = store.ids(name)
+        wanted = view.sentence_ids() if name == "links" else [k.id for k in view.chunk_keys()]
+        for part in slices([one for one in wanted if one not in stored], _BATCH):
+            store.upsert(name, *view.vectors(name, part))
+            count += len(part)
     return count
 
 

@@ -1,4 +1,4 @@
-"""By what the vector store lags behind: vectors that small changes wrote to the tables alone.
+"""By what the vector store lags behind: vectors that small changes wrote to the catalog alone.
 
 To write the store, its graph has to be loaded: a second at 100,000 notes, whatever is written, and
 no search reads it. So a small change leaves the store alone, and says here, before it writes
@@ -21,7 +21,6 @@ from notehop.indexing import faults
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.catalog_fetch import slices
 from notehop.indexing.stores.layout import IndexLayout, unwritable
-from notehop.indexing.stores.table_lookup import find_rows
 from notehop.indexing.stores.vectors import Collection as Name
 from notehop.indexing.stores.vectors import Vectors
 
@@ -36,9 +35,9 @@ Ids = Mapping[Name, Collection[str]]
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """Ids by collection of which the store may know other than the catalog and the tables.
+    """Ids by collection of which the store may know other than the catalog.
 
-    ``added``: their vectors are in the tables, and the store may lack them. ``left``: they may be
+    ``added``: their vectors are in the catalog, and the store may lack them. ``left``: they may be
     in the store though nothing refers to them. Of all others the store is right.
     """
 
@@ -106,25 +105,18 @@ def clear_lag(layout: IndexLayout) -> None:
     faults.point("lag-cleared")
 
 
-def catch_up(layout: IndexLayout, view: CatalogSnapshot, store: Vectors) -> int:
-    """Bring the store up to what it lags behind by, from the tables; :func:`clear_lag` comes next.
+def catch_up(layout: IndexLayout, view: CatalogSnapshot, store: Vectors) -> None:
+    """Bring the store up to what it lags behind by, from the catalog; :func:`clear_lag` comes next.
 
-    :returns: how many vectors that the catalog refers to are neither in the tables nor in the
-        store.
     :raises IndexUnwritable: if the disk refuses.
     """
     lag = read_lag(layout)
-    nowhere = 0
     for name in _NAMES:
         ids = lag.of(name)
         known = view.known_chunks(ids) if name == "chunks" else view.known_sentences(ids)
         for wanted in slices(sorted(known & lag.added.get(name, frozenset())), _BATCH):
-            found, matrix = find_rows(layout.vectors, name, view.stamp, store.dimensions, wanted)
-            store.upsert(name, found, matrix)
-            missing = set(wanted).difference(found)
-            nowhere += len(missing) - len(store.get(name, sorted(missing))[0])
+            store.upsert(name, *view.vectors(name, wanted))
         store.delete(name, sorted(ids - known))
-    return nowhere
 
 
 def _lines(sign: str, ids: Ids) -> Iterator[str]:

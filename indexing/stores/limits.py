@@ -44,10 +44,6 @@ class Limits:
     segments: int = 16
     """Segments above which the small ones are joined: each costs a search some 50 microseconds."""
 
-    missing_s: float = 5.0
-    """Seconds until a reader looks again for vectors that were missing: another process is writing
-    them."""
-
 
 LIMITS = Limits()
 """What notehop runs with."""

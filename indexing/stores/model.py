@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.table_rows import Matrix
 
 ChunkId = str
 """32 hexadecimal digits; equal id means equal embedded text, so an equal vector."""
@@ -15,6 +18,10 @@ ChunkKind = Literal["text", "properties"]
 
 FieldTokens = Mapping[str, tuple[str, ...]]
 """Field name (see :data:`notehop.indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
+
+
+Collection = Literal["chunks", "links"]
+"""What vectors are of: chunks by id, or sentences with links, by the hash of what is embedded."""
 
 
 class NoteStatus(StrEnum):
@@ -51,7 +58,7 @@ class LinkRow:
 
     ``chunk_id`` is the chunk that holds the link (None for a property). ``raw_target`` is the path
     part as written. ``sentence`` is shown; ``sentence_id`` names the vector of ``Title: sentence``
-    in the collection ``links`` (None where there is no sentence). ``status`` and ``via`` hold the
+    in the collection "links" (None where there is no sentence). ``status`` and ``via`` hold the
     values of :class:`notehop.indexing.graph.model.Status` and :class:`~indexing.graph.model.Via`.
     ``target_chunk_id`` is the chunk that the fragment names, or the target's first; None unless the
     target is an indexed note. ``ordinal`` counts the links of a note in text order.
@@ -127,6 +134,8 @@ class Batch:
     unchanged, and a note that names no date of change counts as modified then; ``relink`` says
     where links (by path and ordinal) of notes that are not in ``upsert`` lead by now; all else of
     them is as it was.
+    ``vectors`` holds ids and a float32 matrix, a row of length 1 an id, of each collection: those
+    that the catalog lacks; what no chunk or link refers to any more leaves by itself.
     ``attach`` maps the path of a file that is no note to whether it is kept out, ``detach`` forgets
     such files. ``meta`` entries (JSON-able) are merged.
     """
@@ -138,6 +147,9 @@ class Batch:
     attach: Mapping[str, bool] = field(default_factory=dict)
     detach: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
+    vectors: Mapping[Collection, tuple[Sequence[str], Matrix]] = field(
+        default_factory=dict, compare=False
+    )
 
     def __bool__(self) -> bool:
         return bool(

@@ -1,12 +1,11 @@
 """Reading an index for searching: the newest generation, opened once and kept up with.
 
-Touches: index (reads; the writer lock for moments, see :mod:`notehop.indexing.stores.reader_vectors`).
+Touches: index (reads; the writer lock for moments, to empty the journal of withdrawn notes).
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +23,6 @@ from notehop.indexing.stores.reader_fingerprint import check_fingerprint
 from notehop.indexing.stores.reader_holdings import Holdings, Ranking, advance, load
 from notehop.indexing.stores.reader_renewal import Renewal
 from notehop.indexing.stores.reader_snapshot import Snapshot
-from notehop.indexing.stores.reader_vectors import VectorsOf
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.seal import doubts, put_seal, read_seal
 from notehop.indexing.stores.table import VectorTable
@@ -46,19 +44,16 @@ class Reader:
         layout: IndexLayout,
         expected: Mapping[str, Any] | None,
         ranking: Ranking,
-        vectors: VectorsOf | None,
         catalog_at: Path | str,
         limits: Limits = LIMITS,
     ) -> None:
         self.layout = layout
         self._expected = expected
         self._ranking = ranking
-        self._vectors = vectors
         self._catalog_at = catalog_at
         self._limits = limits
         self._turn = threading.Lock()
-        self._look_again = 0.0
-        self._renewal = Renewal(layout, lambda view: load(layout, view, ranking, vectors, limits))
+        self._renewal = Renewal(layout, lambda view: load(layout, view, ranking, limits))
         self._catalog, self._holdings = self._opened()
 
     @classmethod
@@ -68,7 +63,6 @@ class Reader:
         expected: Mapping[str, Any] | None = None,
         *,
         ranking: Ranking | None = None,
-        vectors: VectorsOf | None = None,
         catalog: Path | str | None = None,
         limits: Limits = LIMITS,
     ) -> Self:
@@ -77,15 +71,13 @@ class Reader:
         :param expected: the fingerprint that the settings ask for; keys that are absent or None may
             be anything. None checks nothing.
         :param ranking: of the lexical index; None for its own defaults.
-        :param vectors: gives the vector store, in the process that holds the writer lock; others
-            leave it out.
         :param catalog: path or URL of the catalog; None for the one of the layout.
         :raises IndexMissing: if nothing was indexed yet.
         :raises IndexMismatch: if the index was built with other settings, or in another format.
         :raises IndexDamaged: if it cannot be read.
         """
         at = layout.catalog if catalog is None else catalog
-        return cls(layout, expected, ranking or Ranking(), vectors, at, limits)
+        return cls(layout, expected, ranking or Ranking(), at, limits)
 
     def snapshot(self) -> Snapshot:
         """The newest generation, to be held for one query.
@@ -181,7 +173,7 @@ class Reader:
         try:
             with catalog.snapshot() as view:
                 self._check(view)
-                held = load(self.layout, view, self._ranking, self._vectors, self._limits)
+                held = load(self.layout, view, self._ranking, self._limits)
             self._check_newest(catalog, held)
             return catalog, held
         except BaseException:
@@ -236,15 +228,10 @@ class Reader:
         same = view.stamp == held.stamp
         if same and view.generation < held.generation:
             return None
-        now = time.monotonic()
         if same and view.generation == held.generation:
-            if not held.warnings or now < self._look_again:
-                return held
-        elif not same:
+            return held
+        if not same:
             self._check(view)
-        self._look_again = now + self._limits.missing_s
-        self._holdings = advance(
-            held, self.layout, view, self._ranking, self._vectors, self._limits
-        )
+        self._holdings = advance(held, self.layout, view, self._ranking, self._limits)
         self._renewal.begin_if_due(self._holdings, view)
         return self._holdings

@@ -20,7 +20,7 @@ from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader_cache import Cache
 from notehop.indexing.stores.reader_graph import Derived
-from notehop.indexing.stores.reader_vectors import VectorsOf, VectorSource
+from notehop.indexing.stores.reader_vectors import completed, open_table
 from notehop.indexing.stores.table import VectorTable
 
 
@@ -57,33 +57,30 @@ def load(
     layout: IndexLayout,
     view: CatalogSnapshot,
     ranking: Ranking,
-    vectors: VectorsOf | None = None,
     limits: Limits = LIMITS,
 ) -> Holdings:
     """Read a generation from disk.
 
-    :param vectors: the vector store, in the process that owns it.
     :raises IndexDamaged: if the catalog cannot be read.
     """
-    source = _source(layout, view, vectors)
+    dimensions = dimensions_of(view.fingerprint)
     # One string for an id, wherever it stands: 300,000 of them take 24 MB.
     ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
     path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
     wanted = path_by_id.keys()
-    chunks = source.open("chunks", wanted)
-    # It shows wanted ids only: as many are the same.
-    missing = wanted if len(chunks) < len(wanted) else ()
-    chunks, no_chunks = source.complete("chunks", chunks, missing, wanted)
-    links = source.open("links", None)
-    links, no_links = source.complete("links", links, _sentences(view, links.generation))
+    chunks = open_table(layout, view, "chunks", dimensions)
+    chunks = chunks.without([one for one in chunks.ids if one not in wanted])
+    chunks, no_chunks = completed(view, "chunks", chunks, wanted)
+    links = open_table(layout, view, "links", dimensions)
+    links, no_links = completed(view, "links", links, _sentences(view, links.generation))
     return Holdings(
         generation=view.generation,
-        stamp=source.stamp,
+        stamp=view.stamp,
         ids_by_path=LayeredMap(ids_by_path),
         path_by_id=LayeredMap(path_by_id),
         chunk_vectors=chunks,
         link_vectors=links,
-        lexical=_lexical(layout, view, source.stamp, wanted, ranking, limits),
+        lexical=_lexical(layout, view, view.stamp, wanted, ranking, limits),
         warnings=_told(no_chunks, no_links),
     )
 
@@ -93,17 +90,15 @@ def advance(
     layout: IndexLayout,
     view: CatalogSnapshot,
     ranking: Ranking,
-    vectors: VectorsOf | None = None,
     limits: Limits = LIMITS,
 ) -> Holdings:
     """Bring holdings to the generation of the view, reading only what changed since.
 
-    At their own generation it looks again for what was missing. A view of a catalog made anew is
+    A view of a catalog made anew is
     read from the beginning.
     """
     if view.stamp != old.stamp:
-        return load(layout, view, ranking, vectors, limits)
-    source = _source(layout, view, vectors)
+        return load(layout, view, ranking, limits)
     changed = view.changed_paths(old.generation)
     fresh: dict[str, list[ChunkId]] = {}
     for key in view.chunk_keys(changed):
@@ -115,23 +110,19 @@ def advance(
         changed, {path: tuple(ids) for path, ids in fresh.items()}
     )
     path_by_id = old.path_by_id.changed(gone, now)
-    wanted = path_by_id.keys()
-    # What was missing before may be there by now.
-    missing = now if not old.warnings else wanted
-    chunks = old.chunk_vectors.without(gone)
-    chunks, no_chunks = source.complete("chunks", chunks, missing, wanted)
-    since = old.generation if not old.warnings else old.link_vectors.generation
-    links, no_links = source.complete("links", old.link_vectors, _sentences(view, since))
+    chunks, no_chunks = completed(view, "chunks", old.chunk_vectors.without(gone), now)
+    said = _sentences(view, old.generation)
+    links, no_links = completed(view, "links", old.link_vectors, said)
     old.lexical.update(gone, view.chunk_tokens(since_generation=old.generation))
     return Holdings(
         generation=view.generation,
-        stamp=source.stamp,
+        stamp=view.stamp,
         ids_by_path=ids_by_path,
         path_by_id=path_by_id,
         chunk_vectors=chunks,
         link_vectors=links,
         lexical=old.lexical,
-        warnings=_told(no_chunks, no_links),
+        warnings=old.warnings or _told(no_chunks, no_links),
         derived=old.derived,
     )
 
@@ -145,10 +136,6 @@ def dimensions_of(fingerprint: Mapping[str, Any] | None) -> int:
         return int((fingerprint or {})["dimensions"])
     except (KeyError, TypeError, ValueError) as exc:
         raise IndexMismatch(f"the index does not say how long its vectors are; {REBUILD}") from exc
-
-
-def _source(layout: IndexLayout, view: CatalogSnapshot, vectors: VectorsOf | None) -> VectorSource:
-    return VectorSource(layout, dimensions_of(view.fingerprint), view.stamp, vectors)
 
 
 def _sentences(view: CatalogSnapshot, since: int) -> list[str]:

@@ -6,10 +6,6 @@ Touches: index (reads and writes; under the writer lock).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.stores import table_files
@@ -18,8 +14,8 @@ from notehop.indexing.stores.catalog_engine import REBUILD
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.limits import LIMITS, Limits
+from notehop.indexing.stores.model import Collection
 from notehop.indexing.stores.reader_holdings import catch_up, dimensions_of
-from notehop.indexing.stores.reader_vectors import VectorsOf
 from notehop.indexing.stores.table import Matrix, VectorTable
 from notehop.indexing.stores.table_files import Manifest
 from notehop.indexing.stores.upkeep_due import (
@@ -32,9 +28,8 @@ from notehop.indexing.stores.upkeep_due import (
     table_due,
     upkeep_due,
 )
-from notehop.indexing.stores.vectors import Collection
 
-__all__ = ["Due", "bring_up_to_date", "upkeep_due", "write_ahead"]
+__all__ = ["Due", "bring_up_to_date", "upkeep_due"]
 
 _GROWTH = 2
 """Joined are the newest parts, back to the first that is more than twice as large as all after it.
@@ -46,32 +41,9 @@ _SHARE = 4
 quarter of its rows. When what is gone is a third of them, too."""
 
 
-def write_ahead(
-    layout: IndexLayout,
-    stamp: str,
-    *,
-    chunks: tuple[Sequence[str], NDArray[Any]],
-    links: tuple[Sequence[str], NDArray[Any]],
-) -> None:
-    """Add the vectors of a batch to the tables, before the catalog commits it.
-
-    Readers of other processes may not read the vector store while it is written; this is how they
-    find the vectors of the new generation at once.
-
-    :param stamp: the catalog's, with the fingerprint that the batch commits if it is the first:
-        ``stamp_of({**catalog.meta(), **batch.meta})``.
-    :param chunks: ids and vectors, shape (n, dimensions); ``links`` likewise.
-    :raises IndexUnwritable: if the disk is full or read-only.
-    """
-    for name, (ids, matrix) in (("chunks", chunks), ("links", links)):
-        if len(ids):
-            VectorTable.append(layout.vectors, name, ids, matrix, stamp=stamp)
-
-
 def bring_up_to_date(
     layout: IndexLayout,
     catalog: Catalog,
-    vectors: VectorsOf,
     *,
     thorough: bool = False,
     limits: Limits = LIMITS,
@@ -83,8 +55,7 @@ def bring_up_to_date(
     changes with a call after each cost what one change of all of that would, times a constant.
 
     :param thorough: write all anew, so that nothing of a chunk that left stays in a file.
-    :param vectors: gives the vector store; asked only for vectors that the tables lack.
-    :raises IndexDamaged: if the store lacks them too.
+    :raises IndexDamaged: if the catalog lacks a vector.
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
     """
     with catalog.snapshot() as view:
@@ -92,9 +63,9 @@ def bring_up_to_date(
             return
         for name in NAMES:
             if thorough or table_due(layout, view, name, limits):
-                _complete(layout, view, name, vectors, limits, anew=thorough)
+                _complete(layout, view, name, limits, anew=thorough)
             elif parts_due(layout, name, limits):
-                _join(layout, view, name, vectors)
+                _join(layout, view, name)
         if thorough or lexical_due(layout, view, limits):
             _lexical(layout, view, limits)
 
@@ -103,7 +74,6 @@ def _complete(
     layout: IndexLayout,
     view: CatalogSnapshot,
     name: Collection,
-    vectors: VectorsOf,
     limits: Limits,
     *,
     anew: bool = False,
@@ -115,24 +85,24 @@ def _complete(
     if said is not None and fits(said, view):
         missing = _missing(layout, said, _wanted(view, name, said.generation))
         if missing is not None:
-            ids, matrix = _from_store(view, name, missing, vectors)
+            ids, matrix = _vectors(view, name, missing)
             VectorTable.append(folder, name, ids, matrix, stamp=stamp, generation=generation)
             rows = [part.rows for part in table_files.read_manifest(folder, name).parts]
             if not (anew or (sum(rows) - len(wanted)) * 3 > sum(rows)):
                 if parts_due(layout, name, limits):
-                    _join(layout, view, name, vectors)
+                    _join(layout, view, name)
                 return
             try:
                 VectorTable.rewrite(folder, name, frozenset(wanted), generation)
             except IndexDamaged:
-                pass  # It is made of the store instead.
+                pass  # It is made of the catalog instead.
             else:
                 return
-    ids, matrix = _from_store(view, name, wanted, vectors)
+    ids, matrix = _vectors(view, name, wanted)
     VectorTable.build(folder, name, ids, matrix, generation, stamp=stamp)
 
 
-def _join(layout: IndexLayout, view: CatalogSnapshot, name: Collection, vectors: VectorsOf) -> None:
+def _join(layout: IndexLayout, view: CatalogSnapshot, name: Collection) -> None:
     """Join parts of a table, which may lack or hold more than the generation does."""
     folder = layout.vectors
     said = table_files.read_manifest(folder, name)
@@ -144,7 +114,7 @@ def _join(layout: IndexLayout, view: CatalogSnapshot, name: Collection, vectors:
         else:
             VectorTable.merge(folder, name, _joined_from(rows), said.generation)
     except IndexDamaged:
-        ids, matrix = _from_store(view, name, _wanted(view, name, 0), vectors)
+        ids, matrix = _vectors(view, name, _wanted(view, name, 0))
         VectorTable.build(folder, name, ids, matrix, view.generation, stamp=view.stamp)
 
 
@@ -173,18 +143,14 @@ def _wanted(view: CatalogSnapshot, name: Collection, since: int) -> list[str]:
     return sorted(key.id for key in view.chunk_keys(paths))
 
 
-def _from_store(
-    view: CatalogSnapshot, name: Collection, ids: Sequence[str], vectors: VectorsOf
+def _vectors(
+    view: CatalogSnapshot, name: Collection, ids: Sequence[str]
 ) -> tuple[list[str], Matrix]:
-    if not ids:
-        return [], np.empty((0, dimensions_of(view.fingerprint)), dtype=np.float32)
-    store = vectors()
-    found, matrix = store.get(name, ids)
+    found, matrix = view.vectors(name, ids)
     if len(found) < len(ids):
-        raise IndexDamaged(
-            f"{store.label}: {len(ids) - len(found)} vectors of {name} are missing; {REBUILD}"
-        )
-    return found, matrix
+        lost = len(ids) - len(found)
+        raise IndexDamaged(f"{view.label}: {lost} vectors of {name} are missing; {REBUILD}")
+    return found, matrix.reshape(len(found), dimensions_of(view.fingerprint))
 
 
 def _lexical(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> None:

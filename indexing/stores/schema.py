@@ -16,7 +16,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised when a table changes so that an older catalog must be rebuilt."""
 
 # Lists and mappings are JSON in text columns: every database takes them, and they are read whole.
@@ -94,6 +94,17 @@ CHUNKS = Table(
     Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),
     Index("chunks_by_embedded_hash", "embedded_hash", "id"),
     Index("chunks_by_generation", "generation"),
+)
+
+VECTORS = Table(
+    "vectors",
+    METADATA,
+    # "chunks", by chunk id, or "links", by id of a sentence with links; float32, little-endian.
+    # A table of its own: whoever reads texts need not go through them.
+    Column("collection", String, primary_key=True),
+    Column("id", String, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
 )
 
 LINKS = Table(

@@ -36,10 +36,9 @@ class Due(IntEnum):
 def upkeep_due(layout: IndexLayout, catalog: Catalog, limits: Limits = LIMITS) -> Due:
     """Whether there is something to bring up to date; a few milliseconds at any size.
 
-    After a small change there is not: readers take it in from the catalog and from what
-    :func:`~indexing.stores.reader_upkeep.write_ahead` wrote. ``WHEN_QUIET``, readers that open the
-    index now have some catching up to do; ``NOW``, that holds them up, or something is missing or
-    another index's.
+    After a small change there is not: readers take it in from the catalog. ``WHEN_QUIET``,
+    readers that open the index now have some catching up to do; ``NOW``, that holds them up, or
+    something is missing or another index's.
     """
     with catalog.snapshot() as view:
         if view.fingerprint is None:

@@ -34,8 +34,6 @@ from tests.support.product import (
     Snapshot,
     Tokenizer,
     field_tokens,
-    stamp_of,
-    write_ahead,
 )
 
 
@@ -189,14 +187,12 @@ class FakeIndex:
             )
             for path, note in self.notes.items()
         ]
-        batch = Batch(upsert=tuple(records), meta={"fingerprint": {"dimensions": 2}})
+        batch = Batch(
+            upsert=tuple(records),
+            meta={"fingerprint": {"dimensions": 2}},
+            vectors={"chunks": rows_of(self.angles), "links": rows_of(self.link_angles)},
+        )
         with Catalog.open(layout.catalog, create=True) as catalog:
-            write_ahead(
-                layout,
-                stamp_of({**catalog.meta(), **batch.meta}),
-                chunks=rows_of(self.angles),
-                links=rows_of(self.link_angles),
-            )
             catalog.commit(batch)
         return Reader.open(layout)
 

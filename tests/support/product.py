@@ -222,7 +222,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.reader_graph": "build_graph",
     "notehop.indexing.stores.reader_holdings": "Ranking",
     "notehop.indexing.stores.reader_snapshot": "Snapshot",
-    "notehop.indexing.stores.reader_upkeep": "bring_up_to_date write_ahead",
+    "notehop.indexing.stores.reader_upkeep": "bring_up_to_date",
     "notehop.indexing.stores.run_record": "LATELY read_run_record RunRecord write_run_record",
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.seal": "doubts read_seal",

@@ -22,8 +22,6 @@ from tests.support.product import (
     NoteRow,
     NoteStatus,
     bring_up_to_date,
-    stamp_of,
-    write_ahead,
 )
 from tests.support.product import VectorsVectors as Vectors
 
@@ -121,10 +119,9 @@ class SampleIndex:
         *upsert: NoteRecord,
         delete: Sequence[str] = (),
         relink: Sequence[LinkRow] = (),
-        ahead: bool = True,
         derived: bool = True,
     ) -> int:
-        """Commit a batch with its vectors; not ``ahead``, not ``derived``: as if cut short."""
+        """Commit a batch with its vectors; not ``derived``: as if cut short."""
         batch = Batch(
             upsert=upsert,
             delete=tuple(delete),
@@ -145,12 +142,9 @@ class SampleIndex:
             }
             vectors.upsert("chunks", *parts["chunks"])
             vectors.upsert("links", *parts["links"])
-            if ahead:
-                stamp = stamp_of({**catalog.meta(), **batch.meta})
-                write_ahead(self.layout, stamp, chunks=parts["chunks"], links=parts["links"])
-            generation = catalog.commit(batch)
+            generation = catalog.commit(replace(batch, vectors=parts))
             if derived:
-                bring_up_to_date(self.layout, catalog, lambda: vectors)
+                bring_up_to_date(self.layout, catalog)
         return generation
 
     def vectors(self) -> Vectors:
