@@ -86,10 +86,11 @@ def check_mended(forks: Forks, whole: Whole, *, told: str = "") -> None:
 
 
 CHUNKS, LINKS = "the table of chunks was damaged", "the table of links was damaged"
+STORE = "vectors were put back from the catalog"
 LEXICAL = "the lexical index was damaged"
 DERIVED = {
-    "no vector store": ("chroma", harm.gone, "vectors were put back from the catalog"),
-    "a file for a vector store": ("chroma", harm.replaced_by_a_file, "vectors were put back from the catalog"),
+    "no vector store": ("chroma", harm.gone, STORE),
+    "a file for a vector store": ("chroma", harm.replaced_by_a_file, STORE),
     "no database": ("chroma/chroma.sqlite3", harm.gone, "made anew"),
     "half a database": ("chroma/chroma.sqlite3", harm.cut, "made anew"),
     "garbage in a database": ("chroma/chroma.sqlite3", harm.garbage(0.3, 0.6), "made anew"),
@@ -122,7 +123,7 @@ def test_what_is_derived_is_made_whole(
 def test_store_and_tables_both_gone_are_made_of_the_catalog(forks: Forks, whole: Whole) -> None:
     harm.gone(whole.home.layout.chroma)
     harm.gone(whole.home.layout.vectors)
-    check_mended(forks, whole, told="vectors were put back from the catalog")
+    check_mended(forks, whole, told=STORE)
 
 
 def test_an_index_that_was_copied_elsewhere_is_as_good(forks: Forks, whole: Whole) -> None:
