@@ -141,7 +141,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         "next(ends, outline.line_count + 1)",
     ),
     ("indexing/graph/communities.py", "<= gains[here] + _GAIN", "> gains[here] + _GAIN"),
-    ("indexing/graph/pagerank.py", "(index, place[target], len(links))", "(index, place[target], 1)"),
+    ("indexing/graph/pagerank.py", "np.diff(first, append=len(keys))", "np.ones_like(first)"),
     ("indexing/graph/resolve.py", 'if steps[-1] in (".", ".."):', "if False:"),
     # vault
     ("indexing/vault/body.py", "return first, last + 1", "return first, last"),

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from notehop.app.evaluation.questions import LinkPair
+from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Ranking, Reader, Snapshot
-from notehop.indexing.stores.reader_graph import build_graph
 from notehop.indexing.stores.reader_holdings import Holdings
 
 if TYPE_CHECKING:
@@ -53,8 +53,13 @@ class Without:
         """PageRank by what is left."""
         with self._turn:
             if self._made is None or self._made[0] != view.generation:
-                graph = build_graph(view.notes(), self.shown(view.all_links()))
-                self._made = (view.generation, pagerank(graph))
+                links = (
+                    (link.path, link.target_path)
+                    for link in self.shown(view.all_links())
+                    if link.target_path and link.status in (Status.RESOLVED, Status.AMBIGUOUS)
+                )
+                paths = [note.path for note in view.notes()]
+                self._made = (view.generation, pagerank(paths, links))
             return self._made[1]
 
 

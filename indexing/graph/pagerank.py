@@ -5,7 +5,7 @@ scipy is imported inside the function, for commands that rank nothing start fast
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import ceil, log
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    import networkx as nx
     from scipy.sparse import csr_array
 
 
@@ -25,13 +24,11 @@ DAMPING = 0.85
 TOLERANCE = 1e-10
 """Sum of absolute changes at which the iteration ends: far below any difference worth a rank."""
 
+_STEPS = 1 + ceil(log(TOLERANCE / 2) / log(DAMPING))
+"""Iterations that suffice: each shrinks the change, at first at most 2, by the damping."""
 
-def pagerank(
-    graph: nx.MultiDiGraph,
-    *,
-    damping: float = DAMPING,
-    personalization: Mapping[str, float] | None = None,
-) -> dict[str, float]:
+
+def pagerank(notes: Collection[str], links: Iterable[tuple[str, str]]) -> dict[str, float]:
     """PageRank of every note (Page, Brin, Motwani and Winograd, 1999), by power iteration:
 
         p = d (W p + v * (sum of p over notes without links)) + (1 - d) v
@@ -39,74 +36,43 @@ def pagerank(
     ``W[j, i]`` is the share of note i's vote that goes to j, proportional to ``log(1 + n)`` for n
     links from i to j: a log or a table that names one note forty times says more than one mention,
     but not forty times as much. With single links it is the usual PageRank. Loops are ignored, for
-    a note does not vote for itself. Notes without links to others give their vote to ``v``.
+    a note does not vote for itself. Notes without links to others give their vote to ``v``, which
+    is the same for all.
 
-    :param damping: d, in [0, 1).
-    :param personalization: path -> weight (>= 0) of ``v``, absent means 0; None is the same weight
-        for all. Paths that are not in the graph are passed over.
-    :returns: path -> score, by path; scores sum to 1; empty for an empty graph. Independent of the
-        order in which the graph was built.
-    :raises ValueError: for a damping out of range, a negative weight, or a personalization that
-        gives no note of the graph any weight.
+    :param links: (source, target), twice if there are two; those of other files do not count.
+    :returns: path -> score, by path; scores sum to 1; empty without notes. Independent of order.
     """
-    paths = sorted(graph)
-    place = {path: index for index, path in enumerate(paths)}
-    pairs = [
-        (index, place[target], len(links))
-        for path, index in place.items()
-        for target, links in graph.succ[path].items()
-    ]
-    table = np.array(pairs, dtype=np.intp).reshape(len(pairs), 3)
-    return rank_links(paths, *table.T.copy(), damping=damping, personalization=personalization)
+    table = LinkTable()
+    table.put(notes, notes, links)
+    return table.ranks()
 
 
-def rank_links(
+def _rank(
     paths: Sequence[str],
     sources: NDArray[np.intp],
     targets: NDArray[np.intp],
     counts: NDArray[np.intp],
-    *,
-    damping: float = DAMPING,
-    personalization: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
-    """Do as :func:`pagerank`, with the links as numbers.
+    """PageRank of links as numbers.
 
     :param paths: sorted.
     :param sources: places in ``paths``, shape (pairs,); ``targets`` likewise. A pair stands once.
     :param counts: links from source to target.
     """
-    if not 0 <= damping < 1:
-        raise ValueError(f"damping {damping}: give a number from 0 up to but not 1")
     if not paths:
         return {}
-    start = _start(paths, personalization)
+    start: Vector = np.full(len(paths), 1 / len(paths))
     share, votes = _shares(len(paths), sources, targets, counts)
     dangling = votes == 0
     rank = start
-    for _ in range(_steps(damping)):
+    for _ in range(_STEPS):
         follow = share @ rank + start * rank[dangling].sum()
-        new = damping * follow + (1 - damping) * start
+        new = DAMPING * follow + (1 - DAMPING) * start
         change = np.abs(new - rank).sum()
         rank = new
         if change < TOLERANCE:
             break
     return dict(zip(paths, (rank / rank.sum()).tolist(), strict=True))
-
-
-def _steps(damping: float) -> int:
-    """Iterations that suffice: each shrinks the change, at first at most 2, by the damping."""
-    return 1 + (ceil(log(TOLERANCE / 2) / log(damping)) if damping > 0 else 0)
-
-
-def _start(paths: Sequence[str], weights: Mapping[str, float] | None) -> Vector:
-    """``v``: float64, shape (notes,), sums to 1."""
-    if weights is None:
-        return np.full(len(paths), 1 / len(paths))
-    start = np.array([weights.get(path, 0.0) for path in paths], dtype=np.float64)
-    if (start < 0).any() or start.sum() <= 0:
-        raise ValueError("personalization: give at least one note of the graph a weight above 0")
-    start /= start.sum()
-    return start
 
 
 def _shares(
@@ -160,8 +126,7 @@ class LinkTable:
             self._number(path)
 
     def ranks(self) -> dict[str, float]:
-        """PageRank by path (:func:`notehop.indexing.graph.pagerank.pagerank`), to the last bit that of a
-        graph of the same notes and links."""
+        """PageRank by path, to the last bit that of :func:`pagerank`."""
         paths = sorted(self._notes)
         place = np.full(len(self._numbers), -1, dtype=np.int64)
         place[[self._numbers[path] for path in paths]] = np.arange(len(paths))
@@ -170,7 +135,7 @@ class LinkTable:
         keys = np.sort(sources[leads] * len(paths) + targets[leads])
         first = np.flatnonzero(np.diff(keys, prepend=-1))
         sources, targets = np.divmod(keys[first], max(len(paths), 1))
-        return rank_links(paths, sources, targets, np.diff(first, append=len(keys)))
+        return _rank(paths, sources, targets, np.diff(first, append=len(keys)))
 
     def _number(self, path: str) -> int:
         return self._numbers.setdefault(path, len(self._numbers))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
 from unicodedata import normalize
 
 from notehop.indexing.graph.files import (
@@ -173,23 +172,8 @@ def _by_alias(files: VaultFiles, target: str) -> Resolution | None:
     return Resolution(Status.RESOLVED, carriers[0], Via.ALIAS) if len(carriers) == 1 else None
 
 
-class TargetInfo(Protocol):
-    """What is read of a link here; a row of the catalog has this shape."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def raw_target(self) -> str: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def candidates(self) -> tuple[str, ...]: ...
-
-
 @dataclass(frozen=True, slots=True)
-class OpenTarget:
+class BrokenLink:
     """A name that links use and that leads to no file, or to one of several.
 
     ``target`` is spelled as in the first link, ``count`` the number of links, ``sources`` the
@@ -203,26 +187,22 @@ class OpenTarget:
     candidates: tuple[str, ...] = ()
 
 
-def unresolved_targets(links: Iterable[TargetInfo]) -> list[OpenTarget]:
-    """The names that lead nowhere, most links first, then by name."""
-    return _gather(link for link in links if link.status == Status.UNRESOLVED)
+def broken_links(links: Iterable[ResolvedLink], status: Status) -> list[BrokenLink]:
+    """The links of a status, gathered by what they name, most links first, then by name.
 
-
-def ambiguous_targets(links: Iterable[TargetInfo]) -> list[OpenTarget]:
-    """The names that fit more than one file, most links first, then by name."""
-    return _gather(link for link in links if link.status == Status.AMBIGUOUS)
-
-
-def _gather(links: Iterable[TargetInfo]) -> list[OpenTarget]:
-    """Gather links that would lead to the same new note: case and ``.md`` make no difference."""
-    groups: dict[str, list[TargetInfo]] = {}
-    for link in links:
-        name = fold(link.raw_target).strip().removesuffix(NOTE_SUFFIX)
-        groups.setdefault(name, []).append(link)
+    Gathered are those that would lead to the same new note: case and ``.md`` make no difference.
+    A link that names nothing is told by itself.
+    """
+    groups: dict[str, list[tuple[str, int, str, ResolvedLink]]] = {}
+    for one in links:
+        if one.resolution.status is status:
+            target = one.link.target or one.link.raw
+            name = fold(target).strip().removesuffix(NOTE_SUFFIX)
+            groups.setdefault(name, []).append((one.source, one.link.line, target, one))
     found = []
     for group in groups.values():
-        sources = sorted((link.path, link.line) for link in group)
-        first = min(group, key=lambda link: (link.path, link.line, link.raw_target))
-        candidates = sorted({path for link in group for path in link.candidates})
-        found.append(OpenTarget(first.raw_target, len(group), tuple(sources), tuple(candidates)))
-    return sorted(found, key=lambda target: (-target.count, target.target))
+        sources = sorted((path, line) for path, line, _, _ in group)
+        first = min(group, key=lambda one: one[:3])
+        candidates = sorted({path for *_, one in group for path in one.resolution.candidates})
+        found.append(BrokenLink(first[2], len(group), tuple(sources), tuple(candidates)))
+    return sorted(found, key=lambda one: (-one.count, one.target))

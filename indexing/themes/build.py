@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from notehop.indexing.graph.communities import (
     EdgeWeights,
     connected_parts,
@@ -24,7 +22,7 @@ from notehop.indexing.graph.communities import (
     move_notes,
     refine,
 )
-from notehop.indexing.graph.pagerank import rank_links
+from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.themes.model import Theme, Themes
 from notehop.indexing.themes.words import as_written, content_tokens, small_words, telling_tokens
@@ -208,15 +206,13 @@ class _Describer:
     def _by_rank(self, group: frozenset[str]) -> tuple[str, ...]:
         """The notes by PageRank over the links between them, then by path."""
         paths = sorted(group)
-        place = {path: at for at, path in enumerate(paths)}
-        rows = [
-            (place[path], place[target], count)
+        links = (
+            (path, target)
             for path in paths
             for target, count in self._links.get(path, ())
-            if target in place
-        ]
-        table = np.array(rows, dtype=np.intp).reshape(len(rows), 3)
-        ranks = rank_links(paths, *table.T.copy())
+            for _ in range(count)
+        )
+        ranks = pagerank(paths, links)
         return tuple(sorted(paths, key=lambda path: (-round(ranks[path], 9), path)))
 
     def _digest(self, group: frozenset[str], central: Sequence[str]) -> str:

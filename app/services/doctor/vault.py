@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +30,7 @@ from notehop.app.services.near import Name, Near, NearNames
 from notehop.app.services.place import Place
 from notehop.indexing.graph.files import alias_key, fold, link_name
 from notehop.indexing.graph.model import ResolvedLink, Status
-from notehop.indexing.graph.resolve import ambiguous_targets, unresolved_targets
+from notehop.indexing.graph.resolve import broken_links
 
 _SYNCTHING = re.compile(r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?(?P<ext>\.\w+)?")
 
@@ -94,23 +93,12 @@ NEAR_FOR = 2_000
 """Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """A link as :mod:`notehop.indexing.graph.resolve` reads it."""
-
-    path: str
-    line: int
-    raw_target: str
-    status: str
-    candidates: tuple[str, ...]
-
-
 def unresolved(found: Survey, near_for: int = NEAR_FOR) -> list[UnresolvedTarget]:
     """The names that lead nowhere: those near to a name that exists first, then by links.
 
     :param near_for: how many of the most linked are looked up among the names that exist.
     """
-    targets = unresolved_targets(_told(found.links))
+    targets = broken_links(found.links, Status.UNRESOLVED)
     asked = {one.target: link_name(one.target) for one in targets[:near_for]}
     near = NearNames(_names(found)).near(asked.values())
     rows = [
@@ -134,7 +122,7 @@ def ambiguous(found: Survey) -> list[AmbiguousTarget]:
             places=_places(one.sources),
             candidates=list(one.candidates),
         )
-        for one in ambiguous_targets(_told(found.links))
+        for one in broken_links(found.links, Status.AMBIGUOUS)
     ]
 
 
@@ -179,19 +167,6 @@ def _broken(found: Survey, path: str, links: Sequence[ResolvedLink]) -> BrokenFr
         places=_places(sorted((one.source, one.link.line) for one in links)),
         near=_misses(near, path),
     )
-
-
-def _told(links: Iterable[ResolvedLink]) -> Iterator[_Told]:
-    for one in links:
-        if one.resolution.status in (Status.UNRESOLVED, Status.AMBIGUOUS):
-            yield _Told(
-                one.source,
-                one.link.line,
-                # A link that names nothing is told by itself.
-                one.link.target or one.link.raw,
-                one.resolution.status.value,
-                one.resolution.candidates,
-            )
 
 
 def _names(found: Survey) -> Iterator[Name]:
