@@ -10,6 +10,7 @@ import math
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import nsmallest
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -93,7 +94,7 @@ def idf(holding: int, chunks: int) -> float:
     return math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Background:
     """How alike passages of different notes of a vault are.
 
@@ -107,7 +108,7 @@ class Background:
         """The similarity that a share of the pairs is below; -1 where nothing is known."""
         return float(np.quantile(self.likeness, share)) if len(self.likeness) else -1.0
 
-    @property
+    @cached_property
     def bar(self) -> float:
         """The similarity up to which a passage may be near a query by chance (`CHANCE`)."""
         return self.quantile(CHANCE)
@@ -117,6 +118,8 @@ class Background:
         total = math.fsum(word.idf for word in words)
         missing = math.fsum(word.idf for word in words if word.missing)
         share = missing / total if total > 0 else 1.0
+        if share == 0:
+            return self.bar
         return self.quantile(CHANCE + (CHANCE_UNKNOWN - CHANCE) * share)
 
 

@@ -9,6 +9,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from llama_index.core.callbacks.base import CallbackManager
@@ -117,12 +118,12 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         return self.votes(query)
 
     def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
-        """Return all that was found, best first, by weighted reciprocal rank; without text."""
+        """Return the best of what was found by weighted reciprocal rank; without text."""
         own = {**self._weights, EXPANSION: results.expansion}
         weights = own | {DISPATCH: self._dispatch_weight(results, sum(own.values()))}
         # In the order of the signals, whichever answered first.
         rankings = {name: results.rankings[name] for name in weights if name in results.rankings}
-        fused = fusing(rankings, weights, self._k)
+        fused = islice(fusing(rankings, weights, self._k), self.similarity_top_k)
         return [hit_of(one, results, weights, self._deciding) for one in fused]
 
     def expanded(self, query: TracedQuery, expand: Expand, weight: float) -> list[NodeWithScore]:
@@ -132,7 +133,7 @@ class WeightedFusionRetriever(QueryFusionRetriever):
             them. Its ranking votes with ``weight``.
         """
         found = self._reciprocal_rerank_fusion(self.votes(query, expand, weight))
-        return self.filled(found[: self.similarity_top_k], query)
+        return self.filled(found, query)
 
     def filled(self, hits: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
         """The hits with text, if any of the signals is to give it."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rapidfuzz.distance import OSA, Indel
 
-from notehop.app.retrieval.background import question_words
+from notehop.app.retrieval.background import Word, question_words
 from notehop.app.retrieval.index_view import IndexView
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import split_words, subwords
@@ -34,10 +34,14 @@ TEXTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A query as it is searched for. ``words``: as written -> as searched for, in its order."""
+    """A query as it is searched for. ``words``: as written -> as searched for, in its order.
+
+    ``question`` are the words of a text that was left as it is.
+    """
 
     text: str
     words: Mapping[str, str] = field(default_factory=dict)
+    question: tuple[Word, ...] | None = None
 
 
 def corrected(
@@ -57,7 +61,8 @@ def corrected(
     """
     shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
     read: dict[str, str] = {}
-    for word in question_words(text, tokenizer, view.lexical):
+    question = question_words(text, tokenizer, view.lexical)
+    for word in question:
         if (
             word.missing
             and len(word.written) >= shortest
@@ -69,7 +74,7 @@ def corrected(
                 named = word.written[0].isupper()
                 read[word.written] = nearest.capitalize() if named else nearest
     if not read:
-        return Corrected(text)
+        return Corrected(text, question=question)
     either = "|".join(map(re.escape, sorted(read, key=len, reverse=True)))
     changed = re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
     return Corrected(changed, read)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from llama_index.core.schema import QueryBundle
 
+from notehop.app.retrieval.background import Word
 from notehop.app.retrieval.index_view import IndexView, Vector, ViewSource
 from notehop.app.retrieval.intents import Reading
 from notehop.app.retrieval.weights import Weights
@@ -55,8 +56,9 @@ class Trace:
     plan: Plan | None = None
 
     def warn(self, message: str) -> None:
-        """Keep a warning for the reply."""
-        self.warnings.append(message)
+        """Keep a warning for the reply, once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
         if not self.kept:
             _log.warning("%s", message)
 
@@ -80,7 +82,8 @@ class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
     Make one for each query. ``view`` is set by the first stage that opens a generation, so that all
-    stages see the same one; ``vector``, of length 1, by the first that embeds the query. What is a
+    stages see the same one; ``vector``, of length 1, by the first that embeds the query; ``words``,
+    those that say something, by the one that reads its spelling. What is a
     LlamaIndex query's own is never written to: the caller may ask with it again, or hand it to a
     retriever with another model.
     """
@@ -88,6 +91,7 @@ class TracedQuery(QueryBundle):
     trace: Trace = field(default_factory=Trace)
     view: IndexView | None = field(default=None, repr=False)
     vector: Vector | None = field(default=None, repr=False)
+    words: tuple[Word, ...] | None = field(default=None, repr=False)
 
 
 def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
@@ -128,6 +132,5 @@ def view_for(query: QueryBundle | None, source: ViewSource) -> IndexView:
 def _told(query: QueryBundle | None, view: IndexView) -> IndexView:
     trace = trace_of(query)
     for warning in view.warnings:
-        if warning not in trace.warnings:
-            trace.warn(warning)
+        trace.warn(warning)
     return view

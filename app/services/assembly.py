@@ -6,7 +6,7 @@ Touches: nothing by itself; what it makes touches vault-read, index and model.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -57,6 +57,9 @@ from notehop.indexing.tokens import Tokenizer
 SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are
 connected already, are passed over."""
+
+FEW = 16
+"""Hits beyond those that a reply can need, for such as are held back or say nothing."""
 
 LISTED = "there are no words to search for: these are the newest notes that the filters leave"
 
@@ -135,17 +138,24 @@ def retrieve(
             else proper_names(taken.about, parts.tokenizer.language),
             left_out=templates_of(parts.vault, query.query_str),
         )
-        retriever = ranking(view, parts, narrowed.allowed, weights, subject)
-        hits = iter(retriever.retrieve(query))
         share = parts.settings.retrieval.template_share
+        # Few hits are held back or say nothing, so few more than are needed will do.
+        reranks = wanted.rerank and parts.scorer is not None
+        for most in (depth,) if reranks else (depth + FEW, None):
+            retriever = ranking(view, parts, narrowed.allowed, weights, subject, most)
+            fused = retriever.retrieve(query)
+            hits = iter(fused)
+            # Chunks are reranked, before those of a note are merged below.
+            if wanted.rerank:
+                hits = reranked(hits, query, view, parts.scorer, parts.settings, depth)
+            hits = templates_last(hits, query.query_str, view, parts.vault, share)
+            first = list(islice(with_text(hits, view), depth))
+            if most is None or _are_best(first, fused, depth, most):
+                break
         query.trace.plan = Plan(
             taken, weights, subject.found, parts.settings.retrieval.rrf_k, share
         )
-        # Chunks are reranked, before those of a note are merged below.
-        if wanted.rerank:
-            hits = reranked(hits, query, view, parts.scorer, parts.settings, depth)
-        hits = templates_last(hits, query.query_str, view, parts.vault, share)
-        hits = count_expanded(with_text(hits, view), query)
+        hits = count_expanded(iter(first), query)
     now = current_view(view, parts.vault, parts.settings)
     around = context(now, parts, wanted, narrowed)
     with query.trace.timed(STAGE):
@@ -167,6 +177,15 @@ def retrieve(
     return found if narrowed.allowed is None else _marked(found, narrowed.allowed)
 
 
+def _are_best(
+    first: Sequence[NodeWithScore], fused: Sequence[NodeWithScore], depth: int, most: int
+) -> bool:
+    """Whether none of the hits that the fusion left out can be among the first."""
+    if len(fused) < most:
+        return True
+    return len(first) == depth and (first[-1].score or 0.0) >= (fused[-1].score or 0.0)
+
+
 def _marked(found: list[NodeWithScore], allowed: Allowed) -> list[NodeWithScore]:
     """Connected notes that the filters do not leave say so: they are context, and never a source."""
     left = frozenset(allowed.among([hit.node.node_id for hit in found]))
@@ -183,7 +202,9 @@ def _judged(
 ) -> list[NodeWithScore]:
     """The sources with their relevance; what the query names exactly is what was asked for."""
     ids = [hit.node.node_id for hit in found if hit.node.metadata.get("role") == "source"]
-    words = question_words(query.query_str, tokenizer, view.lexical)
+    words = query.words
+    if words is None:
+        words = question_words(query.query_str, tokenizer, view.lexical)
     known = relevance(ids, words, known_vector(query, view.chunk_vectors), view)
     judged = []
     for hit in found:
@@ -224,12 +245,14 @@ def ranking(
     allowed: Allowed | None,
     weights: Weights,
     subject: Subject,
+    most: int | None = None,
 ) -> BaseRetriever:
     """The fused ranking of the signals, widened by the graph as the settings say.
 
     :param allowed: what filters leave, which is all that any signal ranks; None for no filters.
     :param weights: those of this query.
     :param subject: the notes that it is about.
+    :param most: hits of the fusion; None for all.
     """
     settings = parts.settings.retrieval
     # A phrase is looked for in texts of the catalog, by whichever signal comes to it first.
@@ -263,8 +286,7 @@ def ranking(
         deciding=weights.deciding,
         judges=judges,
         k=settings.rrf_k,
-        # What is held back may fall behind any of the others.
-        similarity_top_k=None,
+        similarity_top_k=most,
         dispatch=TitleRetriever(view, allowed=allowed, with_text=False)
         if settings.title_dispatch
         else None,

@@ -142,7 +142,7 @@ class Machinery:
                     literal=wanted.literal,
                 )
             # The caller's query keeps its filters: who asks with it again asks the same.
-            query = replace(query, query_str=narrowed.text, view=None, vector=None)
+            query = replace(query, query_str=narrowed.text, view=None, vector=None, words=None)
             query.trace.text = narrowed.text
             query.trace.filters = list(narrowed.said)
             for warning in narrowed.warnings:
@@ -189,6 +189,7 @@ class Machinery:
         )
         query.query_str = query.trace.text = read.text
         query.trace.searched_for = dict(read.words)
+        query.words = read.question
 
     def _remark(self, query: TracedQuery, tokenizer: Tokenizer) -> None:
         """Say what of a query's text cannot be searched for."""
