@@ -147,7 +147,7 @@ def commands_table() -> str:
 
 def rules_table() -> str:
     """Make the table of the rules that tell what a query is after."""
-    from notehop.app.retrieval.intent_rules import RULES
+    from notehop.app.retrieval.intents import RULES
 
     rows = ["| intent | | rule | strict | example |", "| --- | --- | --- | --- | --- |"]
     for rule in RULES:

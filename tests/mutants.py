@@ -184,7 +184,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("config/layers.py", "if len(parts) > 1 and _is_setting(parts):", "if len(parts) > 1:"),
     # retrieval
     (
-        "app/retrieval/reciprocal_rank.py",
+        "app/retrieval/fusion.py",
         "sorted(sorted(scores), key=scores.__getitem__, reverse=True)",
         "sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)",
     ),
@@ -194,18 +194,18 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         "found.st_size == row.size",
     ),
     (
-        "app/retrieval/filters/plan.py",
+        "app/retrieval/filters/parse.py",
         "yield from _conditions(filters.not_, negated=True)",
         "yield from _conditions(filters.not_, negated=False)",
     ),
-    ("app/retrieval/boilerplate.py", "score * share if score > 0 else score / share", "score"),
+    ("app/retrieval/templates.py", "score * share if score > 0 else score / share", "score"),
     (
         "app/retrieval/rerank.py",
         "(-scores[nodes[at].node.node_id], at)",
         "(scores[nodes[at].node.node_id], at)",
     ),
-    ("app/retrieval/connected.py", "if one.path not in self.hidden]", "]"),
-    ("app/retrieval/connected_order.py", "if hits[at].path not in there:", "if True:"),
+    ("app/retrieval/connected_notes.py", "if one.path not in self.hidden]", "]"),
+    ("app/retrieval/linked_notes.py", "if hits[at].path not in there:", "if True:"),
     # answers
     ("app/answer/citations.py", 'elif f"[{name}]" in markers:', "elif True:"),
     ("app/answer/support.py", "(-shares[at], at)", "(shares[at], at)"),

@@ -9,20 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
-    from notehop.app.retrieval.cross_encoder import CrossEncoderScorer
+    from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
     from notehop.app.retrieval.expansion import PRESETS, Expansion, preset
     from notehop.app.retrieval.freshness import FreshnessPostprocessor
-    from notehop.app.retrieval.fusion import WeightedFusionRetriever
+    from notehop.app.retrieval.fusion import Fused, WeightedFusionRetriever, fuse
     from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever
     from notehop.app.retrieval.index_view import IndexView
-    from notehop.app.retrieval.reciprocal_rank import Fused, fuse
-    from notehop.app.retrieval.rerank import RerankPostprocessor
-    from notehop.app.retrieval.signals.lexical import LexicalRetriever
-    from notehop.app.retrieval.signals.semantic import SemanticRetriever
-    from notehop.app.retrieval.signals.title import TitleRetriever
+    from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
+    from notehop.app.retrieval.retrievers import (
+        AliasWidening,
+        LexicalRetriever,
+        SemanticRetriever,
+        TitleRetriever,
+    )
     from notehop.app.retrieval.trace import Trace, TracedQuery
-    from notehop.app.retrieval.widening import AliasWidening
 
 __all__ = [
     "PRESETS",
@@ -47,22 +47,22 @@ __all__ = [
 
 _HOMES = {
     "PRESETS": "notehop.app.retrieval.expansion",
-    "AliasWidening": "notehop.app.retrieval.widening",
-    "ConnectedNotesPostprocessor": "notehop.app.retrieval.connected",
-    "CrossEncoderScorer": "notehop.app.retrieval.cross_encoder",
+    "AliasWidening": "notehop.app.retrieval.retrievers",
+    "ConnectedNotesPostprocessor": "notehop.app.retrieval.connected_notes",
+    "CrossEncoderScorer": "notehop.app.retrieval.rerank",
     "Expansion": "notehop.app.retrieval.expansion",
     "FreshnessPostprocessor": "notehop.app.retrieval.freshness",
-    "Fused": "notehop.app.retrieval.reciprocal_rank",
+    "Fused": "notehop.app.retrieval.fusion",
     "WeightedFusionRetriever": "notehop.app.retrieval.fusion",
     "GraphEnhancedRetriever": "notehop.app.retrieval.graph_retriever",
     "IndexView": "notehop.app.retrieval.index_view",
-    "LexicalRetriever": "notehop.app.retrieval.signals.lexical",
+    "LexicalRetriever": "notehop.app.retrieval.retrievers",
     "RerankPostprocessor": "notehop.app.retrieval.rerank",
-    "SemanticRetriever": "notehop.app.retrieval.signals.semantic",
-    "TitleRetriever": "notehop.app.retrieval.signals.title",
+    "SemanticRetriever": "notehop.app.retrieval.retrievers",
+    "TitleRetriever": "notehop.app.retrieval.retrievers",
     "Trace": "notehop.app.retrieval.trace",
     "TracedQuery": "notehop.app.retrieval.trace",
-    "fuse": "notehop.app.retrieval.reciprocal_rank",
+    "fuse": "notehop.app.retrieval.fusion",
     "preset": "notehop.app.retrieval.expansion",
 }
 

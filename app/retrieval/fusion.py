@@ -1,33 +1,204 @@
-"""Owns the fusion of signals: several retrievers vote, one ranking comes out.
-
-Touches: index and model, through the retrievers it is given.
-"""
+"""Fusion of signals by weighted reciprocal rank: several retrievers vote, one ranking comes out."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
+from notehop.app.retrieval.candidate_signals import CandidateSignal, PreparedSignal
 from notehop.app.retrieval.index_view import Hits
-from notehop.app.retrieval.reciprocal_rank import Fused, fuse, fusing
-from notehop.app.retrieval.signals.candidates import CandidateSignal, PreparedSignal
-from notehop.app.retrieval.signals.signal import SignalRetriever
+from notehop.app.retrieval.nodes import light_node, noted
+from notehop.app.retrieval.retrievers import AliasWidening, SignalRetriever
 from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, traced
-from notehop.app.retrieval.votes import Candidates, Found, Nodes, Votes, hit_of
-from notehop.app.retrieval.widening import AliasWidening
+from notehop.app.retrieval.weighing import DECIDED_BY
 from notehop.config.errors import UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.stores.model import ChunkId
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """An id with its fused score; ``ranks`` maps signal name -> rank from 1 where it was ranked."""
+
+    id: ChunkId
+    score: float
+    ranks: Mapping[str, int]
+
+
+def fuse(
+    rankings: Mapping[str, Sequence[ChunkId]],
+    weights: Mapping[str, float] | None = None,
+    k: int = 60,
+    limit: int | None = None,
+) -> list[Fused]:
+    """Fuse ranked lists by weighted reciprocal rank (Cormack et al., SIGIR 2009).
+
+    :param rankings: signal name -> distinct ids, best first; a list may be empty.
+    :param weights: signal name -> weight, not negative; None weighs every signal 1. A weight of 0
+        takes the signal out. A weight for a signal that ranked nothing is no error.
+    :param k: rank offset, in ranks; 60 is the value of the paper.
+    :param limit: how many are returned at most; None for all.
+    :returns: best first, ties by id; score = sum of weight / (k + rank), rank from 1.
+    :raises ValueError: if ``k`` < 1, a ranking repeats an id or has no weight, or a weight is
+        negative.
+    """
+    return list(islice(fusing(rankings, weights, k), limit))
+
+
+def fusing(
+    rankings: Mapping[str, Sequence[ChunkId]],
+    weights: Mapping[str, float] | None = None,
+    k: int = 60,
+) -> Iterator[Fused]:
+    """Fuse at once, as :func:`fuse`, and make each of the results when it is taken: of hundreds a
+    few are shown."""
+    if k < 1:
+        raise ValueError(f"k is {k}; the rank offset must be at least 1")
+    votes: list[dict[ChunkId, float]] = []
+    ranks: dict[str, dict[ChunkId, int]] = {}
+    for signal, ids in rankings.items():
+        weight = _weight(signal, weights)
+        ranked = dict(zip(ids, range(1, len(ids) + 1), strict=True))
+        if len(ranked) != len(ids):
+            raise ValueError(f"the ranking of {signal!r} repeats an id; rankings hold distinct ids")
+        if weight == 0:
+            continue
+        ranks[signal] = ranked
+        votes.append({chunk_id: weight / (k + rank) for chunk_id, rank in ranked.items()})
+    scores = _sums(votes)
+    # By id, then by score: the second sort keeps the order of what ties.
+    order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+    return (
+        Fused(
+            chunk_id,
+            scores[chunk_id],
+            {signal: ranked[chunk_id] for signal, ranked in ranks.items() if chunk_id in ranked},
+        )
+        for chunk_id in order
+    )
+
+
+def _sums(votes: Sequence[Mapping[ChunkId, float]]) -> dict[ChunkId, float]:
+    """Add up the votes exactly: equal ones must tie, whichever signal they come from."""
+    scores: dict[ChunkId, float] = {}
+    for vote in votes[:2]:
+        for chunk_id, share in vote.items():
+            # Two are exact as they are.
+            scores[chunk_id] = scores[chunk_id] + share if chunk_id in scores else share
+    for chunk_id in {one for vote in votes[2:] for one in vote}:
+        scores[chunk_id] = math.fsum(vote[chunk_id] for vote in votes if chunk_id in vote)
+    return scores
+
+
+def _weight(signal: str, weights: Mapping[str, float] | None) -> float:
+    if weights is None:
+        return 1.0
+    if signal not in weights:
+        named = ", ".join(sorted(weights)) or "none"
+        raise ValueError(f"no weight for the signal {signal!r}; weights are given for: {named}")
+    weight = weights[signal]
+    if not weight >= 0:
+        raise ValueError(f"the weight of {signal!r} is {weight}; it must be 0 or more")
+    return weight
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """What a retriever that is none of ours found, in whatever order."""
+
+    hits: Sequence[NodeWithScore]
+
+
+Found: TypeAlias = Hits | Nodes
+"""What any retriever found."""
+
+
+@dataclass(slots=True)
+class Votes:
+    """What the signals said: rankings and scores, and the nodes of retrievers not ours.
+
+    ``expansion`` is the weight of the ranking of notes that are linked with the best ones.
+    """
+
+    rankings: dict[str, list[ChunkId]] = field(default_factory=dict)
+    scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
+    nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
+    failures: dict[str, Exception] = field(default_factory=dict)
+    expansion: float = 0.0
+
+    def add(self, signal: str, found: Found) -> None:
+        """Add what a signal found; hits without a score match nothing and are left out."""
+        if isinstance(found, Nodes):
+            scores: dict[ChunkId, float] = {}
+            for hit in found.hits:
+                if hit.score is not None and hit.score == hit.score:
+                    scores.setdefault(hit.node.node_id, float(hit.score))
+                    self.nodes.setdefault(hit.node.node_id, hit.node)
+            self.rankings[signal] = sorted(scores, key=lambda id_: (-scores[id_], id_))
+            self.scores[signal] = scores
+        else:
+            self.scores[signal] = dict(found)
+            self.rankings[signal] = list(self.scores[signal])
+
+    def append(self, signal: str, found: Hits) -> None:
+        """Add chunks that a signal was asked about, behind those that it found."""
+        self.scores[signal].update(found)
+        self.rankings[signal] += [id_ for id_, _ in found]
+
+
+class Candidates(Sequence[ChunkId]):
+    """What was found, fused when a judge first looks at it: not every judge does."""
+
+    def __init__(self, fused: Callable[[], list[ChunkId]]) -> None:
+        self._fused = fused
+
+    @cached_property
+    def _ids(self) -> list[ChunkId]:
+        return self._fused()
+
+    @overload
+    def __getitem__(self, at: int) -> ChunkId: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[ChunkId]: ...
+
+    def __getitem__(self, at: int | slice) -> ChunkId | list[ChunkId]:
+        return self._ids[at]
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[ChunkId]:
+        return iter(self._ids)
+
+
+def hit_of(
+    fused: Fused, votes: Votes, weights: Mapping[str, float], deciding: Collection[str] = ()
+) -> NodeWithScore:
+    """A fused hit, without text, with what each signal said of it."""
+    signals = {
+        name: {"rank": rank, "score": votes.scores[name][fused.id], "weight": weights[name]}
+        for name, rank in fused.ranks.items()
+    }
+    record: dict[str, Any] = {"signals": signals}
+    if decided := sorted(name for name in signals if name in deciding):
+        record[DECIDED_BY] = decided
+    node = votes.nodes.get(fused.id)
+    with_record = light_node(fused.id, **record) if node is None else noted(node, **record)
+    return NodeWithScore(node=with_record, score=fused.score)
+
 
 __all__ = ["DISPATCH", "Fused", "WeightedFusionRetriever", "fuse"]
 

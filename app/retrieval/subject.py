@@ -1,7 +1,4 @@
-"""Owns what a query is about: the notes whose names its words hold.
-
-Touches: index.
-"""
+"""The notes that a query is about: their names as they stand in its text."""
 
 from __future__ import annotations
 
@@ -9,12 +6,64 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from notehop.app.retrieval.index_view import IndexView
-from notehop.app.retrieval.intent_rules import AROUND
-from notehop.app.retrieval.intents import bare
+from llama_index.core.schema import QueryBundle
+
+from notehop.app.retrieval.filters.apply import Allowed, among
+from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.app.retrieval.intents import AROUND, bare
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import fold
+
+_NOUNS_HAVE_CAPITALS = frozenset(("de",))
+_APOSTROPHE = re.compile(r"['’]")
+_BEFORE = re.compile(r"[\W_]*")
+
+
+def proper_names(text: str, language: str) -> Proper:
+    """Return what tells of a stretch of the text whether it is written as a proper name.
+
+    It has a capital letter that is not the one a sentence begins with (the text's first word, and
+    one after a word written small with a full stop, unlike "Dr. Berg"), and the text writes other
+    words that say something without: where all have one ("Harbour Office Plan") it tells nothing.
+    In German, where every noun has one, two words have to.
+
+    :param language: a code of :data:`notehop.indexing.tokens.LANGUAGES`, of the notes.
+    """
+    words = list(re.finditer(r"\S+", text))
+    least = 2 if language in _NOUNS_HAVE_CAPITALS else 1
+    # A dash or an emoji begins no sentence: the word after it does.
+    first = next((at for at, word in enumerate(words) if re.search(r"\w", word[0])), 0)
+    begins = {first, *(at + 1 for at, word in enumerate(words) if _ends_sentence(word[0]))}
+    capitals = [
+        word.span()
+        for at, word in enumerate(words[:LONGEST])
+        if _has_capital(word[0], begins=at in begins)
+    ]
+    if not any(_is_plain(bare(word[0])) for word in words):
+        return lambda _first, _end: False
+
+    def is_proper(first: int, end: int) -> bool:
+        return sum(first < stop and start < end for start, stop in capitals) >= least
+
+    return is_proper
+
+
+def _has_capital(word: str, *, begins: bool) -> bool:
+    said = _BEFORE.sub("", word, count=1)[1:] if begins else word
+    return any(one.isupper() for one in said)
+
+
+def _is_plain(word: str) -> bool:
+    """Whether a word says something and is written small."""
+    # "what's" is a small word and an ending, "isn't" one small word, which are written without.
+    read = {fold(_APOSTROPHE.split(word)[0]), fold(_APOSTROPHE.sub("", word))}
+    return word[:1].islower() and read.isdisjoint(SMALL)
+
+
+def _ends_sentence(word: str) -> bool:
+    return word[:1].islower() and word.rstrip("\"'”’»)*_").endswith((".", "!", "?", "…"))
+
 
 MOST = 3
 """Notes that one query can be about: "Atlas and Budget" is about two."""
@@ -227,3 +276,35 @@ def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
         for first in range(run.start(), run.end() - 1):
             for end in range(first + 2, min(run.end(), first + 2 * WORDS) + 1):
                 yield (first, end), [text[first:end]]
+
+
+class SubjectSignal:
+    """Ranks the notes that a query is about, each by its best candidate, else its first chunk."""
+
+    def __init__(
+        self,
+        view: IndexView,
+        subject: Subject,
+        *,
+        allowed: Allowed | Collection[ChunkId] | None = None,
+    ) -> None:
+        """Wire the signal to one generation.
+
+        :param allowed: find these chunks only; None for all.
+        """
+        self._view = view
+        self._subject = subject
+        self._allowed = allowed
+
+    def prepare(self, candidates: Sequence[ChunkId]) -> None:  # noqa: ARG002
+        """Look up the names that stand in the query."""
+        self._subject.look_up()
+
+    def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
+        """Return one chunk a note, in the order of the names' lengths; the score is 1."""
+        hits: list[tuple[ChunkId, float]] = []
+        for path in self._subject.notes(candidates):
+            own = self._view.chunk_ids_of(path)
+            best = [one for one in candidates if one in own][:1]
+            hits += [(one, 1.0) for one in among(best or own, self._allowed)[:1]]
+        return hits

@@ -1,7 +1,7 @@
 # ruff: noqa: E501 (a rule and its example read best side by side)
 """The rules by which a question is one about the whole vault, as data. docs/themes.md lists them.
 
-Written as those of :mod:`notehop.app.retrieval.intent_rules`: a rule must take the whole question; ``{x}``
+Written as those of :mod:`notehop.app.retrieval.intents`: a rule must take the whole question; ``{x}``
 is what is asked about, and a rule without it asks about all. They are tried only where themes are
 switched on.
 """

@@ -13,7 +13,7 @@ from llama_index.core.schema import QueryBundle
 from notehop.app.retrieval.background import Word
 from notehop.app.retrieval.index_view import IndexView, Vector, ViewSource
 from notehop.app.retrieval.intents import Reading
-from notehop.app.retrieval.weights import Weights
+from notehop.app.retrieval.weighing import Weights
 
 _log = logging.getLogger(__name__)
 

@@ -45,7 +45,7 @@ from notehop.app.models import (
 )
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.background import question_words
-from notehop.app.retrieval.filters.syntax import Written, read
+from notehop.app.retrieval.filters.parse import Written, read
 from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import Trace, TracedQuery
 from notehop.app.services.current_notes import CurrentNotes

@@ -13,12 +13,12 @@ from typing import Literal
 
 from notehop.app.answer.material import open_uri
 from notehop.app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
-from notehop.app.retrieval.filters.allowed import Allowed
-from notehop.app.retrieval.filters.plan import of_fields
+from notehop.app.retrieval.filters.apply import Allowed
+from notehop.app.retrieval.filters.narrowing import narrow
+from notehop.app.retrieval.filters.parse import of_fields
 from notehop.app.services.around import Reached, Step, around, way
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.find_note import listed, notes_meant, shown
-from notehop.app.services.narrowing import narrow
 from notehop.app.services.place import Place
 from notehop.indexing.enrich.summaries import Summaries, Summary
 from notehop.indexing.shown import without_marks

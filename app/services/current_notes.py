@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from notehop.app.retrieval.current import CurrentFiles
-from notehop.app.retrieval.current_view import CurrentView
+from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.retrieval.index_view import IndexView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.place import Place

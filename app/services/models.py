@@ -13,7 +13,7 @@ from typing import Any, Literal
 import yaml
 
 from notehop.app.models import HeldModel, ModelList, PulledModel
-from notehop.app.retrieval.cross_encoder import reranker_folder, reranker_name
+from notehop.app.retrieval.rerank import reranker_folder, reranker_name
 from notehop.config import Settings
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed.hub import RemoteModel, ask, cached_models, fetch, hub_cache

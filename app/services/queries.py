@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from notehop.app.models import Asked, BaseQuery, Filters
-from notehop.app.retrieval.filters.plan import EMPTY, of_fields, plan
+from notehop.app.retrieval.filters.parse import EMPTY, of_fields, plan
 from notehop.app.services.place import Place
 from notehop.config.errors import QueryError
 

@@ -13,8 +13,8 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.material import open_uri
 from notehop.app.models import ConnectedOptions, Connection
+from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.assembly import Wanted
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.machinery import Machinery
 from notehop.app.services.place import Place

@@ -14,9 +14,9 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.answer.material import open_uri
+from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.trace import TracedQuery, traced
-from notehop.app.services.assembly import Wanted
 
 Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
 

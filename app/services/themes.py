@@ -24,16 +24,15 @@ from notehop.app.models import (
     ThemesResult,
     ThemeView,
 )
-from notehop.app.retrieval.filters.plan import of_fields
-from notehop.app.retrieval.filters.syntax import Written, read
+from notehop.app.retrieval.chain import Wanted
+from notehop.app.retrieval.filters.narrowing import Narrowed, narrow
+from notehop.app.retrieval.filters.parse import Written, of_fields, read
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES
-from notehop.app.services.assembly import Wanted
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.machinery import Machinery
-from notehop.app.services.narrowing import Narrowed, narrow
 from notehop.app.services.place import Place
 from notehop.app.services.queries import checked
 from notehop.app.services.retriever import Run

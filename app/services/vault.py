@@ -43,18 +43,18 @@ from notehop.app.models import (
     ThemesQuery,
     ThemesResult,
 )
-from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
+from notehop.app.retrieval.chain import Wanted, connected, freshness
+from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
+from notehop.app.retrieval.filters.metadata import fields_of
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import Conversations, FollowUp, events, explained, weighing_of
-from notehop.app.services.assembly import Wanted, connected, freshness
 from notehop.app.services.browse import browse
 from notehop.app.services.capture import capture
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.graph_layout import graph_view
 from notehop.app.services.index_process import remedy
 from notehop.app.services.machinery import Machinery
-from notehop.app.services.metadata_filters import fields_of
 from notehop.app.services.place import Place
 from notehop.app.services.queries import as_query, checked
 from notehop.app.services.read_note import note_view
@@ -389,7 +389,7 @@ class VaultHandle:
         be in an index.
         """
         self._machinery.check_open()
-        return freshness(self.view, self.place, lambda: remedy(self.place.layout))
+        return freshness(self.view, self.path, self.settings, lambda: remedy(self.place.layout))
 
     def connected_notes(
         self,

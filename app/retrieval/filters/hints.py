@@ -1,7 +1,4 @@
-"""Owns what a reply says of its filters: which leaves nothing, and what there is instead.
-
-Touches: index, and what it is handed to tell by which notes are there still.
-"""
+"""Owns what a reply says of its filters: which leaves nothing, and what there is instead."""
 
 from __future__ import annotations
 
@@ -11,9 +8,8 @@ from difflib import get_close_matches
 from itertools import islice
 from posixpath import basename, dirname
 
-from notehop.app.retrieval.filters.condition import Condition
-from notehop.app.retrieval.filters.plan import Plan
-from notehop.app.retrieval.filters.resolve import Labels, notes_of
+from notehop.app.retrieval.filters.apply import Labels, notes_of
+from notehop.app.retrieval.filters.parse import Condition, Plan
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import (

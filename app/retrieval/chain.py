@@ -1,12 +1,9 @@
-"""Wires the retrieval of one query to one generation of the index.
-
-Touches: nothing by itself; what it makes touches vault-read, index and model.
-"""
+"""Wires the retrieval of one query to one generation of the index."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -18,37 +15,35 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import ConnectedOptions, Filters, Intent
 from notehop.app.retrieval.background import Relevance, question_words, relevance
-from notehop.app.retrieval.connected import ConnectedNotesPostprocessor
-from notehop.app.retrieval.cross_encoder import Scorer
+from notehop.app.retrieval.candidate_signals import (
+    CandidateSignal,
+    GraphSignal,
+    RecencySignal,
+    RecentSignal,
+)
+from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.current import CurrentFiles
-from notehop.app.retrieval.current_view import CurrentView
 from notehop.app.retrieval.expansion import preset
-from notehop.app.retrieval.filters.allowed import Allowed
-from notehop.app.retrieval.freshness import FreshnessPostprocessor
+from notehop.app.retrieval.filters.apply import Allowed
+from notehop.app.retrieval.filters.narrowing import Narrowed, newest
+from notehop.app.retrieval.freshness import CurrentView, FreshnessPostprocessor
 from notehop.app.retrieval.fusion import DISPATCH, WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
 from notehop.app.retrieval.index_view import IndexView, ViewSource
 from notehop.app.retrieval.intents import Reading
 from notehop.app.retrieval.nodes import noted, with_text
-from notehop.app.retrieval.proper_names import proper_names
-from notehop.app.retrieval.query_vector import known_vector
-from notehop.app.retrieval.signals.candidates import CandidateSignal
-from notehop.app.retrieval.signals.graph import GraphSignal
-from notehop.app.retrieval.signals.lexical import LexicalRetriever
-from notehop.app.retrieval.signals.recency import RecencySignal
-from notehop.app.retrieval.signals.recent import RecentSignal
-from notehop.app.retrieval.signals.semantic import SemanticRetriever
-from notehop.app.retrieval.signals.subject import SubjectSignal
-from notehop.app.retrieval.signals.title import TitleRetriever
-from notehop.app.retrieval.subject import COVERED, Subject
+from notehop.app.retrieval.rerank import Scorer, reranked
+from notehop.app.retrieval.retrievers import (
+    AliasWidening,
+    LexicalRetriever,
+    SemanticRetriever,
+    TitleRetriever,
+    known_vector,
+)
+from notehop.app.retrieval.subject import COVERED, Subject, SubjectSignal, proper_names
+from notehop.app.retrieval.templates import templates_last, templates_of
 from notehop.app.retrieval.trace import Plan, TracedQuery
-from notehop.app.retrieval.weights import Weights
-from notehop.app.retrieval.widening import AliasWidening
-from notehop.app.services.narrowing import Narrowed, newest
-from notehop.app.services.place import Place
-from notehop.app.services.reranking import reranked
-from notehop.app.services.templates import templates_last, templates_of
-from notehop.app.services.weighing import reading, weigh
+from notehop.app.retrieval.weighing import Weights, reading, weigh
 from notehop.config import Settings
 from notehop.indexing.beside import Beside
 from notehop.indexing.stores.reader import Snapshot
@@ -139,23 +134,23 @@ def retrieve(
             left_out=templates_of(parts.vault, query.query_str),
         )
         share = parts.settings.retrieval.template_share
-        # Few hits are held back or say nothing, so few more than are needed will do.
-        reranks = wanted.rerank and parts.scorer is not None
-        for most in (depth,) if reranks else (depth + FEW, None):
-            retriever = ranking(view, parts, narrowed.allowed, weights, subject, most)
-            fused = retriever.retrieve(query)
-            hits = iter(fused)
+
+        def fused(most: int | None) -> list[NodeWithScore]:
+            return ranking(view, parts, narrowed.allowed, weights, subject, most).retrieve(query)
+
+        def shown(hits: Iterator[NodeWithScore]) -> Iterator[NodeWithScore]:
+            return with_text(templates_last(hits, query.query_str, view, parts.vault, share), view)
+
+        if wanted.rerank and parts.scorer is not None:
             # Chunks are reranked, before those of a note are merged below.
-            if wanted.rerank:
-                hits = reranked(hits, query, view, parts.scorer, parts.settings, depth)
-            hits = templates_last(hits, query.query_str, view, parts.vault, share)
-            first = list(islice(with_text(hits, view), depth))
-            if most is None or _are_best(first, fused, depth, most):
-                break
+            best = iter(fused(depth))
+            hits = shown(reranked(best, query, view, parts.scorer, parts.settings, depth))
+        else:
+            hits = _as_needed(fused, shown, depth + FEW)
         query.trace.plan = Plan(
             taken, weights, subject.found, parts.settings.retrieval.rrf_k, share
         )
-        hits = count_expanded(iter(first), query)
+        hits = count_expanded(hits, query)
     now = current_view(view, parts.vault, parts.settings)
     around = context(now, parts, wanted, narrowed)
     with query.trace.timed(STAGE):
@@ -177,13 +172,27 @@ def retrieve(
     return found if narrowed.allowed is None else _marked(found, narrowed.allowed)
 
 
-def _are_best(
-    first: Sequence[NodeWithScore], fused: Sequence[NodeWithScore], depth: int, most: int
-) -> bool:
-    """Whether none of the hits that the fusion left out can be among the first."""
-    if len(fused) < most:
-        return True
-    return len(first) == depth and (first[-1].score or 0.0) >= (fused[-1].score or 0.0)
+def _as_needed(
+    fused: Callable[[int | None], list[NodeWithScore]],
+    shown: Callable[[Iterator[NodeWithScore]], Iterator[NodeWithScore]],
+    most: int,
+) -> Iterator[NodeWithScore]:
+    """Return the fused hits that are shown, best first: few are held back or say nothing, so the
+    fusion is asked for all of them only where the first ``most`` do not suffice."""
+    first = fused(most)
+
+    def hits() -> Iterator[NodeWithScore]:
+        taken = 0
+        for hit in shown(iter(first)):
+            # One that the fusion left out may be before it.
+            if len(first) == most and (hit.score or 0.0) < (first[-1].score or 0.0):
+                break
+            taken += 1
+            yield hit
+        if len(first) == most:
+            yield from islice(shown(iter(fused(None))), taken, None)
+
+    return hits()
 
 
 def _marked(found: list[NodeWithScore], allowed: Allowed) -> list[NodeWithScore]:
@@ -350,15 +359,17 @@ def connected(
     )
 
 
-def freshness(view: ViewSource, place: Place, told: Callable[[], str]) -> FreshnessPostprocessor:
+def freshness(
+    view: ViewSource, vault: Path, settings: Settings, told: Callable[[], str]
+) -> FreshnessPostprocessor:
     """What holds hits against the files of a vault.
 
     :param told: what is done, or has to be done, about notes that changed.
     """
-    files = place.settings.vault
+    files = settings.vault
     return FreshnessPostprocessor(
         view=view,
-        vault=place.vault,
+        vault=vault,
         max_note_bytes=files.max_note_bytes,
         comment_links=files.comment_links,
         remedy=told,

@@ -1,7 +1,4 @@
-"""What the filters of a query leave of one generation of the index, and what is to be said of it.
-
-Touches: index (reads), vault-read (names, sizes, times; changed notes).
-"""
+"""What the filters of a query leave of one generation of the index, and what is to be said of it."""
 
 from __future__ import annotations
 
@@ -12,10 +9,16 @@ from datetime import date
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import Filters
-from notehop.app.retrieval.filters import remarks
-from notehop.app.retrieval.filters.allowed import Allowed, among
-from notehop.app.retrieval.filters.plan import plan
-from notehop.app.retrieval.filters.resolve import EVERY_NOTE, Notes, chunks_left, notes_left
+from notehop.app.retrieval.filters import hints
+from notehop.app.retrieval.filters.apply import (
+    EVERY_NOTE,
+    Allowed,
+    Notes,
+    among,
+    chunks_left,
+    notes_left,
+)
+from notehop.app.retrieval.filters.parse import plan
 from notehop.app.retrieval.nodes import light_node
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import ChunkId
@@ -49,7 +52,7 @@ def narrow(
     filters: Filters,
     view: Snapshot,
     tokenizer: Tokenizer,
-    stands: remarks.Stands,
+    stands: hints.Stands,
     *,
     literal: bool = False,
 ) -> Narrowed:
@@ -65,15 +68,15 @@ def narrow(
         query, filters, lambda key: labels.has(property_label(key)), today, literal=literal
     )
     conditions = asked.conditions
-    warnings = remarks.of_plan(asked, labels, stands)
+    warnings = hints.of_plan(asked, labels, stands)
     notes, allowed = EVERY_NOTE, None
     if conditions:
         notes = notes_left(conditions, labels, today)
         allowed = chunks_left(notes, conditions, view, labels, tokenizer)
-        warnings += remarks.of_conditions(conditions, labels, today, stands)
+        warnings += hints.of_conditions(conditions, labels, today, stands)
     nothing = bool(conditions) and allowed is None
     if nothing:
-        warnings += remarks.of_nothing(
+        warnings += hints.of_nothing(
             conditions,
             labels,
             today,

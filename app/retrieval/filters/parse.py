@@ -1,0 +1,296 @@
+"""The filters of a query, as they are written in its text and as fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from types import MappingProxyType
+from typing import Literal
+
+from notehop.app.models import FilterFields, Filters
+from notehop.config.errors import QueryError
+from notehop.indexing.tokens.words import words_said
+
+Kind = Literal["tag", "path", "after", "before", "type", "property", "phrase"]
+
+KEYS: dict[str, Kind] = {
+    "tag": "tag",
+    "tags": "tag",
+    "path": "path",
+    "after": "after",
+    "before": "before",
+    "type": "type",
+}
+"""What may stand before the colon in any vault; keys of its front matter come to it."""
+
+
+_BARE = re.compile(r"[^\s:/\"“”()][^\s\"“”()]*(?<![.,;?!])|/(?!/)[^\s\"“”()]*(?<![.,;?!])")
+"""Values that need no quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One thing that a note, or for a phrase a passage, must have; ``negated``: must not have.
+
+    ``key`` is that of a property, empty for other kinds. ``value`` is as it was written.
+    """
+
+    kind: Kind
+    value: str
+    key: str = ""
+    negated: bool = False
+
+    def __str__(self) -> str:
+        """The condition as it is written in a query."""
+        bare = self.kind != "phrase" and _BARE.fullmatch(self.value)
+        value = self.value if bare else f'"{self.value}"'
+        key = "" if self.kind == "phrase" else f"{self.key or self.kind}:"
+        return f"{'-' if self.negated else ''}{key}{value}"
+
+
+ACCEPTED = "write 2026-10-07, 2026-10, 2026, today, yesterday, or a time ago: 7d, 2w, 3m, 1y"
+
+_WRITTEN = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
+_AGO = re.compile(r"(\d{1,5})([dwmy])")
+
+
+def _months_before(day: date, months: int) -> date:
+    """The same day so many months before, or the last of that month."""
+    month = day.year * 12 + day.month - 1 - months
+    first = date(month // 12, month % 12 + 1, 1)
+    after = date(first.year + first.month // 12, first.month % 12 + 1, 1)
+    return first + timedelta(days=min(day.day, (after - first).days) - 1)
+
+
+_UNITS: Mapping[str, Callable[[date, int], date]] = MappingProxyType(
+    {
+        "d": lambda today, count: today - timedelta(days=count),
+        "w": lambda today, count: today - timedelta(weeks=count),
+        "m": _months_before,
+        "y": lambda today, count: _months_before(today, 12 * count),
+    }
+)
+
+
+def day_of(said: str, today: date) -> date:
+    """Return the day that a date begins with: of a month or year, its first.
+
+    :param said: as a person writes it, without regard to case.
+    :raises QueryError: if it is none of what is accepted; the message says what is.
+    """
+    text = said.strip().casefold()
+    try:
+        if text == "today":
+            return today
+        if text == "yesterday":
+            return today - timedelta(days=1)
+        if ago := _AGO.fullmatch(text):
+            return _UNITS[ago[2]](today, int(ago[1]))
+        if written := _WRITTEN.fullmatch(text):
+            return date(int(written[1]), int(written[2] or 1), int(written[3] or 1))
+    except (ValueError, OverflowError):
+        # A 31st of June, or a time before the first year.
+        pass
+    raise QueryError(f"{said!r} is no date; {ACCEPTED}")
+
+
+_QUOTED = r'"[^"\n]+"|“[^“”\n]+”'
+_ITEM = re.compile(
+    # At the start of a word: `5" pipe` and `std::map` hold no filter.
+    rf"(?<![^\s(])(?P<minus>-?)"
+    rf"(?:(?P<phrase>{_QUOTED})(?![\w])"
+    rf"|(?P<key>[^\W\d_][\w-]*(?:\.\w[\w-]*)*):(?P<value>{_QUOTED}|[^\s\"“”:][^\s\"“”]*)?)"
+)
+_WORD_LIKE = re.compile(r"[^\W\d_][^/@\\]*")
+_AFTER_A_VALUE = ".,;?!"
+"""Signs at the end of a bare value that belong to the sentence around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a query says: the text to search for, the filters, and remarks on what is none.
+
+    ``unknown`` are texts that look like filters by a key that neither notehop nor the vault knows.
+    """
+
+    text: str
+    conditions: tuple[Condition, ...] = ()
+    unknown: tuple[str, ...] = ()
+    without_value: tuple[str, ...] = ()
+
+
+def read(query: str, is_property: Callable[[str], bool]) -> Written:
+    """Take the filters out of a query.
+
+    The words of a phrase that must be there are searched for, too; all other filters are no text.
+
+    :param is_property: whether the front matter of any note has a key; asked only where it matters.
+    """
+    parts: list[str] = []
+    conditions: list[Condition] = []
+    unknown: list[str] = []
+    without_value: list[str] = []
+    end = 0
+    for found in _ITEM.finditer(query):
+        if found["phrase"]:
+            condition, left = _phrase(found), ""
+        elif not found["value"]:
+            if found["key"].casefold() in KEYS:
+                without_value.append(found["key"])
+            continue
+        else:
+            condition, left = _filter(found, is_property)
+        if condition is not None:
+            conditions.append(condition)
+            kept = condition.value if condition.kind == "phrase" and not condition.negated else ""
+            parts += [query[end : found.start()], kept + left]
+            end = found.end()
+        elif found["key"] and _looks_like_a_filter(found):
+            unknown.append(found[0])
+    parts.append(query[end:])
+    text = "".join(parts)
+    return Written(
+        " ".join(text.replace("()", "").split()) if conditions else text.strip(),
+        tuple(dict.fromkeys(conditions)),
+        tuple(dict.fromkeys(unknown)),
+        tuple(dict.fromkeys(without_value)),
+    )
+
+
+def _phrase(found: re.Match[str]) -> Condition | None:
+    """A phrase in quotes; None for quotes around no word."""
+    words = found["phrase"][1:-1]
+    if not words_said(words):
+        return None
+    return Condition("phrase", " ".join(words.split()), negated=bool(found["minus"]))
+
+
+def _filter(
+    found: re.Match[str], is_property: Callable[[str], bool]
+) -> tuple[Condition | None, str]:
+    """A key with its value, and what of the text belongs to neither.
+
+    None where it is ordinary text: an address, or a key of no note.
+    """
+    key, (value, left) = found["key"], _bare(found["value"])
+    if (
+        left[:1] == "?"
+        and KEYS.get(key.casefold()) == "path"
+        and found.string[found.end() :].strip()
+    ):
+        # Within a query it is a sign of a glob, at its end that of a question.
+        value, left = value + "?", left[1:]
+    if not value or found["value"].startswith("//"):
+        return None, ""
+    negated = bool(found["minus"])
+    kind = KEYS.get(key.casefold())
+    if kind is not None:
+        return Condition(kind, value, negated=negated), left
+    return Condition("property", value, key, negated) if is_property(key) else None, left
+
+
+def _bare(value: str) -> tuple[str, str]:
+    """A value without its quotes; or without what belongs to the sentence around it, and that."""
+    if value[0] in '"“':
+        return value[1:-1].strip(), ""
+    signs = _AFTER_A_VALUE if "(" in value else _AFTER_A_VALUE + ")"
+    bare = value.rstrip(signs)
+    return bare, value[len(bare) :]
+
+
+def _looks_like_a_filter(found: re.Match[str]) -> bool:
+    """Whether a writer may have meant a filter: not an address, a time, a port or a drive."""
+    return len(found["key"]) > 1 and bool(_WORD_LIKE.fullmatch(_bare(found["value"])[0]))
+
+
+EMPTY = "the query is empty; write what you look for"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A query as it will be run: ``text`` is searched for in what ``conditions`` leave.
+
+    ``lists`` tells that there is no word to search for: the newest notes are wanted. ``unknown``
+    and ``without_value`` are those of :class:`notehop.app.retrieval.filters.parse.Written`; ``wordless``
+    are the phrases that hold no word, and narrow nothing.
+    """
+
+    text: str
+    conditions: tuple[Condition, ...]
+    lists: bool
+    unknown: tuple[str, ...] = ()
+    without_value: tuple[str, ...] = ()
+    wordless: tuple[str, ...] = ()
+
+
+def plan(
+    query: str,
+    filters: Filters,
+    is_property: Callable[[str], bool],
+    today: date,
+    *,
+    literal: bool = False,
+) -> Plan:
+    """Read a query: the filters in its text, then those given apart.
+
+    :param is_property: whether the front matter of any note has a key.
+    :param literal: whether the text holds no filters, whatever it looks like.
+    :raises QueryError: if there is neither text nor filter, or a date is none.
+    """
+    written = Written(query.strip()) if literal else read(query, is_property)
+    conditions = tuple(dict.fromkeys((*written.conditions, *of_fields(filters))))
+    for condition in conditions:
+        if condition.kind in ("after", "before"):
+            try:
+                day_of(condition.value, today)
+            except QueryError as exc:
+                raise QueryError(f"{condition}: {exc}") from None
+    if not written.text and not conditions:
+        raise QueryError(EMPTY)
+    lists = bool(conditions) and not words_said(written.text)
+    return Plan(
+        "" if lists else written.text,
+        conditions,
+        lists,
+        written.unknown,
+        written.without_value,
+        tuple(
+            phrase for phrase in (*filters.phrases, *filters.not_.phrases) if not words_said(phrase)
+        ),
+    )
+
+
+def of_fields(filters: Filters) -> Iterator[Condition]:
+    """The conditions of filters that are given as fields."""
+    yield from _conditions(filters, negated=False)
+    yield from _conditions(filters.not_, negated=True)
+
+
+def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
+    for tag in fields.tag:
+        yield Condition("tag", tag, negated=negated)
+    for path in fields.path:
+        yield Condition("path", path, negated=negated)
+    if fields.after is not None:
+        yield Condition("after", fields.after, negated=negated)
+    if fields.before is not None:
+        yield Condition("before", fields.before, negated=negated)
+    for kind in fields.type:
+        yield Condition("type", kind, negated=negated)
+    for key, values in fields.properties.items():
+        for value in values:
+            yield Condition("property", _said(value), key, negated)
+    for phrase in fields.phrases:
+        if words_said(phrase):
+            yield Condition("phrase", phrase, negated=negated)
+
+
+def _said(value: str | bool | int | float) -> str:
+    """A value as it is written in front matter."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
