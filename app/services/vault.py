@@ -16,6 +16,7 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.vector_stores import MetadataFilters
 
 from notehop.app.answer.material import material_of
@@ -320,6 +321,8 @@ class VaultHandle:
         filters: Mapping[str, Any] | MetadataFilters | None = None,
         literal: bool = False,
         intent: Intent | None = None,
+        llm: LLM | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] = (),
     ) -> NotehopQueryEngine:
         """A LlamaIndex query engine over this vault, for as long as the handle is open.
 
@@ -331,13 +334,17 @@ class VaultHandle:
             query.
         :param literal: whether queries hold no filters, whatever they look like.
         :param intent: what queries are after; the setting where not given.
+        :param llm: writes the answers; None for the language model of this vault, else quotes.
+        :param node_postprocessors: what else sources and connected notes go through, in this order.
         :raises QueryError: if an option is wrong.
         """
         wanted = _wanted(top_k, connected, filters, literal, intent)
         retriever = VaultRetriever(
             self._themes.or_else(self._machinery.retrieve, None), wanted, self.name
         )
-        return NotehopQueryEngine(retriever, self.synthesizer())
+        return NotehopQueryEngine(
+            retriever, self.synthesizer(llm), node_postprocessors=node_postprocessors
+        )
 
     def synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
         """A LlamaIndex response synthesizer that answers as this vault does, from any nodes.
@@ -412,6 +419,13 @@ class VaultHandle:
         wanted = _wanted(top_k, chosen, None, False, None)
         found = connected(self.view, self.place.settings, wanted, self.embed_model)
         return found.model_copy(update={"fresh": self.fresh_only()})
+
+    def node_postprocessors(self) -> list[BaseNodePostprocessor]:
+        """What makes the hits of any retriever a context of this vault, in this order.
+
+        They are :meth:`fresh_only` and :meth:`connected_notes`, as the settings say.
+        """
+        return [self.fresh_only(), self.connected_notes()]
 
     def warm(self) -> None:
         """Load what queries need, so that the first is as quick as the second.

@@ -24,7 +24,6 @@ from tests.support.product import (
     GraphEnhancedRetriever,
     IndexLayout,
     LexicalRetriever,
-    NotehopQueryEngine,
     Reader,
     SemanticRetriever,
     Tokenizer,
@@ -195,12 +194,14 @@ class Reversed(BaseNodePostprocessor):
 
 
 def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: VaultHandle) -> None:
-    engine = NotehopQueryEngine(
-        vault.retriever(top_k=3, connected={"max": 2, "order": "rank"}),
-        vault.synthesizer(llm=ScriptedLLM(says="So [1].")),
+    engine = vault.query_engine(
+        top_k=3,
+        connected={"max": 2, "order": "rank"},
+        llm=ScriptedLLM(says="So [1]."),
         node_postprocessors=[Reversed()],
     )
     response = engine.query(QUESTION)
+    assert str(response) == "So [1]."
     sources = {one["marker"]: one["path"] for one in response.metadata["sources"]}
     assert next(iter(sources.values())) != vault.search(QUESTION).hits[0].path
     [near, *_] = response.metadata["connected_notes"]
@@ -209,7 +210,7 @@ def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: VaultHandle
 
 
 def test_a_component_that_was_pickled_goes_on(vault: VaultHandle) -> None:
-    connected = vault.connected_notes()
+    _, connected = vault.node_postprocessors()
     hits = vault.retriever(connected={"max": 0}).retrieve(QUESTION)
     pickle.dumps(connected)
     assert connected.postprocess_nodes(hits, query_str=QUESTION)
