@@ -68,7 +68,7 @@ def browse(
         seeds=seeds,
         notes=notes,
         total=len(entries) - gone,
-        warnings=[*warnings, *now.told()],
+        warnings=[*warnings, *now.reply_warnings()],
         generation=view.generation,
     )
 
@@ -198,7 +198,7 @@ def _key(link: LinkRow) -> tuple[str, int]:
 
 def _links(now: CurrentNotes, entries: Iterable[Entry]) -> dict[tuple[str, int], LinkRow]:
     every = [step.link for entry in entries for step in entry.steps]
-    return {_key(link): link for link in now.still(every)}
+    return {_key(link): link for link in now.current_links(every)}
 
 
 def _browsed(

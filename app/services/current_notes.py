@@ -35,7 +35,7 @@ class CurrentNotes(CurrentView):
         self._now = files
         self._place = place
 
-    def still(self, links: Sequence[LinkRow]) -> list[LinkRow]:
+    def current_links(self, links: Sequence[LinkRow]) -> list[LinkRow]:
         """Those of the links that stand in their notes, with the lines they have there."""
         rows = self._indexed.notes_at(dict.fromkeys(link.path for link in links))
         found: list[LinkRow] = []
@@ -48,7 +48,7 @@ class CurrentNotes(CurrentView):
                 found.append(now)
         return found
 
-    def leading(self, links: Iterable[LinkRow]) -> list[LinkRow]:
+    def with_current_targets(self, links: Iterable[LinkRow]) -> list[LinkRow]:
         """The links without the targets that do not stand in the vault any more."""
         held = list(links)
         rows = self._indexed.notes_at({link.target_path for link in held if link.target_path})
@@ -72,7 +72,7 @@ class CurrentNotes(CurrentView):
         looks = {path: self._now.look(row) for path, row in rows.items()}
         return {path for path, look in looks.items() if not look.there or look.changed}
 
-    def told(self) -> list[str]:
+    def reply_warnings(self) -> list[str]:
         """What a reply has to say of what was left out; usually nothing."""
         said = self.warning(lambda: remedy(self._place.layout))
         return [*self._indexed.warnings, *([said] if said else [])]

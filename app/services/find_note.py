@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -121,7 +121,14 @@ def _notes_named(
     paths = [path for path in catalog.indexed_paths() if view.chunk_ids_of(path)]
     found = resolve_path(_files(paths, now, asked), "", asked)
     if found.path is None:
-        close = _close(catalog, now, paths, asked)
+        aliases = catalog.aliases()
+        near = _near(
+            paths,
+            lambda path: aliases.get(path, ()),
+            asked,
+            lambda path: bool(now.notes_at([path])),
+        )
+        close = f"; did you mean {listed(near)}?" if near else ""
         raise NoteMissing(f"{shown(said)}: no note of this vault{close}")
     return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
 
@@ -157,25 +164,28 @@ def _files(paths: Iterable[str], now: CurrentNotes, asked: str) -> VaultFiles:
     return VaultFiles(now.notes_at(path for path in paths if link_name(path) == name))
 
 
-def _close(catalog: CatalogReads, now: CurrentNotes, paths: Sequence[str], asked: str) -> str:
+def _near(
+    paths: Sequence[str],
+    aliases_of: Callable[[str], Iterable[str]],
+    said: str,
+    is_there: Callable[[str], bool] = lambda _: True,
+) -> list[str]:
+    """Notes that may have been meant: names a slip away, else those that hold what was said.
+
+    :param is_there: asked no more often than it takes: it may look at a file.
+    """
     from notehop.app.services.near import Name, NearNames
 
-    aliases = catalog.aliases()
     names = [Name(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
     names += [Name(link_name(path), path, "name") for path in paths]
-    names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]
-    wanted = asked.removesuffix(NOTE_SUFFIX)
-    found = NearNames(names).near([wanted], _LOOKED_AT)[wanted]
-    close = _first(now, (near.name.path for near in found))
-    if not close and len(wanted) > 2:
+    names += [Name(one, path, "alias") for path in paths for one in aliases_of(path)]
+    wanted = said.removesuffix(NOTE_SUFFIX)
+    near = [one.name.path for one in NearNames(names).near([wanted], _LOOKED_AT)[wanted]]
+    found = list(islice(filter(is_there, near), _NEAR))
+    if not found and len(wanted) > 2:
         within = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)
-        close = _first(now, within[:_LOOKED_AT])
-    return f"; did you mean {listed(close)}?" if close else ""
-
-
-def _first(now: CurrentNotes, paths: Iterable[str]) -> list[str]:
-    """The first of the notes that are there; no more files are looked at than it takes."""
-    return list(islice((path for path in paths if now.notes_at([path])), _NEAR))
+        found = list(islice(filter(is_there, within[:_LOOKED_AT]), _NEAR))
+    return found
 
 
 def find_note(files: VaultFiles, vault: Path, said: str) -> str:
@@ -194,14 +204,14 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
                 return candidate
     found = resolve_path(files, "", said)
     if found.path is None or not is_note(found.path):
-        raise UsageError(f"{said}: no note of {vault}{_close_files(files, said)}")
+        near = _near([path for path in files if is_note(path)], files.aliases_of, said)
+        close = f"did you mean {listed(near)}?" if near else "name it by its path in the vault"
+        raise UsageError(f"{said}: no note of {vault}; {close}")
     if found.status is Status.AMBIGUOUS:
-        raise UsageError(f"{said}: {len(found.candidates)} notes: {_listed(found.candidates)}")
+        raise UsageError(
+            f"{said}: {len(found.candidates)} notes: {listed(found.candidates, len(found.candidates))}"
+        )
     return found.path
-
-
-def _listed(paths: Sequence[str]) -> str:
-    return on_one_line(", ".join(paths))
 
 
 def paths_meant(vault: Path, said: str) -> list[str]:
@@ -225,18 +235,3 @@ def from_here(vault: Path, said: str) -> str:
             if is_note(candidate) and os.path.isfile(vault / candidate):  # noqa: PTH113
                 return candidate
     return said
-
-
-def _close_files(files: VaultFiles, said: str) -> str:
-    """What may have been meant: names a slip away, else those that hold what was said."""
-    from notehop.app.services.near import Name, NearNames
-
-    notes = [path for path in files if is_note(path)]
-    names = [Name(path.removesuffix(".md"), path, "path") for path in notes]
-    names += [Name(link_name(path), path, "name") for path in notes]
-    names += [Name(one, path, "alias") for path in notes for one in files.aliases_of(path)]
-    asked = said.removesuffix(".md")
-    close = [near.name.path for near in NearNames(names).near([asked])[asked]]
-    if not close:
-        close = sorted((path for path in notes if fold(asked) in fold(path)), key=len)[:3]
-    return f"; did you mean {_listed(close)}?" if close else "; name it by its path in the vault"

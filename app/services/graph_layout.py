@@ -85,7 +85,7 @@ def graph_view(
         ],
         total=count,
         themes=place.settings.themes.enabled,
-        warnings=[*warnings, *now.told()],
+        warnings=[*warnings, *now.reply_warnings()],
         generation=view.generation,
     )
 

@@ -427,7 +427,9 @@ def _links(view: Snapshot, now: CurrentNotes, path: str) -> tuple[list[NoteLink]
     backward = [
         link for link in view.links_to([path]) if link.path != path and leads(view, link) == path
     ]
-    return _as_links(now.leading(now.links_from([path]))), _as_links(now.still(backward))
+    return _as_links(now.with_current_targets(now.links_from([path]))), _as_links(
+        now.current_links(backward)
+    )
 
 
 def _as_links(links: Iterable[LinkRow]) -> list[NoteLink]:

@@ -250,7 +250,7 @@ class VaultThemes:
                 chosen = by_size(themes, None)
             there = (self._view(view, now, one) for one in chosen)
             views = list(islice((shown for shown in there if shown is not None), most))
-            told = [*traced.trace.warnings, *_by_meaning_alone(chosen), *now.told()]
+            told = [*traced.trace.warnings, *_by_meaning_alone(chosen), *now.reply_warnings()]
             return ThemesResult(
                 themes=views,
                 total=len(chosen) if len(views) == most else len(views),
@@ -327,7 +327,7 @@ class VaultThemes:
                 for one in chosen[: settings.max]
                 for node in self._nodes(view, now, one, about, settings.sources, left)
             ]
-            for warning in now.told():
+            for warning in now.reply_warnings():
                 query.trace.warn(warning)
             return nodes
 
