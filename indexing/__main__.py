@@ -80,7 +80,7 @@ def _index(options: argparse.Namespace) -> None:
     from notehop.indexing.stores.layout import IndexLayout, index_dir_for
     from notehop.indexing.terminal import terminal_progress
     from notehop.indexing.vault.walk import vault_folder
-    from notehop.indexing.watch.telling import report_line
+    from notehop.indexing.watch.service import report_line
 
     vault = vault_folder(options.vault)
     settings = _settings(options, vault)
@@ -101,7 +101,7 @@ def _index(options: argparse.Namespace) -> None:
 
 
 def _teller(options: argparse.Namespace) -> Callable[[Update | str], None]:
-    from notehop.indexing.watch.telling import json_teller, line_teller
+    from notehop.indexing.watch.service import json_teller, line_teller
 
     if options.json:
         return json_teller(sys.stdout)
@@ -115,8 +115,12 @@ def _teller(options: argparse.Namespace) -> Callable[[Update | str], None]:
 def _follow(options: argparse.Namespace) -> None:
     from notehop.indexing.stores.layout import IndexLayout, index_dir_for
     from notehop.indexing.vault.walk import vault_folder
-    from notehop.indexing.watch.follow import Following, follow
-    from notehop.indexing.watch.stopping import stopped_by_signals, when_input_ends
+    from notehop.indexing.watch.service import (
+        Following,
+        follow,
+        stopped_by_signals,
+        when_input_ends,
+    )
 
     vault = vault_folder(options.vault)
 

@@ -63,7 +63,7 @@ def index(
     )
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
-    from notehop.indexing.watch.telling import report_line
+    from notehop.indexing.watch.service import report_line
 
     if options.json and watch:
         # A line, as whatever follows is.
@@ -78,8 +78,7 @@ def index(
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
     from notehop.app.services.index_process import follow_vault
-    from notehop.indexing.watch.stopping import stopped_by_signals
-    from notehop.indexing.watch.telling import json_teller, line_teller
+    from notehop.indexing.watch.service import json_teller, line_teller, stopped_by_signals
 
     told = json_teller(sys.stdout) if options.json else line_teller(sys.stderr)
     typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)

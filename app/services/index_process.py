@@ -95,9 +95,9 @@ def follow_vault(
 
     :param told: hears of each update and of what is in the way.
     :param device: where bulk embedding runs; None for the setting.
-    :raises NotehopError: as :func:`notehop.indexing.watch.follow.follow`.
+    :raises NotehopError: as :func:`notehop.indexing.watch.service.follow`.
     """
-    from notehop.indexing.watch.follow import Following, follow
+    from notehop.indexing.watch.service import Following, follow
 
     def settings() -> Settings:
         read = load_settings(vault=place.vault, config_file=config_file)

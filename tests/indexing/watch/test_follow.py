@@ -20,8 +20,8 @@ from tests.support.product import (
     Watching,
     load_settings,
     read_watch_state,
+    watch_service,
 )
-from tests.support.product import follow as follow_module
 from tests.support.product import follow_follow as follow
 
 LONG = 30.0
@@ -40,7 +40,7 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(IndexFailure):
-        follow_module._index(following(tmp_path, "--no-such-option"), threading.Event())
+        watch_service._index(following(tmp_path, "--no-such-option"), threading.Event())
     assert not (tmp_path / "ran").exists()
 
 

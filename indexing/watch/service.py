@@ -1,21 +1,30 @@
-"""Wires a follower and runs it in this process.
+"""A follower as a service: wired and run in this process, what it says, and when it ends.
 
-Touches: vault-read, index, model, processes.
+Touches: vault-read, index, model, processes, signals, standard input, terminal.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
+import sys
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
+from typing import TextIO
 
 from notehop.config import Settings
 from notehop.config.errors import IndexFailure, IndexLocked
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.program import PROGRAM
-from notehop.indexing.report import Update
+from notehop.indexing.report import Report, Update
+from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.doors import LightDoor
 from notehop.indexing.watch.enriching import Enriching
@@ -131,3 +140,80 @@ def _end(process: subprocess.Popen[str], patience: float) -> None:
         process.wait(patience)
     except subprocess.TimeoutExpired:
         process.kill()
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[threading.Event]:
+    """An event that SIGINT and SIGTERM set for the length of the block."""
+    stop = threading.Event()
+
+    def end(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        stop.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def when_input_ends(stop: threading.Event) -> None:
+    """Set the event when standard input ends, as it does when its writer ends in any way."""
+
+    # Not through sys.stdin: its lock is held while it waits, and Python aborts where a thread holds
+    # it at the end.
+    source = sys.stdin.fileno()
+
+    def read() -> None:
+        # A terminal that is gone is an error: its end as well.
+        with suppress(OSError):
+            while os.read(source, 1_024):
+                pass
+        stop.set()
+
+    threading.Thread(target=read, name="notehop-input", daemon=True).start()
+
+
+def line_teller(stream: TextIO) -> Callable[[Update | str], None]:
+    """Say it to people."""
+
+    def told(what: Update | str) -> None:
+        text = update_line(what) if isinstance(what, Update) else what
+        clock = time.strftime("%H:%M:%S")
+        stream.write(f"{clock} {printable(on_one_line(text))}\n")
+        stream.flush()
+
+    return told
+
+
+def json_teller(stream: TextIO) -> Callable[[Update | str], None]:
+    """Say it to programs: ``{"update": {…}}`` or ``{"message": "…"}``."""
+
+    def told(what: Update | str) -> None:
+        said = {"update": asdict(what)} if isinstance(what, Update) else {"message": what}
+        stream.write(json.dumps(said, ensure_ascii=False) + "\n")
+        stream.flush()
+
+    return told
+
+
+def report_line(stream: TextIO, report: Report) -> None:
+    """Say to programs what the run came to that a follower began with: ``{"report": {…}}``."""
+    stream.write(json.dumps({"report": report.as_json()}, ensure_ascii=False) + "\n")
+    stream.flush()
+
+
+def update_line(update: Update) -> str:
+    """``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``."""
+    counts = {
+        "added": update.added,
+        "changed": update.changed,
+        "moved": update.moved,
+        "deleted": update.deleted,
+    }
+    did = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    return (
+        f"{did or 'files looked at'}: {update.notes:,} notes, generation {update.generation}, "
+        f"in {update.seconds.get('total', 0.0):.2f} s"
+    )
