@@ -476,7 +476,12 @@ def _after(at: int, read: Sequence[Passage], forms: Sequence[str]) -> set[int]:
                 at + 1, [place for place, one in enumerate(read) if one.group == after.group]
             )
         return {at + 1}
-    if "howto" in forms and after.kind == "code" and passage.kind != "code" and after.lead:
+    if "howto" not in forms or after.heading != passage.heading:
+        return set()
+    if passage.kind == "prose" and after.mark[:1].isdigit():
+        steps = [place for place, one in enumerate(read) if one.group == after.group]
+        return _around(at + 1, steps)
+    if after.kind == "code" and passage.kind != "code" and after.lead:
         return {at + 1}
     return set()
 

@@ -55,6 +55,11 @@ NOTES = {
         "Yes. Invite them from the settings of the remote vault.\n\n"
         "### Does sync work on Linux phones?\n\nNo.\n"
     ),
+    "Label printer.md": (
+        "Pairing the label printer lets you print from any room.\n\n"
+        "1. Hold the blue button for five seconds\n2. Open the list of devices\n"
+        "3. Choose Brother\n\n## Trouble\n\nIf it blinks red, the lid is open.\n"
+    ),
     "Plugins.md": (
         "# Plugins\n\nThe plugins that I could not work without:\n\n"
         "- [[Dataview]]\n- [[Templater]]\n- Excalidraw, for drawings\n\n"
@@ -135,6 +140,13 @@ def test_an_abbreviation_is_spelt_out_by_the_name_of_its_note(vault: VaultHandle
     assert said(answer).startswith("Body integrity identity disorder: “People who have it")
     assert answer.citations[0].path == "Body integrity identity disorder.md"
     assert [claim.flag for claim in answer.claims if claim.flag] == []
+
+
+def test_steps_come_with_the_sentence_above_them(vault: VaultHandle) -> None:
+    told = said(vault.ask("How can I pair the label printer?"))
+    for step in ("Hold the blue button", "Open the list of devices", "Choose Brother"):
+        assert step in told
+    assert "blinks red" not in told
 
 
 def test_what_depends_is_quoted_with_what_it_depends_on(vault: VaultHandle) -> None:
