@@ -121,11 +121,11 @@ def _present(folder: Path, wanted: ModelManifest) -> ModelManifest | None:
 
 def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest, key: str) -> ModelManifest:
     """Write model and tokenizer; return the manifest that names them, or the reason there is none."""
-    from notehop.indexing.embed.torch_embedding import load_torch, own_tokenizer
+    from notehop.indexing.embed.torch_embedding import TorchEmbedding, own_tokenizer
 
     model_file = folder / f"query-{key}.onnx"
     tokenizer_file = folder / f"tokenizer-{key}.json"
-    exact = load_torch(bulk.card, "cpu", bulk.batch_size)
+    exact = TorchEmbedding(bulk.card, "cpu", bulk.embed_batch_size)
     _replace(tokenizer_file, own_tokenizer(bulk.card.name, exact.model).to_str().encode())
     draft = folder / f"{model_file.name}{_PART}"
     try:

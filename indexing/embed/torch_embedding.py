@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from sentence_transformers import SentenceTransformer
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError, SettingsError
 from notehop.indexing.embed.embedder import OnBatch, Vectors
@@ -44,32 +45,99 @@ ENDLESS_WINDOW = 512
 """Window for models without one (static word vectors): a longer passage is hard to cite from."""
 
 
-class TorchEmbedding:
-    """A model of sentence-transformers; passages are sorted by length, and all cores are used.
+LLAMA_MAX_BATCH = 2048
+"""Largest batch that LlamaIndex accepts; larger ones gain nothing anyway."""
+
+
+class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
+    """LlamaIndex's embedding; passages are sorted by length, and all cores are used.
 
     Batches in the order in which texts come would pad many short ones to a long one: sorting is
     worth half again to nearly twice the throughput. The same text gives the same vector in whatever
     batch: to 1e-6 a component in float32; in bfloat16 the batch's width changes the rounding, by up
-    to 2e-3 a component and a cosine of 0.9999 (seen with all-MiniLM-L6-v2 on an AMD EPYC).
+    to 2e-3 a component and a cosine of 0.9999 (seen with all-MiniLM-L6-v2 on an AMD EPYC). The
+    parent's retries are left out: what fails on this machine once fails again.
     """
 
-    def __init__(self, card: ModelCard, model: Any, device: str, batch_size: int) -> None:
-        """:param model: a ``SentenceTransformer`` in float32, with the card's prompts as ``query`` and
-        ``text``."""
-        self.card = card
-        self.model = model
-        self.device = device
-        self.precision: Precision = "float32"
-        self.cut = 0
-        """Passages so far that were longer than the window, so that their end was not embedded."""
-        window = model.max_seq_length
+    max_length: float | None = Field(default=None, description="Window; None or inf: endless.")
+    max_tokens: int = Field(
+        default=ENDLESS_WINDOW,
+        description="Tokens the model sees at once, special tokens and prompt included.",
+    )
+    precision: Precision = "float32"
+    cut: int = Field(
+        default=0,
+        description="Passages so far that were longer than the window: their end is not embedded.",
+    )
+
+    _card: ModelCard = PrivateAttr()
+    _tokens: TokenOffsets = PrivateAttr()
+    _has_window: bool = PrivateAttr()
+    _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
+
+    def __init__(self, card: ModelCard, device: str, batch_size: int) -> None:
+        """Load a model in float32, for one pass at a time.
+
+        :raises ModelError: if it does not load.
+        """
+        if card.is_packed:
+            from notehop.indexing.embed.packed_torch import unpacked_model
+
+            # No name, so that the parent looks for no folder.
+            source: dict[str, Any] = {"model_name": "", "modules": unpacked_model(card, device)}
+        else:
+            source = {
+                "model_name": str(card.folder),
+                "local_files_only": True,
+                "model_kwargs": {"dtype": torch.float32},
+            }
+        with _quiet_loading():
+            try:
+                super().__init__(
+                    device=device,
+                    cache_folder=str(card.folder),  # or LlamaIndex makes a folder in the home
+                    embed_batch_size=min(batch_size, LLAMA_MAX_BATCH),
+                    truncate_dim=card.truncate,
+                    **source,
+                )
+            except Exception as exc:  # files of all kinds fail in all kinds of ways
+                raise ModelError(
+                    f"embedding.model: {card.name} ({card.folder}) does not load: {exc}"
+                ) from exc
+        # An empty prompt handed to the constructor would be replaced by what LlamaIndex knows.
+        self._model.prompts.update(query=card.prompts.query, text=card.prompts.passage)
+        self.model_name = card.name
+        self._card = card
+        window = self._model.max_seq_length
         self._has_window = window is not None and 0 < window < 1_000_000
-        self.max_tokens: int = int(window) if self._has_window else ENDLESS_WINDOW
-        """Tokens the model sees at once, special tokens and prompt included."""
-        own = model.tokenizer if card.is_packed else own_tokenizer(card.name, model)
-        self.tokens = TokenOffsets(own, card.prompts.passage)
-        self.batch_size = batch_size
-        self._pool: ThreadPoolExecutor | None = None
+        if self._has_window:
+            self.max_tokens = int(window)
+        own = self._model.tokenizer if card.is_packed else own_tokenizer(card.name, self._model)
+        self._tokens = TokenOffsets(own, card.prompts.passage)
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "TorchEmbedding"
+
+    @property
+    def card(self) -> ModelCard:
+        """The model's name, place and prompts."""
+        return self._card
+
+    @property
+    def model(self) -> Any:
+        """The ``SentenceTransformer`` inside, with the card's prompts as ``query`` and ``text``."""
+        return self._model
+
+    @property
+    def device(self) -> str:
+        """Where torch computes."""
+        return str(self._device)
+
+    @property
+    def tokens(self) -> TokenOffsets:
+        """The model's tokenizer; it knows the passage prompt."""
+        return self._tokens
 
     @property
     def dimensions(self) -> int:
@@ -110,7 +178,7 @@ class TorchEmbedding:
         sizes = self._sizes(texts)
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         done = 0
-        for which, found in self._run(texts, passes(sizes, self.batch_size, self._pass_tokens())):
+        for which, found in self._run(texts, self._plan(sizes)):
             rows[which] = found
             done += len(which)
             if on_batch is not None:
@@ -130,7 +198,31 @@ class TorchEmbedding:
         """
         longest = min(max(map(len, texts)), self._longest())
         fitting = self._pass_tokens() // max(1, int(longest))
-        return self._encoded(list(texts), prompt_name, max(1, min(fitting, self.batch_size)))
+        return self._encoded(list(texts), prompt_name, max(1, min(fitting, self.embed_batch_size)))
+
+    def get_text_embedding_batch(
+        self, texts: list[str], show_progress: bool = False, **kwargs: Any
+    ) -> list[list[float]]:
+        """Embed passages, longest first, through LlamaIndex's events and cache."""
+        order = [i for which in self._plan(self._sizes(texts)) for i in which]
+        found = super().get_text_embedding_batch(
+            [texts[i] for i in order], show_progress=show_progress, **kwargs
+        )
+        rows: list[list[float]] = [[] for _ in texts]
+        for i, row in zip(order, found, strict=True):
+            rows[i] = row
+        return rows
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        rows: list[list[float]] = self.embed(texts).tolist()
+        return rows
+
+    def _embed(self, inputs: list[Any], prompt_name: str | None = None) -> list[list[float]]:
+        rows: list[list[float]] = self.vectors(inputs, prompt_name or "text").tolist()
+        return rows
+
+    def _plan(self, sizes: Sequence[int]) -> list[list[int]]:
+        return passes(sizes, self.embed_batch_size, self._pass_tokens())
 
     def _run(
         self, texts: Sequence[str], plan: Sequence[list[int]]
@@ -219,38 +311,11 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
         verify_weights(card.weights_file, MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    loaded = load_torch(card, _device(settings.device), settings.batch_size)
+    loaded = TorchEmbedding(card, _device(settings.device), settings.batch_size)
     _check_loaded(loaded, settings)
     loaded.precision = settle_precision(loaded.model, loaded.device, settings.precision)
     loaded.use_processor(torch.get_num_threads())
     return loaded
-
-
-def load_torch(card: ModelCard, device: str, batch_size: int) -> TorchEmbedding:
-    """Load a model in float32, for one pass at a time.
-
-    :raises ModelError: if it does not load.
-    """
-    if card.is_packed:
-        from notehop.indexing.embed.packed_torch import unpacked_model
-
-        return TorchEmbedding(card, unpacked_model(card, device), device, batch_size)
-    prompts = {"query": card.prompts.query, "text": card.prompts.passage}
-    with _quiet_loading():
-        try:
-            model = SentenceTransformer(
-                str(card.folder),
-                device=device,
-                prompts=prompts,
-                truncate_dim=card.truncate,
-                local_files_only=True,
-                model_kwargs={"dtype": torch.float32},
-            )
-        except Exception as exc:  # files of all kinds fail in all kinds of ways
-            raise ModelError(
-                f"embedding.model: {card.name} ({card.folder}) does not load: {exc}"
-            ) from exc
-    return TorchEmbedding(card, model, device, batch_size)
 
 
 def _check_loaded(loaded: TorchEmbedding, settings: EmbeddingSettings) -> None:

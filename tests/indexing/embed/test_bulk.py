@@ -9,6 +9,7 @@ from threading import Barrier, get_ident
 import numpy as np
 import pytest
 import torch
+from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from tests.indexing.embed.conftest import Tiny, embedding_settings
 from tests.support.product import (
@@ -40,6 +41,13 @@ def test_vectors_are_unit_rows_in_the_order_given(tiny: Tiny) -> None:
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
     for text, row in zip(TEXTS, rows, strict=True):
         assert np.allclose(bulk.embed([text])[0], row, atol=1e-5), "neighbours must not matter"
+
+
+def test_llamaindex_gets_the_same_vectors_from_it(tiny: Tiny) -> None:
+    bulk = load_bulk(tiny(batch_size=2))
+    assert isinstance(bulk, HuggingFaceEmbedding)
+    assert np.allclose(bulk.get_text_embedding_batch(TEXTS), bulk.embed(TEXTS), atol=1e-5)
+    assert bulk.get_query_embedding("plan") == bulk.embed_queries(["plan"])[0].tolist()
 
 
 def test_passes_side_by_side_give_the_same_vectors(tiny: Tiny) -> None:
