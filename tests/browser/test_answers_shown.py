@@ -37,6 +37,15 @@ def test_a_refusal_names_the_nearest_notes_and_a_next_step(visit: Visit, look: L
     expect(page.locator("#search-field")).to_have_value("Who is the CEO of Notion?")
 
 
+def test_a_connected_note_that_answers_is_shown_as_the_source_it_became(visit: Visit) -> None:
+    page = asked(visit, "How does the new sluice gate close by itself?")
+    marker = page.locator(".prose a.cite").first.inner_text()
+    card = page.locator(f"#cite-{marker}")
+    expect(card).to_contain_text("Self-regulating tide gate")
+    expect(card.locator(".cited-mark")).to_be_visible()
+    expect(page.locator("#cite-C1")).to_have_count(0)
+
+
 def test_what_is_not_cited_is_folded_away(visit: Visit) -> None:
     page = asked(visit, "What is the timeline of Hollin Reach?")
     used = page.locator(".card.source.used")

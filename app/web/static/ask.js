@@ -299,6 +299,12 @@ function stopped(page, text) {
 }
 
 async function finish(page, answer) {
+  if (answer.sources.length !== page.cards.length) {
+    // A connected note that answers is a source by now, with a marker of its own.
+    page.cards = [];
+    page.far = [];
+    page.connected.hidden = true;
+  }
   sources(page, answer.sources, page.question);
   connected(page, answer.connected_notes, page.question);
   const cited = new Map(answer.citations.map((one) => [one.marker.replace(/[[\]]/g, ""), one]));
