@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from rapidfuzz.distance import OSA, Indel
 
@@ -102,11 +103,18 @@ def _nearest(word: str, stem: str, view: IndexView, tokenizer: Tokenizer) -> str
 
 
 def _is_likely(word: str, meant: str) -> bool:
-    """Whether a word is misspelled as words are: people know its first letter, and in a short word
-    another letter makes another word (`pros` is no `prop`)."""
+    """Whether a word is misspelled as words are: people know its first letter; in a short word
+    another letter (`pros`, `prop`) or one too many (`mulch`, `much`) makes another word, unless two
+    changed places or one was typed twice."""
     if word[0] != meant[0] and word[:2] != meant[1::-1]:
         return False
-    return len(word) >= SHORTEST_UNKNOWN or len(word) != len(meant) or sorted(word) == sorted(meant)
+    if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):
+        return True
+    return sorted(word) == sorted(meant) or _typed_once(word) == _typed_once(meant)
+
+
+def _typed_once(word: str) -> str:
+    return "".join(letter for letter, _ in groupby(word))
 
 
 def _written(stems: Sequence[str], view: IndexView) -> set[str]:
