@@ -186,7 +186,7 @@ class QueryOptions:
         :param more: fields that only this model has.
         :raises QueryError: if an option has a wrong value.
         """
-        from notehop.app.services.queries import as_query
+        from notehop.app.models.query import as_query
 
         options = {
             "top_k": self.top_k,

@@ -56,11 +56,11 @@ def ask(
     from notehop.app.cli.output import out, print_json
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query
-    from notehop.app.services.queries import check
+    from notehop.app.retrieval.filters.parse import check
 
     query = how.query(Query, words(question), filters, literal)
     place = options.place()
-    check(query, place)
+    check(query, place.settings.retrieval.max_query_chars)
     # Quotes are there at once; what a model writes is read while it comes.
     live = not options.json and out().is_terminal and place.settings.llm.provider != "none"
     with Answerer(place) as answerer:
@@ -84,7 +84,7 @@ def chat(
     from notehop.app.cli.output import err, show, styled
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query
-    from notehop.app.services.queries import as_query
+    from notehop.app.models.query import as_query
     from notehop.config.errors import NotehopError
 
     place = options.place()
@@ -150,7 +150,7 @@ def search(
 ) -> None:
     """List the passages that match, with the notes they are linked with."""
     from notehop.app.models import SearchQuery
-    from notehop.app.services.queries import check
+    from notehop.app.retrieval.filters.parse import check
     from notehop.app.services.running_server import search_server
 
     kind = "notes" if notes else "chunks"
@@ -158,7 +158,7 @@ def search(
         SearchQuery, words(query), filters, literal, results=kind, min_score=min_score
     )
     place = options.place()
-    check(wanted, place)
+    check(wanted, place.settings.retrieval.max_query_chars)
     found = search_server(place, wanted) or _opened(place, lambda vault: vault.search(wanted))
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_answer import show_hits
@@ -192,8 +192,8 @@ def browse(
 ) -> None:
     """List the notes that are linked with a note, best first."""
     from notehop.app.models import BrowseQuery
+    from notehop.app.models.query import as_query
     from notehop.app.services.find_note import from_here
-    from notehop.app.services.queries import request
     from notehop.app.services.running_server import browse_server
 
     place = options.place()
@@ -206,7 +206,7 @@ def browse(
         "max": most,
         "filters": filters.given(),
     }
-    wanted = request(BrowseQuery, fields)
+    wanted = as_query(BrowseQuery, fields)
     found = browse_server(place, wanted) or _opened(place, lambda vault: vault.browse(wanted))
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_browse
@@ -238,7 +238,8 @@ def themes(
     """List the themes of the vault, or answer a question from them."""
     from notehop.app.cli.output import print_json
     from notehop.app.models import Query, ThemesQuery
-    from notehop.app.services.queries import as_query, check, request
+    from notehop.app.models.query import as_query
+    from notehop.app.retrieval.filters.parse import check
     from notehop.app.services.running_server import themes_server
 
     place = options.place()
@@ -246,7 +247,7 @@ def themes(
     fields: dict[str, Any] = {"filters": filters.given(), "literal": literal}
     if text and not listed:
         query = as_query(Query, text, {"themes": True, **fields})
-        check(query, place)
+        check(query, place.settings.retrieval.max_query_chars)
         with Answerer(place) as answerer:
             answer = answerer.ask(query)
         from notehop.app.cli.show_answer import show_answer
@@ -256,7 +257,7 @@ def themes(
         else:
             show_answer(answer, _remedy(place))
         return
-    wanted = request(ThemesQuery, {"query": text, "max": most, **fields})
+    wanted = as_query(ThemesQuery, {"query": text, "max": most, **fields})
     found = themes_server(place, wanted) or _opened(place, lambda vault: vault.themes(wanted))
     from notehop.app.cli.show_lists import show_themes
 

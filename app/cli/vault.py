@@ -187,10 +187,10 @@ def capture(
     place = options.place()
     said = _text(text or [])
     from notehop.app.models import CaptureQuery
-    from notehop.app.services.queries import request
+    from notehop.app.models.query import as_query
     from notehop.app.services.running_server import capture_server
 
-    query = request(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
+    query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_server(place, query)
     if found is None:
         from notehop.app.services.capture import capture_cold

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -11,9 +11,12 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    ValidationError,
     model_validator,
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from notehop.config.errors import QueryError
 
 MOST_FIELDS = 100
 """Fields that an object may have, known or not."""
@@ -83,6 +86,36 @@ def _whole(fields: dict[Any, Any]) -> dict[Any, Any]:
         key: int(value) if isinstance(value, float) and value.is_integer() else value
         for key, value in fields.items()
     }
+
+
+AskedT = TypeVar("AskedT", bound=Asked)
+
+
+def as_query(
+    model: type[AskedT],
+    query: str | Asked | Mapping[str, Any],
+    options: Mapping[str, Any] | None = None,
+) -> AskedT:
+    """Make a request of what a caller gave: a text, fields, or a request ready made, with options.
+
+    :raises QueryError: naming the option that does not exist or has a wrong value.
+    """
+    if isinstance(query, model) and not options:
+        return query
+    if isinstance(query, Asked):
+        given: Mapping[str, Any] = query.model_dump(exclude_unset=True)
+    elif isinstance(query, Mapping):
+        given = query
+    elif isinstance(query, str):
+        given = {"query": query}
+    else:
+        raise QueryError(f"the query is a {type(query).__name__}; hand in a text")
+    fields = {str(name): value for name, value in {**given, **(options or {})}.items()}
+    try:
+        return model(**fields)
+    except ValidationError as exc:
+        told = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in exc.errors()]
+        raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc
 
 
 MOST = 100

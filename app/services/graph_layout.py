@@ -7,7 +7,7 @@ from posixpath import dirname
 
 from notehop.app.answer.material import open_uri
 from notehop.app.models import GraphEdge, GraphNode, GraphView
-from notehop.app.services.around import around, leads
+from notehop.app.services.browse import around, leads
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.find_note import listed, notes_meant, shown
 from notehop.app.services.place import Place

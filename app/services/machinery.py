@@ -21,13 +21,13 @@ from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.chain import Parts, Wanted, current_view, retrieve
 from notehop.app.retrieval.filters.narrowing import narrow
+from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.rerank import scorer_of
 from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
 from notehop.app.services.place import Place
-from notehop.app.services.queries import checked
 from notehop.app.services.reading import reading_of
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside

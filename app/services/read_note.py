@@ -15,7 +15,7 @@ from notehop.app.answer.citations import code_spans, inside
 from notehop.app.answer.material import open_uri
 from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
 from notehop.app.retrieval.index_view import IndexView
-from notehop.app.services.around import LEADING, leads
+from notehop.app.services.browse import LEADING, leads
 from notehop.app.services.current_notes import CurrentNotes, flat, own_summary
 from notehop.app.services.find_note import LONGEST, address_of, listed, notes_meant, shown
 from notehop.app.services.place import Place

@@ -26,7 +26,7 @@ from notehop.app.models import (
 )
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filters.narrowing import Narrowed, narrow
-from notehop.app.retrieval.filters.parse import Written, of_fields, read
+from notehop.app.retrieval.filters.parse import Written, checked, of_fields, read
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
@@ -34,7 +34,6 @@ from notehop.app.services.ask import THEMES
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.machinery import Machinery
 from notehop.app.services.place import Place
-from notehop.app.services.queries import checked
 from notehop.app.services.retriever import Run
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.enrich.summaries import Summaries

@@ -44,9 +44,11 @@ from notehop.app.models import (
     ThemesQuery,
     ThemesResult,
 )
+from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted, connected, freshness
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters.metadata import fields_of
+from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import Conversations, FollowUp, events, explained, weighing_of
@@ -57,7 +59,6 @@ from notehop.app.services.graph_layout import graph_view
 from notehop.app.services.index_process import remedy
 from notehop.app.services.machinery import Machinery
 from notehop.app.services.place import Place
-from notehop.app.services.queries import as_query, checked
 from notehop.app.services.read_note import note_view
 from notehop.app.services.related import find_related
 from notehop.app.services.retriever import VaultRetriever
@@ -219,7 +220,7 @@ class VaultHandle:
         """
         self._machinery.check_open()
         self._pending.begin()
-        asked = as_query(BrowseQuery, query, {})
+        asked = as_query(BrowseQuery, query)
         tokenizer = self._machinery.tokenizer
         with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
             found = browse(view, catalog, self.place, tokenizer, asked)
@@ -296,7 +297,7 @@ class VaultHandle:
         :raises CaptureFailed: if the note cannot be written.
         """
         self._machinery.check_open()
-        return capture(self.place, as_query(CaptureQuery, query, {}), lambda: self.related)
+        return capture(self.place, as_query(CaptureQuery, query), lambda: self.related)
 
     def related(self, kept: Kept) -> list[Connection]:
         """The notes that a captured one has to do with, best first; none that it links to.
@@ -311,7 +312,7 @@ class VaultHandle:
         :raises ModelError: if the model cannot be loaded, or fails.
         """
         self._machinery.check_open()
-        return embed(self._machinery.embedder, as_query(EmbedQuery, query, {}))
+        return embed(self._machinery.embedder, as_query(EmbedQuery, query))
 
     def query_engine(
         self,

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Literal
 
-from notehop.app.models import FilterFields, Filters
+from notehop.app.models import BaseQuery, FilterFields, Filters
 from notehop.config.errors import QueryError
 from notehop.indexing.tokens.words import words_said
 
@@ -294,3 +294,32 @@ def _said(value: str | bool | int | float) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def check(query: BaseQuery, longest: int) -> None:
+    """Refuse a query that no index could answer, before one is opened.
+
+    :param longest: characters that it may have.
+    :raises QueryError: as :func:`checked`, or if a date is none.
+    """
+    text = checked(query.query, longest, query.filters)
+    plan(text, query.filters, lambda _: False, date.today(), literal=query.literal)
+
+
+def checked(text: str, longest: int, filters: Filters | None = None) -> str:
+    """Return the text of a query without white space around it, as text that can be encoded.
+
+    A half of a surrogate pair, from a broken escape or from bytes that are no text, becomes ``?``.
+
+    :param longest: characters it may have.
+    :param filters: those given beside it; a query that has any needs no text.
+    :raises QueryError: if it is empty or longer.
+    """
+    if not text.strip() and (filters is None or not any(of_fields(filters))):
+        raise QueryError(EMPTY)
+    if len(text) > longest:
+        raise QueryError(
+            f"the query has {len(text):,} characters, and {longest:,} is the most; shorten it "
+            "(or raise retrieval.max_query_chars)"
+        )
+    return text.strip().encode("utf-8", "replace").decode()

@@ -25,8 +25,8 @@ from notehop.app.models import (
 )
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.index import check_index
+from notehop.app.services.find_note import Name, Near, NearNames
 from notehop.app.services.links import ReadNote, Survey, survey
-from notehop.app.services.near import Name, Near, NearNames
 from notehop.app.services.place import Place
 from notehop.indexing.graph.files import alias_key, fold, link_name
 from notehop.indexing.graph.model import ResolvedLink, Status
