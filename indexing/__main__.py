@@ -80,7 +80,7 @@ def _index(options: argparse.Namespace) -> None:
     from notehop.indexing.stores.layout import IndexLayout, index_dir_for
     from notehop.indexing.terminal import terminal_progress
     from notehop.indexing.vault.walk import vault_folder
-    from notehop.indexing.watch.service import report_line
+    from notehop.indexing.watch.service import write_report
 
     vault = vault_folder(options.vault)
     settings = _settings(options, vault)
@@ -92,7 +92,7 @@ def _index(options: argparse.Namespace) -> None:
         # Else the process that this one does a part for goes on with that.
         report = with_enrichment(report, enrich(indexer, agreement(yes=options.yes)))
     if options.json and options.watch:
-        report_line(sys.stdout, report)
+        write_report(sys.stdout, report)
     elif options.json:
         sys.stdout.write(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n")
         return
@@ -100,16 +100,16 @@ def _index(options: argparse.Namespace) -> None:
     sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
 
 
-def _teller(options: argparse.Namespace) -> Callable[[Update | str], None]:
-    from notehop.indexing.watch.service import json_teller, line_teller
+def _writer(options: argparse.Namespace) -> Callable[[Update | str], None]:
+    from notehop.indexing.watch.service import write_json_lines, write_lines
 
     if options.json:
-        return json_teller(sys.stdout)
-    say = line_teller(sys.stderr)
+        return write_json_lines(sys.stdout)
+    write = write_lines(sys.stderr)
     if options.supervised is None:
-        return say
+        return write
     # Where a server runs, only what is in the way is worth a line.
-    return lambda what: say(what) if isinstance(what, str) else None
+    return lambda what: write(what) if isinstance(what, str) else None
 
 
 def _follow(options: argparse.Namespace) -> None:
@@ -139,7 +139,7 @@ def _follow(options: argparse.Namespace) -> None:
         settings=settings,
         command=options.supervised or "python -m notehop.indexing --watch",
         arguments=arguments,
-        told=_teller(options),
+        notify=_writer(options),
     )
     with stopped_by_signals() as stop:
         if options.supervised is not None:

@@ -144,8 +144,8 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("indexing/vault/exclusion.py", "re.IGNORECASE | re.DOTALL", "re.DOTALL"),
     ("indexing/vault/parse.py", 'data.count(b"\\n", 0, exc.start) + 1', "0"),
     # watch
-    ("indexing/watch/looks.py", "status.st_size == 0", "status.st_size < 0"),
-    ("indexing/watch/notices.py", "(kind == Change.added or path not in folders)", "(False)"),
+    ("indexing/watch/follower.py", "status.st_size == 0", "status.st_size < 0"),
+    ("indexing/watch/events.py", "(kind == Change.added or path not in folders)", "(False)"),
     (
         "indexing/watch/state.py",
         "if self._lock.is_locked and self._file_now() == self._file:",

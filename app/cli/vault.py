@@ -63,11 +63,11 @@ def index(
     )
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
-    from notehop.indexing.watch.service import report_line
+    from notehop.indexing.watch.service import write_report
 
     if options.json and watch:
         # A line, as whatever follows is.
-        report_line(sys.stdout, report)
+        write_report(sys.stdout, report)
     elif options.json:
         print_json(report.as_json())
     else:
@@ -78,9 +78,9 @@ def index(
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
     from notehop.app.services.index_process import follow_vault
-    from notehop.indexing.watch.service import json_teller, line_teller, stopped_by_signals
+    from notehop.indexing.watch.service import stopped_by_signals, write_json_lines, write_lines
 
-    told = json_teller(sys.stdout) if options.json else line_teller(sys.stderr)
+    told = write_json_lines(sys.stdout) if options.json else write_lines(sys.stderr)
     typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
     with stopped_by_signals() as stop:
         follow_vault(place, told, stop, config_file=options.config, device=device)

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Self
 from notehop.app.services.place import Place
 from notehop.config import Settings, load_settings
 from notehop.config.errors import IndexMissing
-from notehop.indexing.program import PROGRAM
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.state import read_watch_state
+from notehop.indexing.watch.state import PROGRAM, read_watch_state
 
 if TYPE_CHECKING:
     from notehop.indexing.enrich.report import Agree
@@ -110,7 +109,7 @@ def follow_vault(
             settings=settings,
             command="notehop index --watch",
             arguments=index_arguments(place, config_file, device),
-            told=told,
+            notify=told,
         ),
         stop,
     )

@@ -1,17 +1,25 @@
-"""What the system reports of changes in a vault, gathered until somebody asks.
+"""What the system reports of changes in a vault, gathered until somebody takes it.
 
-Touches: vault-read (names), a thread.
+On Linux, and where files are polled, each folder that can hold notes is watched by itself: what
+`watchfiles` calls a recursive watch follows symbolic links out of the vault and goes into ``.git``,
+and some systems allow few thousand watches to all programs of a user together. When folders come,
+the watch begins anew with them; what may have changed between the two watches is reported as lost.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from notehop.indexing.watch.folders import APP_SETTINGS, is_hidden
-from notehop.indexing.watch.notices import ROUND_MS, Heard, Notices
-from notehop.indexing.watch.pace import TIMING, Timing
+from watchfiles import Change, watch
+
+from notehop.indexing.vault.walk import is_text
+from notehop.indexing.watch.backoff import TIMING, Timing
 
 EVERYTHING = ""
 """The path that stands for the whole vault."""
@@ -19,15 +27,27 @@ EVERYTHING = ""
 OWN_SETTINGS = "notehop.toml"
 """The vault's settings."""
 
+APP_FOLDER = ".obsidian"
+"""The folder of the app's settings: the one with a dot that matters."""
+
+APP_SETTINGS = f"{APP_FOLDER}/app.json"
+"""The file of the app that says which files are left out."""
+
+GROUP_MS = 1_000
+"""Changes that do not end are handed over this often."""
+
+_UNDECODABLE = "Unable to decode path"
+"""What the library says when a name that is no UTF-8 changed."""
+
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ReportedChanges:
     """Paths at or below which something changed; ``settings`` if the vault's own are among them.
 
     ``lost`` if there may be others, of which nothing is known.
     """
 
-    paths: frozenset[str]
+    paths: frozenset[str] = frozenset()
     settings: bool = False
     lost: bool = False
 
@@ -41,20 +61,21 @@ class VaultEvents:
         """Watch nothing yet.
 
         :param settle_ms: time without a further change after which changes are handed over.
-        :param polling: look at the files again and again instead of waiting to be told.
+        :param polling: look at the files again and again instead of waiting for reports.
         """
         self._vault = vault
         self._timing = timing
-        self._notices = Notices(vault, settle_ms=settle_ms, polling=polling, poll_ms=timing.poll_ms)
-        self._turn = threading.Condition()
+        self._settle_ms = settle_ms
+        self._polling = polling
+        # Other systems watch a folder with all below it as one, and follow no links.
+        self._each_folder = polling or sys.platform == "linux"
+        self._lock = threading.Condition()
         self._stop = threading.Event()
         self._paths: set[str] = set()
-        self._settings = False
-        self._lost = False
-        self._begun = False
-        self._late = False
+        self._settings = self._lost = False
+        self._begun = self._late = False
         self._failure: str | None = None
-        self._thread = threading.Thread(target=self._watch, name="notehop-events", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
     def start(self) -> None:
@@ -64,10 +85,8 @@ class VaultEvents:
         as soon as changes are.
         """
         self._thread.start()
-        with self._turn:
-            self._turn.wait_for(
-                lambda: self._begun or self._failure is not None, self._timing.start
-            )
+        with self._lock:
+            self._lock.wait_for(lambda: self._begun or self._failure, self._timing.start)
             self._late = not self._begun
 
     @property
@@ -77,58 +96,172 @@ class VaultEvents:
             return "the folder is not there, or not the one it was"
         return self._failure
 
-    def take(self, timeout: float) -> Reported:
+    def take(self, timeout: float) -> ReportedChanges:
         """What was reported since the last call; waits for something, up to ``timeout`` seconds."""
-        with self._turn:
-            self._turn.wait_for(self._has_news, timeout)
-            found = Reported(frozenset(self._paths), self._settings, self._lost)
+        with self._lock:
+            self._lock.wait_for(
+                lambda: self._paths or self._settings or self._lost or self._failure, timeout
+            )
+            changes = ReportedChanges(frozenset(self._paths), self._settings, self._lost)
             self._paths.clear()
             self._settings = self._lost = False
-        return found
+        return changes
 
     def close(self) -> None:
         """End the watch; a second time is nothing."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join(4 * ROUND_MS / 1000)
+            self._thread.join(2 * max(GROUP_MS, self._settle_ms) / 1000)
 
-    def _has_news(self) -> bool:
-        return bool(self._paths or self._settings or self._lost or self._failure)
-
-    def _watch(self) -> None:
+    def _run(self) -> None:
         try:
-            self._notices.open()
-            with self._turn:
-                self._begun = True
-                if self._late:
-                    self._paths.add(EVERYTHING)
-                self._turn.notify_all()
+            folders = self._folders()
+            came: frozenset[str] = frozenset()
             while not self._stop.is_set():
-                self._report(self._notices.wait(self._stop))
+                before, folders = folders, self._watch(folders, came)
+                came = folders - before
         except (OSError, RuntimeError, ValueError) as exc:
-            # Its errors are OSErrors (too many folders for the system's limit, a folder that went),
-            # one class of its own, a RuntimeError, and that of a path that is no UTF-8.
-            with self._turn:
+            # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
+            # the library's own; ValueError: a path of the vault that is no UTF-8.
+            with self._lock:
                 self._failure = str(exc) or type(exc).__name__
-                self._turn.notify_all()
-        finally:
-            self._notices.close()
+                self._lock.notify_all()
 
-    def _report(self, heard: Heard) -> None:
-        if not (heard.paths or heard.lost):
-            return
-        with self._turn:
-            self._lost |= heard.lost
-            for path in heard.paths:
+    def _watch(self, folders: frozenset[str], came: Iterable[str]) -> frozenset[str]:
+        """Report changes until other folders have to be watched; return those.
+
+        :param came: of the folders, those that were not watched before.
+        """
+        armed = _StopEvent(self._stop, lambda: self._watching(came))
+        changes = watch(
+            *(self._vault / folder for folder in sorted(folders)),
+            watch_filter=None,
+            debounce=max(GROUP_MS, self._settle_ms),
+            step=self._settle_ms,
+            stop_event=armed,
+            force_polling=self._polling or None,
+            poll_delay_ms=self._timing.poll_ms,
+            recursive=not self._each_folder,
+            ignore_permission_denied=True,
+            raise_interrupt=False,
+        )
+        try:
+            for found in changes:
+                relative = set(self._relative(found))
+                self._report(relative)
+                if self._each_folder and any(
+                    (kind == Change.added or path not in folders) and is_folder(self._vault, path)
+                    for kind, path in relative
+                ):
+                    break
+        except FileNotFoundError:
+            # A folder went between the listing and the watch.
+            if not self._vault.is_dir() or self._stop.wait(self._settle_ms / 1000):
+                raise
+        except RuntimeError as exc:
+            # From then on it reports nothing.
+            if not (armed.called or str(exc).startswith(_UNDECODABLE)):
+                raise
+        finally:
+            changes.close()
+        return self._folders()
+
+    def _watching(self, came: Iterable[str]) -> None:
+        """Note that the watch has begun; what changed since the one before is not known."""
+        with self._lock:
+            if self._begun:
+                self._paths.update(came)
+                self._lost = True
+            elif self._late:
+                self._paths.add(EVERYTHING)
+            self._begun = True
+            self._lock.notify_all()
+
+    def _report(self, changes: Iterable[tuple[Change, str]]) -> None:
+        with self._lock:
+            for kind, path in changes:
                 if path == OWN_SETTINGS:
                     self._settings = True
-                if path in (APP_SETTINGS, OWN_SETTINGS):
+                if path in (APP_SETTINGS, OWN_SETTINGS) or (
+                    path == APP_FOLDER and kind != Change.modified
+                ):
                     self._paths.add(EVERYTHING)
                 elif not is_hidden(path):
                     self._paths.add(path)
             if len(self._paths) > self._timing.many:
                 self._paths = {EVERYTHING}
-            self._turn.notify_all()
+            self._lock.notify_all()
+
+    def _relative(self, changes: Iterable[tuple[Change, str]]) -> Iterator[tuple[Change, str]]:
+        for kind, path in changes:
+            with suppress(ValueError):
+                relative = Path(path).relative_to(self._vault).as_posix()
+                yield kind, "" if relative == "." else relative
+
+    def _folders(self) -> frozenset[str]:
+        return folders_of(self._vault) if self._each_folder else frozenset([""])
+
+
+class _StopEvent:
+    """What ``watchfiles`` looks at in each round, from the first round of a watch that stands."""
+
+    def __init__(self, stop: threading.Event, on_first_call: Callable[[], None]) -> None:
+        self._stop = stop
+        self._on_first_call = on_first_call
+        self.called = False
+
+    def is_set(self) -> bool:
+        if not self.called:
+            self.called = True
+            self._on_first_call()
+        return self._stop.is_set()
+
+
+def folders_of(vault: Path) -> frozenset[str]:
+    """All that are to be watched, relative to the vault; the vault itself is the empty path.
+
+    Real folders that can hold notes, and the app's own. What cannot be listed is left out: the
+    index says so.
+
+    :raises OSError: if the vault itself cannot be listed.
+    """
+    os.scandir(vault).close()
+    found = {"", *_folders_below(vault)}
+    if (vault / APP_FOLDER).is_dir():
+        found.add(APP_FOLDER)
+    return frozenset(found)
+
+
+def _folders_below(vault: Path) -> Iterator[str]:
+    left = [""]
+    while left:
+        here = left.pop()
+        try:
+            with os.scandir(vault / here) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        for name in names:
+            if not name.startswith(".") and is_text(name):
+                path = f"{here}/{name}" if here else name
+                yield path
+                left.append(path)
+
+
+def is_folder(vault: Path, path: str) -> bool:
+    """Whether a folder that is to be watched stands at a path now."""
+    folder = vault / path
+    try:
+        if path == APP_FOLDER:
+            return folder.is_dir()
+        return not is_hidden(path) and folder.is_dir() and not folder.is_symlink()
+    except OSError:
+        return False
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a path is no part of a vault, because it or a folder above it begins with a dot."""
+    return any(part.startswith(".") for part in path.split("/"))
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:

@@ -1,13 +1,11 @@
-"""Follows a vault: takes in what changes, as it changes, for as long as it runs.
-
-Touches: vault-read, index, model.
-"""
+"""Follows a vault: takes in what changes, as it changes, for as long as it runs."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from notehop.config.errors import (
     IndexDamaged,
@@ -19,57 +17,60 @@ from notehop.config.errors import (
 )
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.report import Update
-from notehop.indexing.stores.run_record import read_run_record
-from notehop.indexing.watch.events import EVERYTHING, Reported
-from notehop.indexing.watch.listening import Listening
-from notehop.indexing.watch.looks import HALF_WRITTEN, Marks, half_written, marks
-from notehop.indexing.watch.losses import Losses
-from notehop.indexing.watch.pace import LAST_WAIT, TIMING, Pace, Retry, Timing
-from notehop.indexing.watch.state import Phase, Watching
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.run_record import LATELY, lost_lately, read_run_record
+from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, ScanSchedule, Timing
+from notehop.indexing.watch.events import EVERYTHING, ReportedChanges, VaultEvents
+from notehop.indexing.watch.state import Phase, WatcherLock
+
+HALF_WRITTEN = 1.0
+"""Seconds that an empty file is given to be filled: some programs empty a file, then write it."""
 
 
-class Bulky(Exception):
+class TooMuchToEmbed(Exception):
     """More has to be embedded than the follower does itself: a process of its own shall do it."""
 
 
 class Follower:
     """Keeps one index up to its vault.
 
-    It takes in what it is told of, and looks at the whole vault at the start, after a sleep of the
-    machine, when the folder came back, and now and then.
+    It takes in what is reported, and scans the whole vault at the start, after a sleep of the
+    machine, when the folder came back, when reports were lost, and now and then.
     """
 
     def __init__(
         self,
         indexer: Indexer,
-        watching: Watching,
-        bulk: Callable[[], None],
-        told: Callable[[Update | str], None],
+        lock: WatcherLock,
+        run_bulk: Callable[[], None],
+        notify: Callable[[Update | str], None],
         reload: Callable[[], Indexer],
         timing: Timing = TIMING,
     ) -> None:
         """Touch nothing yet.
 
-        :param indexer: with a door that raises :class:`Bulky` where it is asked for too much.
-        :param bulk: runs an indexer in a process of its own; raises NotehopError if that fails.
-        :param told: hears of each update that wrote something, and of what is in the way.
+        :param indexer: raises :class:`TooMuchToEmbed` where it would load the model for bulk work.
+        :param run_bulk: runs an indexer in a process of its own; raises NotehopError if that fails.
+        :param notify: takes each update that wrote something, and what is in the way.
         :param reload: an indexer with the settings as they are now.
         :param timing: when it does what.
         """
         self._indexer = indexer
-        self._watching = watching
-        self._bulk = bulk
-        self._told = told
+        self._lock = lock
+        self._run_bulk = run_bulk
+        self._notify = notify
         self._reload = reload
         self._timing = timing
-        self._listening = Listening(indexer.vault, timing)
-        self._pace = Pace(indexer.settings.watch.rescan_s, timing)
-        self._losses = Losses()
+        self._events: VaultEvents | None = None
+        # Why changes are not reported though the vault is there.
+        self._unreported: str | None = None
+        self._schedule = ScanSchedule(indexer.settings.watch.rescan_s, timing)
+        self._backoff = Backoff()
         self._due: set[str] = set()
         self._upkeep = False
-        self._upkeep_retry = Retry()
+        self._upkeep_backoff = Backoff()
         self._trouble: str | None = None
-        self._failed_at: Marks | None = None
+        self._failed_at: IndexStamp | None = None
         self._blocked = False
 
     def run(self, stop: threading.Event) -> None:
@@ -80,93 +81,119 @@ class Follower:
         try:
             self._due = {EVERYTHING}
             while not stop.is_set():
-                self._keep_right()
-                if self._listening.check():
-                    self._lost_reports()
-                self._note(self._listening.take(self._patience(), stop))
-                if self._ready():
-                    self._listen()
+                self._keep_lock()
+                if self._events_ended():
+                    self._go_on_unreported()
+                self._add_due(self._wait(stop))
+                if self._due and not self._blocked and not self._backoff.left:
+                    self._begin_events()
                     self._take_in()
-                elif not self._due and self._upkeep and self._may_tidy():
+                elif not self._due and self._upkeep and self._schedule.quiet:
                     self._tidy()
         finally:
-            self._listening.end()
+            self._end_events()
 
-    def _keep_right(self) -> None:
+    def _keep_lock(self) -> None:
         """See that no other process may follow; an index that was deleted is made again."""
-        if self._pace.run.left:
+        if self._backoff.left:
             return
         try:
-            if self._watching.renew():
+            if self._lock.renew():
                 self._due.add(EVERYTHING)
-                self._pace.run.over()
+                self._backoff.reset()
         except IndexLocked:
             raise
         except NotehopError as exc:
-            self._failed(exc, {EVERYTHING})
+            self._failed(exc)
 
-    def _note(self, reported: Reported) -> None:
+    def _wait(self, stop: threading.Event) -> ReportedChanges:
+        seconds = self._timing.round
+        if self._due and not self._blocked:
+            seconds = min(seconds, self._backoff.left)
+        if self._events is not None:
+            return self._events.take(seconds)
+        stop.wait(seconds)
+        return ReportedChanges()
+
+    def _add_due(self, reported: ReportedChanges) -> None:
         """What is due now, and whether it may help against what is in the way."""
         if reported.settings:
-            self._adopt()
+            self._load_settings()
         if reported.paths:
-            self._pace.run.hurry()
+            self._backoff.shorten()
         self._due |= reported.paths
         if reported.lost:
-            self._pace.lost()
-        if self._pace.overslept() or self._pace.rescan_due():
+            self._schedule.lost()
+        if self._schedule.slept() or self._schedule.due:
             self._due.add(EVERYTHING)
-        if self._failed_at is not None and marks(self._indexer.layout) != self._failed_at:
+        if self._failed_at is not None and index_stamp(self._indexer.layout) != self._failed_at:
             self._failed_at, self._blocked = None, False
-            self._pace.run.over()
-        if self._blocked and not self._pace.run.left:
-            self._pace.run.again(self._timing.failed_retry, self._timing.failed_retry)
-            self._adopt(asked=False)
+            self._backoff.reset()
+        if self._blocked and not self._backoff.left:
+            self._backoff.failed(self._timing.failed_retry, self._timing.failed_retry)
+            self._load_settings(only_if_new=True)
 
-    def _ready(self) -> bool:
-        return bool(self._due) and not self._blocked and not self._pace.run.left
-
-    def _patience(self) -> float:
-        """Seconds to wait for reports."""
-        if not self._due or self._blocked:
-            return self._timing.round
-        return min(self._timing.round, self._pace.run.left)
-
-    def _listen(self) -> None:
+    def _begin_events(self) -> None:
         """See that changes are reported; whatever happened before they were is due."""
-        if self._listening.begin(self._indexer.settings.watch):
-            self._due.add(EVERYTHING)
-            if not self._listening.hears:
-                self._lost_reports()
-
-    def _lost_reports(self) -> None:
-        """Go on without: the vault is looked at again and again until there are some."""
+        vault, watch = self._indexer.vault, self._indexer.settings.watch
+        if self._events is not None or not _is_there(vault):
+            return
+        self._events = VaultEvents(
+            vault, settle_ms=watch.settle_ms, polling=watch.polling, timing=self._timing
+        )
+        self._events.start()
         self._due.add(EVERYTHING)
-        if self._listening.deaf is not None:
-            self._say("following", self._listening.deaf)
+        if self._events_ended():
+            self._go_on_unreported()
+        else:
+            self._unreported = None
 
-    def _adopt(self, *, asked: bool = True) -> None:
+    def _events_ended(self) -> bool:
+        """Whether reports ended since the last call."""
+        reason = self._events and self._events.failure
+        if reason is None:
+            return False
+        self._end_events()
+        self._unreported = None
+        if _is_there(self._indexer.vault):
+            self._unreported = (
+                f"the system does not report changes of the vault ({reason}), so all of it is "
+                "looked at now and then"
+            )
+        return True
+
+    def _end_events(self) -> None:
+        if self._events is not None:
+            self._events.close()
+            self._events = None
+
+    def _go_on_unreported(self) -> None:
+        """The vault is scanned again and again until changes are reported."""
+        self._due.add(EVERYTHING)
+        if self._unreported is not None:
+            self._report_trouble("following", self._unreported)
+
+    def _load_settings(self, *, only_if_new: bool = False) -> None:
         """Go on with the settings as they are now; wrong ones change nothing.
 
-        :param asked: they are known to have changed; else they are looked at.
+        :param only_if_new: whether they have changed is not known, and nobody waits for them.
         """
         try:
             found = self._reload()
         except NotehopError as exc:
-            if asked:
-                self._told(f"the settings stay as they were: {exc}")
+            if not only_if_new:
+                self._notify(f"the settings stay as they were: {exc}")
             return
         before = self._indexer.settings
-        if not asked and found.settings == before:
+        if only_if_new and found.settings == before:
             return
         self._indexer = found
-        self._pace.rescan_s = found.settings.watch.rescan_s
-        self._losses.forget()
+        self._schedule.rescan_s = found.settings.watch.rescan_s
         self._blocked = False
-        self._pace.run.over()
+        self._backoff.reset()
         self._due.add(EVERYTHING)
         if found.settings.watch != before.watch:
-            self._listening.end()
+            self._end_events()
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
@@ -174,110 +201,146 @@ class Follower:
         half = half_written(self._indexer.vault, paths)
         if half:
             self._due |= half
-            self._pace.run.again(HALF_WRITTEN / 2, HALF_WRITTEN / 2)
+            self._backoff.failed(HALF_WRITTEN / 2, HALF_WRITTEN / 2)
             paths = paths - half
             if not paths:
                 return
         everything = EVERYTHING in paths
         began = time.monotonic()
         try:
-            self._watching.tell("indexing")
+            self._lock.write_state("indexing")
             wrote = self._update(None if everything else paths)
         except (NotehopError, OSError) as exc:
-            self._failed(exc, paths)
+            self._due |= paths
+            self._failed(exc)
             return
         if everything:
-            self._pace.rescanned(time.monotonic() - began)
+            self._schedule.scanned(time.monotonic() - began)
         if not half:
-            self._rest_after(wrote)
+            self._wait_for_more(wrote=wrote)
         # Work that took long is no sleep.
-        self._pace.overslept()
+        self._schedule.slept()
         self._failed_at = None
-        self._well(checked=everything)
+        self._all_well(checked=everything)
 
-    def _rest_after(self, wrote: bool) -> None:
-        """Wait for nothing; or, where nothing is reported, until the vault is looked at again."""
-        if wrote or self._listening.hears:
-            self._pace.run.over()
-        if not self._listening.hears:
+    def _wait_for_more(self, *, wrote: bool) -> None:
+        """Wait for reports; or, where there are none, until the vault is scanned again."""
+        if wrote or self._events is not None:
+            self._backoff.reset()
+        if self._events is None:
             self._due.add(EVERYTHING)
-            self._pace.run.again(
-                max(self._timing.vault_retry, self._pace.rest), self._timing.deaf_most
+            self._backoff.failed(
+                max(self._timing.vault_retry, self._schedule.pause), self._timing.unreported_most
             )
 
     def _update(self, paths: set[str] | None) -> bool:
         """Whether it wrote something."""
+        lately = lost_lately(read_run_record(self._indexer.layout), time.time())
         try:
-            update = self._indexer.update(paths, lately=self._losses.count())
-        except Bulky:
-            self._bulk()
-            self._told("many changes were indexed by a process of their own")
-            if (record := read_run_record(self._indexer.layout)) is not None:
-                self._losses.add(record.deleted, record.added)
+            update = self._indexer.update(paths, lately=lately)
+        except TooMuchToEmbed:
+            self._run_bulk()
+            self._notify("many changes were indexed by a process of their own")
             self._upkeep = True
             return True
-        self._losses.add(update.deleted, update.added)
         if update.wrote:
             self._upkeep = True
-            self._pace.worked()
-            self._told(update)
+            self._schedule.wrote()
+            self._notify(update)
         return update.wrote
 
-    def _failed(self, exc: NotehopError | OSError, paths: set[str]) -> None:
-        self._due |= paths
+    def _failed(self, exc: NotehopError | OSError) -> None:
         if isinstance(exc, IndexLocked):
-            self._pace.run.again(self._timing.locked_retry, self._timing.locked_retry)
-            self._watching.tell("waiting", str(exc))
+            self._backoff.failed(self._timing.locked_retry, self._timing.locked_retry)
+            self._lock.write_state("waiting", str(exc))
             return
-        # What else changed meanwhile was not taken in either: look at everything then.
+        # What else changed meanwhile was not taken in either: scan everything then.
         self._due = {EVERYTHING}
         if isinstance(exc, VaultError):
             # Where nothing is reported, only a look tells that the vault is back.
-            most = LAST_WAIT if self._listening.hears else self._timing.vault_retry
-            self._pace.run.again(self._timing.vault_retry, most)
+            most = LAST_WAIT if self._events is not None else self._timing.vault_retry
+            self._backoff.failed(self._timing.vault_retry, most)
         else:
-            self._pace.run.again(self._timing.failed_retry)
-        if isinstance(exc, MassDeletion):
-            self._losses.hold()
-        # To find that again takes a look at the whole index.
+            # Deletions that are refused are counted anew by each try, and forgotten between two
+            # that are too far apart.
+            most = LATELY / 2 if isinstance(exc, MassDeletion) else LAST_WAIT
+            self._backoff.failed(self._timing.failed_retry, most)
+        # To find that again takes a scan of the whole index.
         self._blocked = isinstance(exc, IndexDamaged | IndexMismatch)
-        self._failed_at = marks(self._indexer.layout)
-        self._say("held" if isinstance(exc, MassDeletion) else "waiting", _said(exc))
-
-    def _may_tidy(self) -> bool:
-        return self._pace.quiet() and not self._upkeep_retry.left
+        self._failed_at = index_stamp(self._indexer.layout)
+        self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", _message(exc))
 
     def _tidy(self) -> None:
         """Do what keeps the index small and quick to open, while nobody waits for it."""
+        if self._upkeep_backoff.left:
+            return
         try:
             self._indexer.tidy()
         except IndexLocked:
-            self._upkeep_retry.again(self._timing.quiet, self._timing.quiet)
+            self._upkeep_backoff.failed(self._timing.quiet, self._timing.quiet)
             return
         except (NotehopError, OSError) as exc:
-            self._upkeep_retry.again(self._timing.failed_retry)
-            self._say("waiting", _said(exc))
+            self._upkeep_backoff.failed(self._timing.failed_retry)
+            self._report_trouble("waiting", _message(exc))
             return
         self._upkeep = False
-        self._upkeep_retry.over()
-        self._well()
+        self._upkeep_backoff.reset()
+        self._all_well()
 
-    def _well(self, *, checked: bool = False) -> None:
+    def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
-        self._watching.tell("following", self._listening.deaf, checked=checked)
-        if self._trouble is not None and self._listening.hears:
+        self._lock.write_state("following", self._unreported, checked=checked)
+        if self._trouble is not None and self._events is not None:
             self._trouble = None
-            self._told("following the vault again")
+            self._notify("following the vault again")
 
-    def _say(self, state: Phase, detail: str) -> None:
+    def _report_trouble(self, phase: Phase, detail: str) -> None:
         """Tell other processes what is in the way, and people if they do not know yet."""
-        self._watching.tell(state, detail)
+        self._lock.write_state(phase, detail)
         if detail != self._trouble:
             self._trouble = detail
-            self._told(detail)
+            self._notify(detail)
 
 
-def _said(exc: NotehopError | OSError) -> str:
+def half_written(vault: Path, paths: Iterable[str]) -> set[str]:
+    """The paths of files that were emptied just now."""
+    found = set()
+    for path in paths:
+        try:
+            status = (vault / path).stat()
+        except OSError:
+            continue
+        if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
+            found.add(path)
+    return found
+
+
+IndexStamp = tuple[tuple[int, int, int] | None, ...]
+"""(inode, size, time) of some files; None for one that is not there."""
+
+
+def index_stamp(layout: IndexLayout) -> IndexStamp:
+    """What changes when an index is written, replaced or restored."""
+    return tuple(_stamp(path) for path in (layout.catalog, layout.seal))
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _is_there(vault: Path) -> bool:
+    """Whether the folder is there; a disk that answers with an error is not."""
+    try:
+        return vault.is_dir()
+    except OSError:
+        return False
+
+
+def _message(exc: NotehopError | OSError) -> str:
     if isinstance(exc, OSError):
         return ": ".join(str(part) for part in (exc.filename, exc.strerror or exc) if part)
     return str(exc)

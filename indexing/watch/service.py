@@ -1,7 +1,4 @@
-"""A follower as a service: wired and run in this process, what it says, and when it ends.
-
-Touches: vault-read, index, model, processes, signals, standard input, terminal.
-"""
+"""A follower as a service: wired and run in this process, its output, and when it ends."""
 
 from __future__ import annotations
 
@@ -21,15 +18,18 @@ from typing import TextIO
 
 from notehop.config import Settings
 from notehop.config.errors import IndexFailure, IndexLocked
+from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed.embedder import Embedder
+from notehop.indexing.embed.onnx_embedding import load_query
+from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.pipeline import Indexer
-from notehop.indexing.program import PROGRAM
+from notehop.indexing.pipeline.doors import SmallOrBulk, small_change
 from notehop.indexing.report import Report, Update
 from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.doors import LightDoor
-from notehop.indexing.watch.enriching import Enriching
-from notehop.indexing.watch.follower import Follower
-from notehop.indexing.watch.state import Watching
+from notehop.indexing.watch.enrichment import BackgroundEnrichment
+from notehop.indexing.watch.follower import Follower, TooMuchToEmbed
+from notehop.indexing.watch.state import PROGRAM, WatcherLock
 
 _PATIENCE = 10.0
 """Seconds that a run has to end: a large commit takes a few."""
@@ -44,7 +44,7 @@ class Following:
 
     ``command`` is what people know this process by. ``settings`` reads the settings as they are
     now. ``arguments`` are those of ``program`` that lead to the same index: a change too large for
-    this process is indexed by one of its own.
+    this process is indexed by one of its own. ``notify`` takes each update and what is in the way.
     """
 
     vault: Path
@@ -52,8 +52,45 @@ class Following:
     settings: Callable[[], Settings]
     command: str
     arguments: Sequence[str]
-    told: Callable[[Update | str], None]
+    notify: Callable[[Update | str], None]
     program: Sequence[str] = PROGRAM
+
+    def indexer(self, load: QueryModelCache) -> Indexer:
+        """One with the settings as they are now."""
+        return Indexer(self.vault, self.settings(), self.layout, load=load, command=self.command)
+
+
+class QueryModelCache:
+    """Loads the exported model once, and again when it was made anew.
+
+    A model that has no such export is loaded with torch, and kept.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[object, Embedder] | None = None
+
+    def __call__(self, settings: EmbeddingSettings, folder: Path) -> Embedder:
+        """The model.
+
+        :raises TooMuchToEmbed: if nothing was exported yet; and from ``embed``, for more than a
+            small change.
+        :raises ModelError: if the model is missing or does not load.
+        """
+        manifest = read_manifest(folder)
+        if manifest is None or (manifest.reason is None and not manifest.is_whole(folder)):
+            raise TooMuchToEmbed
+        made = (folder / MANIFEST_FILE).stat()
+        key = (settings, made.st_ino, made.st_mtime_ns)
+        if self._kept is None or self._kept[0] != key:
+            model: Embedder = load_query(folder, settings)
+            if manifest.reason is None:
+                model = SmallOrBulk(model, _refuse, small_change(settings))
+            self._kept = key, model
+        return self._kept[1]
+
+
+def _refuse() -> Embedder:
+    raise TooMuchToEmbed
 
 
 def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) -> None:
@@ -64,46 +101,47 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
     :raises SettingsError: naming the wrong setting.
     :raises IndexUnwritable: if the folder of the index cannot be written.
     """
-    door = LightDoor()
-
-    def indexer() -> Indexer:
-        return Indexer(what.vault, what.settings(), what.layout, load=door, command=what.command)
-
-    own = LightDoor()
-
-    def enricher() -> Indexer:
-        return Indexer(what.vault, what.settings(), what.layout, load=own, command=what.command)
-
-    first = indexer()
+    model, model_of_enrichment = QueryModelCache(), QueryModelCache()
+    first = what.indexer(model)
     what.layout.create(what.vault)
     while not stop.is_set():
-        # Anew each time: since when this process follows is part of what is told.
-        watching = Watching(what.layout, what.command)
+        # Anew each time: since when this process follows is part of its state.
+        lock = WatcherLock(what.layout, what.command)
         try:
-            watching.acquire()
-            with Enriching(enricher, what.told) as enriching:
+            lock.acquire()
+            with BackgroundEnrichment(
+                lambda: what.indexer(model_of_enrichment), what.notify
+            ) as enrichment:
 
-                def told(said: Update | str, enriching: Enriching = enriching) -> None:
-                    enriching.wrote()
-                    what.told(said)
+                def notify(
+                    news: Update | str, enrichment: BackgroundEnrichment = enrichment
+                ) -> None:
+                    enrichment.index_changed()
+                    what.notify(news)
 
-                Follower(first, watching, lambda: _index(what, stop), told, indexer).run(stop)
+                Follower(
+                    first,
+                    lock,
+                    lambda: _run_bulk(what, stop),
+                    notify,
+                    lambda: what.indexer(model),
+                ).run(stop)
         except IndexLocked:
             # Before it began, or because the index was deleted and another was quicker.
             if not stand_by:
                 raise
             stop.wait(_STAND_BY)
-            first = indexer()
+            first = what.indexer(model)
         finally:
-            watching.release()
+            lock.release()
 
 
-def _index(what: Following, stop: threading.Event, patience: float = _PATIENCE) -> None:
+def _run_bulk(what: Following, stop: threading.Event, patience: float = _PATIENCE) -> None:
     """Run the indexer in a process of its own, which gives the memory of its model back.
 
     :param patience: seconds that it has to end once ``stop`` is set; then it is killed, which the
         next run makes good.
-    :raises IndexFailure: if it fails, with what it said, or cannot be started.
+    :raises IndexFailure: if it fails, with its last line, or cannot be started.
     """
     try:
         process = subprocess.Popen(
@@ -119,17 +157,17 @@ def _index(what: Following, stop: threading.Event, patience: float = _PATIENCE) 
             f"no process for many changes could be started ({exc.strerror or exc})"
         ) from exc
     with process:
-        said: list[str] = []
+        errors: list[str] = []
         # Read as it comes: a full pipe would hold the other process up.
         assert process.stderr is not None
-        lines = threading.Thread(target=said.extend, args=(process.stderr,), daemon=True)
-        lines.start()
+        reading = threading.Thread(target=errors.extend, args=(process.stderr,), daemon=True)
+        reading.start()
         while process.poll() is None and not stop.wait(0.1):
             pass
         _end(process, patience)
-        lines.join()
+        reading.join()
     if process.returncode and not stop.is_set():
-        last = next((line for line in reversed(said) if line.strip()), "it said nothing")
+        last = next((line for line in reversed(errors) if line.strip()), "it said nothing")
         raise IndexFailure(last.strip().removeprefix("error: "))
 
 
@@ -175,31 +213,30 @@ def when_input_ends(stop: threading.Event) -> None:
     threading.Thread(target=read, name="notehop-input", daemon=True).start()
 
 
-def line_teller(stream: TextIO) -> Callable[[Update | str], None]:
-    """Say it to people."""
+def write_lines(stream: TextIO) -> Callable[[Update | str], None]:
+    """Write updates and messages for people."""
 
-    def told(what: Update | str) -> None:
-        text = update_line(what) if isinstance(what, Update) else what
-        clock = time.strftime("%H:%M:%S")
-        stream.write(f"{clock} {printable(on_one_line(text))}\n")
+    def write(news: Update | str) -> None:
+        text = update_line(news) if isinstance(news, Update) else news
+        stream.write(f"{time.strftime('%H:%M:%S')} {printable(on_one_line(text))}\n")
         stream.flush()
 
-    return told
+    return write
 
 
-def json_teller(stream: TextIO) -> Callable[[Update | str], None]:
-    """Say it to programs: ``{"update": {…}}`` or ``{"message": "…"}``."""
+def write_json_lines(stream: TextIO) -> Callable[[Update | str], None]:
+    """Write them for programs: ``{"update": {…}}`` or ``{"message": "…"}``."""
 
-    def told(what: Update | str) -> None:
-        said = {"update": asdict(what)} if isinstance(what, Update) else {"message": what}
-        stream.write(json.dumps(said, ensure_ascii=False) + "\n")
+    def write(news: Update | str) -> None:
+        payload = {"update": asdict(news)} if isinstance(news, Update) else {"message": news}
+        stream.write(json.dumps(payload, ensure_ascii=False) + "\n")
         stream.flush()
 
-    return told
+    return write
 
 
-def report_line(stream: TextIO, report: Report) -> None:
-    """Say to programs what the run came to that a follower began with: ``{"report": {…}}``."""
+def write_report(stream: TextIO, report: Report) -> None:
+    """Write for programs what the run came to that a follower began with: ``{"report": {…}}``."""
     stream.write(json.dumps({"report": report.as_json()}, ensure_ascii=False) + "\n")
     stream.flush()
 

@@ -1,8 +1,6 @@
 """Who follows a vault, and how it goes: for people and other processes.
 
 The lock is the operating system's, so it ends with its process; the JSON beside it only informs.
-
-Touches: index (``watcher.lock``, ``watcher.json``).
 """
 
 from __future__ import annotations
@@ -10,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -22,6 +21,10 @@ from notehop.config.errors import IndexLocked
 from notehop.indexing import faults
 from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
 from notehop.indexing.stores.lock import NO_LOCKS, no_locks
+
+PROGRAM = (sys.executable, "-P", "-m", "notehop.indexing")
+"""How another process of the index is started. -P: the folder that this process runs in, a vault
+perhaps, is not where modules come from."""
 
 Phase = Literal["indexing", "following", "waiting", "held"]
 """``indexing``: changes are being taken in. ``following``: the index is up to the vault as far as
@@ -60,14 +63,14 @@ def read_watch_state(layout: IndexLayout) -> WatchState | None:
     try:
         probe.acquire()
     except Timeout:
-        return _said(layout)
+        return _read(layout)
     except (OSError, NotImplementedError):
         return None
     probe.release()
     return None
 
 
-def _said(layout: IndexLayout) -> WatchState | None:
+def _read(layout: IndexLayout) -> WatchState | None:
     try:
         return _STATE.validate_json(layout.watch_state.read_bytes())
     except (OSError, ValidationError):
@@ -80,8 +83,8 @@ def _lock(layout: IndexLayout) -> FileLock:
     return FileLock(layout.watch_lock, timeout=0, thread_local=False, fallback_to_soft=False)
 
 
-class Watching:
-    """Holds the right to follow a vault, and tells how it goes."""
+class WatcherLock:
+    """Holds the right to follow a vault, and writes down how it goes."""
 
     def __init__(self, layout: IndexLayout, command: str) -> None:
         self._layout = layout
@@ -103,10 +106,10 @@ class Watching:
             self._layout.make_folder()
             self._lock.acquire(timeout=patience)
             self._file = self._file_now()
-            # At once: what a process that was killed has told is of nobody.
+            # At once: the state that a killed process left is nobody's.
             self._write()
         except Timeout as exc:
-            other = _said(self._layout)
+            other = _read(self._layout)
             who = f"{other.command} (process {other.pid} on {other.host})" if other else "a process"
             raise IndexLocked(
                 f"{root}: {who} follows this vault already, so the index is kept up"
@@ -130,8 +133,10 @@ class Watching:
         self.acquire()
         return True
 
-    def tell(self, state: Phase, detail: str | None = None, *, checked: bool = False) -> None:
-        """Say how it goes.
+    def write_state(
+        self, state: Phase, detail: str | None = None, *, checked: bool = False
+    ) -> None:
+        """Tell other processes how it goes.
 
         :param checked: the whole vault was looked at just now.
         """
@@ -157,7 +162,7 @@ class Watching:
     def release(self) -> None:
         """Let go; a second time is nothing."""
         if self._lock.is_locked:
-            # Where the index was deleted, what is told may be of another that follows by now.
+            # Where the index was deleted, the state may be of another that follows by now.
             if self._file_now() == self._file:
                 with suppress(OSError):
                     self._layout.watch_state.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from notehop import open_vault
 from tests.support.product import (
     Phase,
     VaultHandle,
-    Watching,
+    WatcherLock,
     demo_questions,
     material_of,
     parse_note,
@@ -224,10 +224,10 @@ def test_who_indexes_what_changed(
     opened: VaultHandle, vault: Path, state: Phase, remedy: str
 ) -> None:
     (vault / TIDE).unlink()
-    watching = Watching(opened.place.layout, "notehop serve")
+    watching = WatcherLock(opened.place.layout, "notehop serve")
     watching.acquire()
     try:
-        watching.tell(state)
+        watching.write_state(state)
         assert opened.ask(QUESTION).warnings[0].endswith(f"; {remedy}")
     finally:
         watching.release()

@@ -236,12 +236,12 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "read_ignore_filters Walk walk walk_within",
     "notehop.indexing.watch": "service=watch_service",
-    "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING Reported VaultEvents",
-    "notehop.indexing.watch.service": "_index follow=follow_follow Following "
+    "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
+    "notehop.indexing.watch.service": "_run_bulk follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
-    "notehop.indexing.watch.follower": "Bulky Follower",
-    "notehop.indexing.watch.pace": "Timing",
-    "notehop.indexing.watch.state": "Phase read_watch_state Watching",
+    "notehop.indexing.watch.follower": "Follower TooMuchToEmbed",
+    "notehop.indexing.watch.backoff": "Timing",
+    "notehop.indexing.watch.state": "Phase read_watch_state WatcherLock",
 }
 
 _PLACES = {

@@ -16,7 +16,7 @@ from tests.support.product import (
     IndexMissing,
     Place,
     RunRecord,
-    Watching,
+    WatcherLock,
     WriterLock,
     index_status,
     locate,
@@ -98,14 +98,14 @@ def test_who_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = built(tmp_path, {"A.md": "Text.\n"})
     (place.vault / "B.md").write_text("More.\n")
-    watching = Watching(place.layout, "notehop serve")
+    watching = WatcherLock(place.layout, "notehop serve")
     watching.acquire()
     try:
-        watching.tell("following", checked=True)
+        watching.write_state("following", checked=True)
         told = index_status(place)
         show_status(told)
         shown = capsys.readouterr().out
-        watching.tell("held", "900 of 1,000 notes are gone")
+        watching.write_state("held", "900 of 1,000 notes are gone")
         show_status(index_status(place))
         held = capsys.readouterr().out
     finally:

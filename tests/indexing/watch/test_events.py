@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import EVERYTHING, Reported, Timing, VaultEvents
+from tests.support.product import EVERYTHING, ReportedChanges, Timing, VaultEvents
 
 LONG = 10.0
 
@@ -33,7 +33,7 @@ def watched(vault: Path) -> Iterator[VaultEvents]:
     found.close()
 
 
-def gathered(watched: VaultEvents, *wanted: str) -> Reported:
+def gathered(watched: VaultEvents, *wanted: str) -> ReportedChanges:
     """All that is reported until the wanted paths are among it."""
     paths: set[str] = set()
     settings = False
@@ -42,7 +42,7 @@ def gathered(watched: VaultEvents, *wanted: str) -> Reported:
         reported = watched.take(0.1)
         paths |= reported.paths
         settings |= reported.settings
-    return Reported(frozenset(paths), settings)
+    return ReportedChanges(frozenset(paths), settings)
 
 
 def test_a_change_is_reported_by_its_path(vault: Path, watched: VaultEvents) -> None:

@@ -17,7 +17,7 @@ from tests.support.product import (
     IndexFailure,
     IndexLayout,
     IndexLocked,
-    Watching,
+    WatcherLock,
     load_settings,
     read_watch_state,
     watch_service,
@@ -40,7 +40,7 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(IndexFailure):
-        watch_service._index(following(tmp_path, "--no-such-option"), threading.Event())
+        watch_service._run_bulk(following(tmp_path, "--no-such-option"), threading.Event())
     assert not (tmp_path / "ran").exists()
 
 
@@ -79,9 +79,9 @@ def test_it_ends_in_order_by_a_signal_or_when_its_input_ends(
 
 def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path) -> None:
     layout = IndexLayout(tmp_path / "index")
-    watching, other = Watching(layout, "one"), Watching(layout, "other")
+    watching, other = WatcherLock(layout, "one"), WatcherLock(layout, "other")
     watching.acquire()
-    watching.tell("following")
+    watching.write_state("following")
     assert not watching.renew()
     layout.watch_lock.unlink()
     assert watching.renew()
@@ -91,7 +91,7 @@ def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path)
     # The other was quicker: what it tells is left alone.
     layout.watch_lock.unlink()
     other.acquire(patience=0)
-    other.tell("following")
+    other.write_state("following")
     with pytest.raises(IndexLocked, match="other"):
         watching.renew()
     watching.release()
@@ -105,7 +105,7 @@ def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> N
     vault = tmp_path / "vault"
     vault.mkdir()
     what = following(vault)
-    watching = Watching(what.layout, "other")
+    watching = WatcherLock(what.layout, "other")
     watching.acquire()
     with pytest.raises(IndexLocked, match="other"):
         follow(what, threading.Event())

@@ -16,14 +16,14 @@ import pytest
 
 from tests.support.notes import Bench
 from tests.support.product import (
-    Bulky,
     Follower,
     Indexer,
     IndexFailure,
     IndexLocked,
     Timing,
+    TooMuchToEmbed,
     Update,
-    Watching,
+    WatcherLock,
     WriterLock,
     read_watch_state,
 )
@@ -41,7 +41,7 @@ class Followed:
         self.ended: Exception | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
-        self.watching = Watching(bench.layout, "a test")
+        self.watching = WatcherLock(bench.layout, "a test")
 
     def start(self) -> None:
         self.bench.layout.create(self.bench.vault)
@@ -87,7 +87,7 @@ class Followed:
 
     def _load(self, *said: object) -> object:
         if self.bulky:
-            raise Bulky
+            raise TooMuchToEmbed
         return self.bench.model.load(*said)
 
     def _bulk(self) -> None:
@@ -104,7 +104,7 @@ TIMING = Timing(
     vault_retry=0.1,
     locked_retry=0.1,
     failed_retry=0.1,
-    deaf_most=0.4,
+    unreported_most=0.4,
     quiet=0.1,
     soon=0.1,
     share=0.0,
@@ -275,7 +275,7 @@ def test_an_index_that_is_deleted_is_made_again_and_followed_by_one(followed: Fo
     followed.until(lambda: (s := read_watch_state(bench.layout)) and s.checked > 0)
     assert len(followed.paths()) == 13
     with pytest.raises(IndexLocked, match="a test"):
-        Watching(bench.layout, "another").acquire(patience=0)
+        WatcherLock(bench.layout, "another").acquire(patience=0)
 
 
 def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
@@ -287,7 +287,7 @@ def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
 
 
 def test_one_process_follows_a_vault(followed: Followed) -> None:
-    other = Watching(followed.bench.layout, "another")
+    other = WatcherLock(followed.bench.layout, "another")
     with pytest.raises(IndexLocked, match=r"a test .* follows this vault already"):
         other.acquire(patience=0)
 
@@ -295,9 +295,9 @@ def test_one_process_follows_a_vault(followed: Followed) -> None:
 def test_nobody_follows_when_nobody_does(bench: Bench) -> None:
     assert read_watch_state(bench.layout) is None
     bench.layout.create(bench.vault)
-    watching = Watching(bench.layout, "a test")
+    watching = WatcherLock(bench.layout, "a test")
     watching.acquire()
-    watching.tell("held", "a reason")
+    watching.write_state("held", "a reason")
     found = read_watch_state(bench.layout)
     assert found is not None
     assert (found.state, found.detail, found.command) == ("held", "a reason", "a test")

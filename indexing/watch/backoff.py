@@ -26,8 +26,8 @@ class Timing:
     failed_retry: float = 15.0
     """Until a run that failed is tried again at first: a disk may have room by then."""
 
-    deaf_most: float = 60.0
-    """The longest that a vault of whose changes nothing is told is left alone."""
+    unreported_most: float = 60.0
+    """The longest that a vault whose changes are not reported is left alone."""
 
     slept: float = 20.0
     """How far a clock may be ahead of another, or a round be late, before that counts as sleep."""
@@ -36,61 +36,61 @@ class Timing:
     """Without work, after which the vault counts as quiet."""
 
     share: float = 20.0
-    """Times as long as a look at the whole vault took until the next one that nobody asked for."""
+    """Times as long as a scan of the whole vault took until the next that nobody asked for."""
 
     soon: float = 2.0
-    """Between two such looks at least."""
+    """Between two such scans at least."""
 
     start: float = 10.0
     """How long a start waits for the system: a disk that does not answer must not hold it up."""
 
     poll_ms: int = 2_000
-    """How often a disk that tells nothing is looked at."""
+    """How often a disk that reports nothing is looked at."""
 
     many: int = 500
-    """Paths above which looking at the whole vault takes no longer than looking at each."""
+    """Paths above which scanning the whole vault takes no longer than looking at each."""
 
 
 TIMING = Timing()
 """What notehop follows with."""
 
 
-class Retry:
+class Backoff:
     """The wait until something that failed is tried again: twice as long each time.
 
-    :param steady: seconds that never go back.
+    :param monotonic: seconds that never go back.
     """
 
-    def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
-        self._steady = steady
-        self._since = steady()
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._since = monotonic()
         self._first = self._wait = 0.0
 
-    def again(self, first: float, most: float = LAST_WAIT) -> None:
-        """It failed: wait ``first`` seconds, or twice as long as before, up to ``most``."""
-        self._since, self._first = self._steady(), first
+    def failed(self, first: float, most: float = LAST_WAIT) -> None:
+        """Wait ``first`` seconds, or twice as long as before, up to ``most``."""
+        self._since, self._first = self._monotonic(), first
         self._wait = min(max(first, 2 * self._wait), max(first, most))
 
-    def hurry(self) -> None:
+    def shorten(self) -> None:
         """Something changed that may help: begin with the first wait, from the last try on."""
         self._wait = min(self._wait, self._first)
 
-    def over(self) -> None:
+    def reset(self) -> None:
         """It worked, or is another matter now: no wait."""
         self._first = self._wait = 0.0
 
     @property
     def left(self) -> float:
         """Seconds until the next try; 0 if it is due."""
-        return max(0.0, self._since + self._wait - self._steady())
+        return max(0.0, self._since + self._wait - self._monotonic())
 
 
-class Pace:
-    """Keeps the times of a follower; ``run`` is its one clock of retries.
+class ScanSchedule:
+    """When the whole vault has to be scanned again, and whether the vault is quiet.
 
-    :param rescan_s: seconds after which the whole vault is looked at again.
+    :param rescan_s: seconds after which the whole vault is scanned again.
     :param timing: what counts as sleep, quiet and soon.
-    :param steady: seconds that never go back and may stand still while the machine sleeps.
+    :param monotonic: seconds that never go back and may stand still while the machine sleeps.
     :param wall: seconds of the day's clock, which goes on.
     """
 
@@ -98,49 +98,49 @@ class Pace:
         self,
         rescan_s: float,
         timing: Timing = TIMING,
-        steady: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.rescan_s = rescan_s
         self._timing = timing
-        self.run = Retry(steady)
-        self._steady = steady
+        self._monotonic = monotonic
         self._wall = wall
-        self._at = steady(), wall()
-        self._rescanned = steady()
+        self._at = monotonic(), wall()
+        self._scanned = self._wrote = monotonic()
         self._took = 0.0
         self._lost = False
-        self._worked = steady()
 
-    def worked(self) -> None:
+    def wrote(self) -> None:
         """Something was written just now."""
-        self._worked = self._steady()
+        self._wrote = self._monotonic()
 
+    @property
     def quiet(self) -> bool:
         """Whether nothing was written for a while."""
-        return self._steady() - self._worked >= self._timing.quiet
+        return self._monotonic() - self._wrote >= self._timing.quiet
 
-    def rescanned(self, took: float) -> None:
-        """The whole vault was looked at just now, in so many seconds."""
-        self._rescanned, self._took, self._lost = self._steady(), took, False
+    def scanned(self, took: float) -> None:
+        """The whole vault was scanned just now, in so many seconds."""
+        self._scanned, self._took, self._lost = self._monotonic(), took, False
 
     def lost(self) -> None:
-        """Some changes are not known: look at everything soon, though not all the time."""
+        """Some changes are not known: scan everything soon, though not all the time."""
         self._lost = True
 
     @property
-    def rest(self) -> float:
-        """Seconds between two looks at everything that cost a small share of the machine."""
+    def pause(self) -> float:
+        """Seconds between two scans that cost a small share of the machine."""
         return max(self._timing.soon, self._timing.share * self._took)
 
-    def rescan_due(self) -> bool:
-        """Whether the whole vault has to be looked at again."""
-        wait = min(self.rescan_s, self.rest) if self._lost else self.rescan_s
-        return self._steady() - self._rescanned >= wait
+    @property
+    def due(self) -> bool:
+        """Whether the whole vault has to be scanned again."""
+        wait = min(self.rescan_s, self.pause) if self._lost else self.rescan_s
+        return self._monotonic() - self._scanned >= wait
 
-    def overslept(self) -> bool:
-        """Whether the machine slept, or the process stood still, since this was asked last."""
-        steady, wall = self._steady(), self._wall()
-        went, passed = steady - self._at[0], wall - self._at[1]
-        self._at = steady, wall
+    def slept(self) -> bool:
+        """Whether the machine slept, or the process stood still, since the last call."""
+        monotonic, wall = self._monotonic(), self._wall()
+        went, passed = monotonic - self._at[0], wall - self._at[1]
+        self._at = monotonic, wall
         return max(passed - went, went) > self._timing.slept
