@@ -217,7 +217,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/api/middleware.py", "self._declared(scope) > self._most", "False"),
     ("app/api/guard.py", "if is_loopback(address) and is_address(last)", "if is_address(last)"),
     ("app/api/guard.py", 'if scheme.lower() == "bearer" else', "if True else"),
-    ("app/mcp/shaping.py", "        if count == 0:", "        if count < 0:"),
+    ("app/mcp/text.py", "if lines and not shown:", "if not lines:"),
     ("app/web/render.py", "return sanitise(render(text, _ANSWER))", "return render(text, _ANSWER)"),
     ("app/evaluation/held_out.py", "return self._without.pagerank(self)", "return super().pagerank"),
     ("app/evaluation/metrics.py", "for k in range(1, TOP + 1)]", "for k in range(2, TOP + 2)]"),

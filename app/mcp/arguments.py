@@ -1,109 +1,27 @@
 """What an agent hands to a tool, and the schemas that it is told of. The descriptions are read by the
-agent: they are all it knows.
+agent: they are all it knows, and every token of them is paid for in each of its conversations.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from notehop.app.models import Asked, CaptureQuery, Filters, Intent
+from notehop.app.models import (
+    Asked,
+    BrowseQuery,
+    CaptureQuery,
+    ConnectedOptions,
+    Query,
+    SearchQuery,
+)
 from notehop.app.models.notes import MOST_SEEDS, Seed
 from notehop.app.models.query import FilterFields, at_most, listed
-from notehop.config.errors import QueryError
-
-_DROPPED = frozenset(
-    [
-        "title",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "maxItems",
-        "maxProperties",
-        "propertyNames",
-        "patternProperties",
-        "additionalProperties",
-    ]
-)
-_NAMED = ("properties", "$defs")
-"""Keys whose values map names of ours to schemas: a property may be called ``title``."""
-
-
-@cache
-def input_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """What a tool takes. Unknown arguments are refused, which the schema says at its top."""
-    found = _lean(model.model_json_schema())
-    # The description of the tool says it.
-    found.pop("description", None)
-    return {**found, "additionalProperties": False}
-
-
-@cache
-def output_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """What a tool replies."""
-    found: dict[str, Any] = _lean(model.model_json_schema())
-    return found
-
-
-@cache
-def filter_schema() -> dict[str, Any]:
-    """Filters in one piece: what ``not`` takes is not said twice."""
-    whole = Filters.model_json_schema()
-    found: dict[str, Any] = _lean({**whole["$defs"]["FilterFields"], "description": ""})
-    negated = {"type": "object", "description": "The same fields; notes with any of it are out."}
-    return {"type": "object", "properties": {**found["properties"], "not": negated}}
-
-
-@cache
-def takes_text(model: type[BaseModel]) -> frozenset[str]:
-    """The fields of a model whose value may be a text."""
-    schema = model.model_json_schema()
-    return frozenset(
-        name for name, field in schema["properties"].items() if _is_text(field, schema)
-    )
-
-
-def _is_text(field: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    if field.get("type") == "string" or "enum" in field:
-        return True
-    return any(_is_text(one, schema) for one in field.get("anyOf", ()))
-
-
-def _lean(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_lean(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    found = {
-        key: {name: _lean(one) for name, one in value.items()} if key in _NAMED else _lean(value)
-        for key, value in schema.items()
-        if key not in _DROPPED
-    }
-    if found.get("default", ...) is None:
-        del found["default"]
-    options = found.get("anyOf")
-    if isinstance(options, list) and {"type": "null"} in options and "default" not in found:
-        found = _with(found, [one for one in options if one != {"type": "null"}])
-    elif isinstance(options, list) and any(_lists(one, options) for one in options):
-        # One value will do where several may stand: it is enough to know of the list.
-        found = _with(found, [one for one in options if _lists(one, options)])
-    return found
-
-
-def _with(schema: dict[str, Any], options: list[Any]) -> dict[str, Any]:
-    """The schema with these in place of its ``anyOf``."""
-    rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**(options[0] if len(options) == 1 else {"anyOf": options}), **rest}
-
-
-def _lists(one: Any, options: list[Any]) -> bool:
-    return isinstance(one, dict) and one.get("type") == "array" and one.get("items") in options
-
+from notehop.config.errors import QueryError, UsageError
 
 LEAST, MOST = 200, 50_000
 """Tokens that a budget may be: fewer hold no passage, more no model wants."""
@@ -111,112 +29,34 @@ LEAST, MOST = 200, 50_000
 LONGEST = 200
 """Characters of a name or message that is told back: a name may be as long as a request."""
 
-Budget = Annotated[
-    int,
-    Field(
-        ge=LEAST,
-        le=MOST,
-        description="Tokens that the result may take, about. What does not fit is named, not cut "
-        "in the middle.",
-    ),
-]
-
-Name = Annotated[str, Field(min_length=1, max_length=1_000, pattern=r"\S")]
+Budget = Annotated[int, Field(ge=LEAST, le=MOST)]
 
 
-Narrowing = Annotated[
-    Filters,
-    WithJsonSchema(filter_schema()),
-    Field(default_factory=Filters, description="What notes must have, beside what the words say."),
-]
-
-
-class Narrowed(Asked):
-    """What a question and a search have in common."""
-
-    filters: Narrowing
-    intent: Intent | None = Field(
-        default=None,
-        description="What you are after, where the words do not say it: status (how something "
-        "stands now), timeline, person, concept, discovery; auto reads it from the words.",
-    )
-    top_k: int | None = Field(
-        default=None, ge=1, le=100, description="Passages at most; more for a broad question."
-    )
-
-
-class SearchArguments(Narrowed):
+class SearchArguments(SearchQuery):
     """Arguments of ``smart_search``."""
 
-    guessed = (
-        ("question", "query"),
-        ("q", "query"),
-        ("limit", "top_k"),
-    )
-
-    query: str = Field(
-        description="What to look for: a question or key words, in the words of the notes. Filters "
-        'may stand in it: tag:fish path:Projects after:2w type:meeting "exact words" -tag:old.'
-    )
-    results: Literal["chunks", "notes"] = Field(
-        default="chunks", description="Passages, or the best passage of each note."
-    )
-    min_score: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="Leave out hits of less relevance, which compares across searches; 0 shows weak "
-        "ones, too, where nothing else matches.",
-    )
     budget: Budget = 2_000
 
 
-class AskArguments(Narrowed):
-    """Arguments of ``ask``."""
+class AskArguments(Query):
+    """Arguments of ``ask``; ``connected`` is the most connected notes."""
 
-    guessed = (
-        ("query", "question"),
-        ("q", "question"),
-        ("limit", "top_k"),
-    )
-
-    question: str = Field(
-        description="A question in plain words, one at a time. Filters may stand in it, as in "
-        "smart_search."
-    )
-    connected: int | None = Field(
-        default=None, ge=0, le=20, description="Connected notes at most; 0: none."
-    )
+    connected: Annotated[
+        ConnectedOptions,
+        BeforeValidator(lambda value: {"max": value} if isinstance(value, int) else value),
+    ] = Field(default_factory=ConnectedOptions)
     budget: Budget = 3_000
 
 
-class BrowseArguments(Asked):
+class BrowseArguments(BrowseQuery):
     """Arguments of ``graph_browse``."""
 
-    guessed = (
-        ("seeds", "notes"),
-        ("note", "notes"),
-        ("path", "notes"),
-        ("file", "notes"),
-        ("limit", "max"),
+    guessed: ClassVar[tuple[tuple[str, str], ...]] = (
+        *BrowseQuery.guessed,
+        ("path", "seeds"),
+        ("file", "seeds"),
     )
 
-    notes: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
-        min_length=1,
-        max_length=MOST_SEEDS,
-        description="Notes to start from: paths, titles or aliases.",
-    )
-    depth: int = Field(default=1, ge=1, le=2, description="Links to follow.")
-    direction: Literal["forward", "backward", "both"] = Field(
-        default="both",
-        description="forward: what they link to; backward: what links to them.",
-    )
-    rank: Literal["pagerank", "recency", "edges"] = Field(
-        default="pagerank",
-        description="Best first by how well linked, how new, or how often linked with these.",
-    )
-    max: int = Field(default=20, ge=1, le=100, description="Notes at most.")
-    filters: Narrowing
     budget: Budget = 2_000
 
 
@@ -224,38 +64,143 @@ class ReadArguments(Asked):
     """Arguments of ``read_note``."""
 
     guessed = (
-        ("path", "note"),
-        ("file", "note"),
-        ("name", "note"),
+        ("note", "notes"),
+        ("path", "notes"),
+        ("file", "notes"),
+        ("name", "notes"),
         ("heading", "section"),
     )
 
-    note: Name = Field(description="Path in the vault, title or alias.")
-    section: Name | None = Field(
-        default=None,
-        description="A heading (Plans, or Plans > Spring), or ^block; only that part is read.",
+    notes: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
+        min_length=1, max_length=MOST_SEEDS
     )
-    from_line: int = Field(
-        default=1, ge=1, description="Line to go on from: next_line of the reading before."
-    )
-    outline_only: bool = Field(
-        default=False, description="The headings and links alone, to choose a section by."
-    )
+    section: Seed | None = None
+    from_line: int = Field(default=1, ge=1)
+    outline_only: bool = False
     budget: Budget = 4_000
 
+    def check(self) -> None:
+        """Refuse what is of one note where there are several.
 
-class CaptureArguments(CaptureQuery):
-    """Arguments of ``capture``."""
+        :raises UsageError: if a section or a line is named as well.
+        """
+        if len(self.notes) > 1 and (self.section is not None or self.from_line > 1):
+            raise UsageError(
+                "section and from_line are of one note; of several, name sections as Note#Heading"
+            )
 
-    text: str = Field(
-        min_length=1,
-        max_length=200_000,
-        pattern=r"\S",
-        description="What to keep, in Markdown; [[links]] to notes are welcome.",
-    )
-    title: Annotated[str, Field(max_length=200)] | None = Field(
-        default=None, description="Its title; else the first line of the text."
-    )
+
+class OverviewArguments(Asked):
+    """Arguments of ``vault_overview``."""
+
+    budget: Budget = 1_500
+
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+
+FILTERS = {
+    "type": "object",
+    "description": "What notes must have; vault_overview tells what there is.",
+    "properties": {
+        "tag": {**_TEXTS, "description": "All of them."},
+        "path": {**_TEXTS, "description": "Folders, notes or globs; any of them."},
+        "after": {
+            "type": "string",
+            "description": "From this day on: 2026-10-07, 2026-10, 7d, 2w.",
+        },
+        "before": {"type": "string", "description": "Before this day."},
+        "type": {**_TEXTS, "description": "Page types; any of them."},
+        "properties": {"type": "object", "description": "Front matter: key to value."},
+        "phrases": {**_TEXTS, "description": "Exact words."},
+        "not": {"type": "object", "description": "The same fields, negated."},
+    },
+}
+
+_AS_IN_SEARCH = {"type": "object", "description": "As in smart_search."}
+
+SHOWN: dict[type[Asked], dict[str, str | dict[str, Any]]] = {
+    SearchArguments: {
+        "query": 'A question or key words. Filters may stand in it: tag:fish path:Projects after:2w "exact '
+        'words" -tag:old.',
+        "filters": FILTERS,
+        "intent": "What you are after, where the words do not say it.",
+        "top_k": "Passages at most.",
+        "results": "notes: the best passage of each.",
+        "min_score": "Least relevance, 0 to 1; 0 shows weak hits, too.",
+        "budget": "Tokens that the reply may take; what does not fit is named, not cut.",
+    },
+    AskArguments: {
+        "question": "One question in plain words.",
+        "filters": _AS_IN_SEARCH,
+        "intent": {"type": "string", "description": "As in smart_search."},
+        "top_k": "",
+        "connected": {
+            "type": "integer",
+            "description": "Connected notes at most.",
+        },
+        "budget": "",
+    },
+    BrowseArguments: {
+        "notes": "Paths, titles or aliases.",
+        "depth": "Links to follow: 1 or 2.",
+        "direction": "forward: what they link to.",
+        "rank": "",
+        "max": "",
+        "filters": _AS_IN_SEARCH,
+        "budget": "",
+    },
+    ReadArguments: {
+        "notes": "Paths, titles, aliases, or places: Note.md:17-24, Note#Heading.",
+        "section": "A heading (Plans, or Plans > Spring), or ^block.",
+        "from_line": "Line to go on from.",
+        "outline_only": "Headings and links alone.",
+        "budget": "",
+    },
+    CaptureQuery: {
+        "text": "Markdown.",
+        "title": "Else the first line of the text.",
+        "tags": "",
+    },
+    OverviewArguments: {"budget": ""},
+}
+"""What agents are told of: a description or a whole schema by argument. No other is taken."""
+
+_KEPT = ("type", "enum", "items", "default")
+
+
+def input_schema(kind: type[Asked]) -> dict[str, Any]:
+    """What a tool takes. Unknown arguments are refused, which the schema says at its top."""
+    schema = kind.model_json_schema()
+    fields: dict[str, Any] = {}
+    required: list[str] = []
+    for argument, told in SHOWN[kind].items():
+        name = _own_name(kind, argument)
+        if isinstance(told, dict):
+            fields[argument] = told
+        else:
+            fields[argument] = _lean(schema["properties"][name])
+            if told:
+                fields[argument]["description"] = told
+        if name in schema.get("required", ()):
+            required.append(argument)
+    found: dict[str, Any] = {"type": "object", "properties": fields}
+    if required:
+        found["required"] = required
+    return {**found, "additionalProperties": False}
+
+
+def _lean(field: Mapping[str, Any]) -> dict[str, Any]:
+    """A field's schema with what an agent can use of it."""
+    options = [one for one in field.get("anyOf", ()) if one != {"type": "null"}]
+    merged = {**field, **(options[0] if options else {})}
+    found = {key: merged[key] for key in _KEPT if merged.get(key) is not None}
+    if "items" in found:
+        found["items"] = _lean(found["items"])
+    return found
+
+
+def _own_name(kind: type[Asked], argument: str) -> str:
+    return argument if argument in kind.model_fields else dict(kind.guessed)[argument]
 
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Asked)
@@ -270,39 +215,47 @@ def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> Argument
     :raises QueryError: naming the argument that is missing, unknown or wrong; without its value.
     """
     said = kind.by_own_names({name: value for name, value in given.items() if value is not None})
-    plain = takes_text(kind)
+    own = {_own_name(kind, argument): argument for argument in SHOWN[kind]}
+    wrong = [f"{name[:LONGEST]}: {_none_such(kind, name)}" for name in said if name not in own]
+    if wrong:
+        raise QueryError(f"wrong arguments: {'; '.join(wrong[:5])}")
+    schema = input_schema(kind)["properties"]
     for name, value in said.items():
-        if isinstance(value, str) and name in kind.model_fields and name not in plain:
-            said[name] = _unpacked(value)
-    text = "query" if "query" in kind.model_fields else "question"
-    if isinstance(said.get("filters"), str) and isinstance(said.get(text), str):
+        if isinstance(value, str):
+            said[name] = _unpacked(value, schema[own[name]].get("type"))
+    if isinstance(said.get("filters"), str) and isinstance(said.get("query"), str):
         # As they are written in a query.
-        said[text] = f"{said.pop('filters')} {said[text]}"
+        said["query"] = f"{said.pop('filters')} {said['query']}"
     try:
         return kind(**said)
     except ValidationError as exc:
-        told = [
-            f"{'.'.join(map(str, e['loc']))[:LONGEST] or 'together'}: {_why(kind, e)[:LONGEST]}"
-            for e in exc.errors()[:5]
-        ]
+        told = [_told(own, error) for error in exc.errors()[:5]]
         raise QueryError(f"wrong arguments: {'; '.join(told)}") from exc
 
 
 _GUESSED = dict(FilterFields.guessed)
 
 
-def _why(kind: type[Asked], error: ErrorDetails) -> str:
-    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-        name = str(error["loc"][0])
-        if "filters" in kind.model_fields and name in {*FilterFields.model_fields, *_GUESSED}:
-            return f'it is a filter; write "filters": {{"{_GUESSED.get(name, name)}": …}}'
-        return f"there is none; it takes {', '.join(kind.model_fields)}"
-    return error["msg"]
+def _none_such(kind: type[Asked], name: str) -> str:
+    if "filters" in kind.model_fields and name in {*FilterFields.model_fields, *_GUESSED}:
+        return f'it is a filter; write "filters": {{"{_GUESSED.get(name, name)}": …}}'
+    return f"there is none; it takes {', '.join(SHOWN[kind])}"
 
 
-def _unpacked(text: str) -> Any:
+def _told(own: Mapping[str, str], error: ErrorDetails) -> str:
+    first, *rest = map(str, error["loc"] or ("together",))
+    place = ".".join([own.get(first, first), *rest])
+    return f"{place[:LONGEST]}: {error['msg'][:LONGEST]}"
+
+
+def _unpacked(text: str, kind: str | None) -> Any:
+    """The value that a text was meant to be, by the type that its field has."""
+    if kind == "string":
+        return text
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
+        return text
+    if isinstance(found, list | dict) is not (kind in ("array", "object")):
         return text
     return text if isinstance(found, str) else found

@@ -17,10 +17,9 @@ from mcp import MCPError, types
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
-from pydantic import BaseModel
 
 from notehop.app.mcp import resources
-from notehop.app.mcp.arguments import input_schema, output_schema, read_arguments
+from notehop.app.mcp.arguments import input_schema, read_arguments
 from notehop.app.mcp.tools import INSTRUCTIONS, TOOLS, Access, Call, Tool, capture
 from notehop.app.problems import UNEXPECTED, agent_text
 from notehop.config.errors import IndexFailure, NotehopError
@@ -90,10 +89,7 @@ class _Desk:
             return _failed(agent_text(exc))
         finally:
             gone.set()
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=tool.text(reply))],
-            structured_content=reply.model_dump(mode="json", exclude_defaults=True),
-        )
+        return types.CallToolResult(content=[types.TextContent(type="text", text=reply)])
 
     async def list_resources(
         self, _: Context, params: types.PaginatedRequestParams | None
@@ -123,7 +119,7 @@ class _Desk:
     ) -> types.ReadResourceResult:
         return await self._answered(lambda: resources.read(self._access.open, str(params.uri)))
 
-    async def _done(self, tool: Tool, given: Any, call: Call, steps: _Steps) -> BaseModel:
+    async def _done(self, tool: Tool, given: Any, call: Call, steps: _Steps) -> str:
         """Have a tool do its work, and say before it what takes longer the first time."""
         access = self._access
         vault: VaultHandle | None = None
@@ -185,14 +181,10 @@ def _described(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=input_schema(tool.arguments),
-        output_schema=output_schema(tool.reply),
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=not tool.writes,
-            destructive_hint=False,
-            idempotent_hint=not tool.writes,
-            open_world_hint=False,
-        ),
+        # What a client takes for granted of a tool that only reads is not said.
+        annotations=types.ToolAnnotations(read_only_hint=True)
+        if not tool.writes
+        else types.ToolAnnotations(read_only_hint=False, destructive_hint=False),
     )
 
 

@@ -4,7 +4,7 @@ a captured one.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
@@ -84,7 +84,7 @@ class BrowseQuery(Asked):
     chunk that it leads to (or, backward, the chunk that holds it).
     """
 
-    guessed = (
+    guessed: ClassVar[tuple[tuple[str, str], ...]] = (
         ("notes", "seeds"),
         ("note", "seeds"),
         ("limit", "max"),
@@ -265,6 +265,34 @@ class ThemesResult(Strict):
     pending: int | None = None
 
 
+class PropertyUse(Strict):
+    """How many notes have a property, and its most frequent values."""
+
+    notes: int
+    values: list[str]
+
+
+class VaultOverview(Strict):
+    """What the notes of a vault can be filtered by, with the number of notes of each, most first.
+
+    Tags, types and properties stand as filters compare them: without case. A tag and a folder count
+    what is nested in them too; properties of values in values are named ``outer.inner``. ``first``
+    and ``last`` are days (2026-10-07); None without notes.
+    """
+
+    name: str
+    notes: int
+    first: str | None = None
+    last: str | None = None
+    folders: dict[str, int]
+    tags: dict[str, int]
+    types: dict[str, int]
+    properties: dict[str, PropertyUse]
+    warnings: list[str] = Field(default_factory=list)
+    generation: int
+    pending: int | None = None
+
+
 MOST_TAGS = 50
 """Tags of one note."""
 
@@ -280,7 +308,7 @@ SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"
 class CaptureQuery(Asked):
     """A text to keep as a new note. Without a title, its first line names it."""
 
-    guessed = (
+    guessed: ClassVar[tuple[tuple[str, str], ...]] = (
         ("content", "text"),
         ("tag", "tags"),
     )

@@ -43,6 +43,7 @@ from notehop.app.models import (
     StreamEvent,
     ThemesQuery,
     ThemesResult,
+    VaultOverview,
 )
 from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted, connected, freshness
@@ -58,6 +59,7 @@ from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.graph_layout import graph_view
 from notehop.app.services.index_process import remedy
 from notehop.app.services.machinery import Machinery
+from notehop.app.services.overview import overview
 from notehop.app.services.place import Place
 from notehop.app.services.read_note import note_view
 from notehop.app.services.related import find_related
@@ -237,6 +239,14 @@ class VaultHandle:
         self._machinery.check_open()
         self._pending.begin()
         found = self._themes.listed(asked)
+        return found.model_copy(update={"pending": self._pending.value()})
+
+    def overview(self) -> VaultOverview:
+        """Count the tags, folders, page types and properties that filters can be used with."""
+        self._machinery.check_open()
+        self._pending.begin()
+        with self._reader.snapshot() as view:
+            found = overview(view, self.place)
         return found.model_copy(update={"pending": self._pending.value()})
 
     def note(

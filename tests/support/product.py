@@ -86,6 +86,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.mcp.http": "HttpTransport",
     "notehop.app.mcp.server": "make_server",
     "notehop.app.mcp.stdio": "MAX_LINE",
+    "notehop.app.mcp.text": "answer_text search_text",
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (
         "BrowseQuery BrowseResult Captured CaptureQuery Connection GraphView NoteLink NoteView "

@@ -34,17 +34,14 @@ class Agent:
         assert isinstance(result, types.CallToolResult)
         return result
 
-    def reply(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        """The fields of a reply; the client has held them against the schema."""
+    def reply(self, name: str, /, **arguments: Any) -> str:
         result = self.call(name, **arguments)
         assert not result.is_error, result.content
-        assert isinstance(result.structured_content, dict)
-        return result.structured_content
+        return text(result)
 
     def refusal(self, name: str, /, **arguments: Any) -> str:
         result = self.call(name, **arguments)
         assert result.is_error
-        assert result.structured_content is None
         return text(result)
 
 

@@ -94,9 +94,10 @@ def test_no_listing_names_a_note_that_is_kept_out(demo: tuple[Path, Path]) -> No
                 for tool, arguments in (
                     ("smart_search", {"query": "salary talk pay", "top_k": 100, "budget": 50_000}),
                     ("graph_browse", {"notes": ["Hollin Reach"], "depth": 2, "max": 100}),
+                    ("vault_overview", {"budget": 50_000}),
                 ):
                     result = await client.call_tool(tool, arguments)
-                    found = result.structured_content["hits" if "query" in arguments else "notes"]
-                    assert all("Salary" not in one["file"] for one in found)
+                    (block,) = result.content
+                    assert "Salary talk.md" not in block.text
 
     anyio.run(work)

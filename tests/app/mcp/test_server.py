@@ -93,10 +93,8 @@ def test_a_search_is_handed_on_as_it_was_asked() -> None:
     assert (asked.query, asked.top_k, asked.intent) == ("elvers", 7, "status")
     assert asked.filters.tag == ["fish"]
     assert asked.filters.not_.path == ["Old"]
-    assert result.structured_content == {
-        "hits": [],
-        "warnings": ["nothing in the vault matches; try other words, or fewer filters"],
-    }
+    nothing = "nothing in the vault matches; try other words, or fewer filters"
+    assert result.content[0].text == f"No hits.\n\nNote: {nothing}"
 
 
 def test_an_answer_that_nobody_waits_for_is_stopped() -> None:
@@ -153,6 +151,7 @@ def test_a_line_that_is_too_long_for_the_budget_is_cut() -> None:
         def note(self, *given: Any, **more: Any) -> Any:
             return super().note(*given, **more).model_copy(update={"text": "word " * 5_000})
 
-    reply = call(FakeAccess(Long()), "read_note", note="Atlas.md", budget=300).structured_content
-    assert 0 < len(reply["text"]) < 3_000
-    assert reply["warnings"] == ["line 1 is too long for the budget and was cut"]
+    reply = call(FakeAccess(Long()), "read_note", note="Atlas.md", budget=300).content[0].text
+    assert len(reply) < 3_000
+    assert "\n\n> word " in reply
+    assert reply.endswith("Note: line 1 is too long for the budget and was cut")

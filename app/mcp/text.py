@@ -1,0 +1,293 @@
+"""The replies of a vault as the text that agents read, within a budget of tokens. Pure.
+
+Whatever comes from notes stands behind ``> ``, so that no note can pass for a line of ours. What does
+not fit is named or counted, never cut in the middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from notehop.app.models import (
+    Answer,
+    BrowsedNote,
+    BrowseResult,
+    Captured,
+    Citation,
+    ConnectedNote,
+    Hit,
+    NoteView,
+    Reply,
+    Source,
+    VaultOverview,
+)
+from notehop.app.models.reply import SearchResult, doubts
+from notehop.indexing.shown import counted, on_one_line, printable
+
+BYTES = 3
+"""Bytes of a token: on the safe side for prose (English has four to five, Cyrillic four, Chinese
+three). Every model counts otherwise, and none of their tokenizers is here."""
+
+CONTEXT = "context, not evidence"
+
+NAMED = 5
+"""Passages that are named though they did not fit."""
+
+NAMED_LINKS = 30
+"""Notes that are named of those that a note links to, or that link to it."""
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text is, rather too many than too few."""
+    return -(-len(text.encode("utf-8", "replace")) // BYTES)
+
+
+class Budget:
+    """What is left of so many tokens."""
+
+    def __init__(self, budget: int) -> None:
+        self.left = budget
+
+    def spend(self, text: str) -> str:
+        """Take off what has to be said in any case."""
+        self.left -= tokens(text)
+        return text
+
+    def affords(self, text: str) -> bool:
+        """Take off what a text costs, if there is enough."""
+        cost = tokens(text)
+        if cost > self.left:
+            return False
+        self.left -= cost
+        return True
+
+    def first(self, texts: Iterable[str]) -> list[str]:
+        """The first of some texts, up to the one that there is not enough for.
+
+        None beyond it, though it may be smaller: what is best stays first.
+        """
+        found: list[str] = []
+        for text in texts:
+            if not self.affords(text):
+                break
+            found.append(text)
+        return found
+
+
+def search_text(result: SearchResult, budget: int) -> str:
+    """Passages whole, best first, then the connected notes by name: their text is not asked for."""
+    left = Budget(budget)
+    head = list(_searched(result))
+    hits = left.first(
+        f"{hit.marker} {_at(hit)} ({_worth(hit)})\n{_quoted(hit.text)}" for hit in result.hits
+    )
+    near = left.first(map(_connected, result.connected_notes))
+    parts = hits or ["Nothing fits." if result.hits else "No hits."]
+    omitted = result.hits[len(hits) :]
+    return _joined([*head, *parts, *_context(near), *_remarks(result, result.hits, omitted)])
+
+
+def answer_text(answer: Answer, budget: int) -> str:
+    """The answer in any case; then what it cites, what connects, and what else was found."""
+    left = Budget(budget)
+    by = f", {on_one_line(answer.model)}" if answer.model else ""
+    head = [
+        *_searched(answer),
+        f"Answer ({answer.mode}{by}):\n{left.spend(_quoted(answer.answer))}",
+    ]
+    if doubtful := left.first(_quoted(line) for line in doubts(answer.claims)):
+        head.append("Not borne out by the notes:\n" + "\n".join(doubtful))
+    if answer.left_out:
+        markers = ", ".join(one.marker for one in answer.left_out)
+        head.append(f"Not shown whole to the model that wrote it: {markers}")
+    citations = left.first(
+        f"{one.marker} {_at(one)}{_support(one)}\n{_quoted(one.text)}" for one in answer.citations
+    )
+    cited = {one.marker for one in answer.citations}
+    others = [one for one in answer.sources if one.marker not in cited]
+    # Names first: what there is matters more than what the first of it says.
+    also = left.first(f"{one.marker} {_at(one)}" for one in others)
+    near = left.first(map(_connected, answer.connected_notes))
+    for number, note in enumerate(answer.connected_notes[: len(near)]):
+        if left.affords(text := _quoted(note.text)):
+            near[number] += f"\n{text}"
+    if also:
+        citations.append("Also found, not cited:\n" + "\n".join(also))
+    omitted = [*answer.citations[len(citations) - bool(also) :], *others[len(also) :]]
+    return _joined([*head, *citations, *_context(near), *_remarks(answer, answer.sources, omitted)])
+
+
+def browse_text(result: BrowseResult, budget: int) -> str:
+    """Notes with the sentences that link them, best first."""
+    notes = Budget(budget).first(map(_browsed, result.notes))
+    start = dict.fromkeys(on_one_line(seed.path) for seed in result.seeds)
+    parts = [f"{counted(result.total, 'note')} around {', '.join(start)}", *notes]
+    if omitted := len(result.notes) - len(notes):
+        parts.append(f"{counted(omitted, 'note')} more did not fit the budget.")
+    return _joined([*parts, *_warned(result.warnings, result.pending)])
+
+
+def note_text(
+    view: NoteView, budget: int, *, from_line: int = 1, outline_only: bool = False
+) -> str:
+    """A note from a line on, cut between lines where it does not fit, and where its links lead.
+
+    :param from_line: counted in the file; a line before the part that is read is its first.
+    """
+    left = Budget(budget)
+    first, last = view.lines
+    start = min(max(from_line, first), last)
+    part = outline_only or view.section is not None
+    labels = [("Tags", view.tags), ("Aliases", view.aliases)]
+    head = [f"{name}: {on_one_line(', '.join(values))}" for name, values in labels if values]
+    # Whoever reads all of it needs no summary; whoever reads a part, or asks for the outline, does.
+    if view.summary and part:
+        head.append(f"Summary:\n{_quoted(view.summary)}{_by(view.summary_by)}")
+    for line in (view.path, *head):
+        left.spend(line)
+    warnings: list[str] = []
+    end, more = last, False
+    if not outline_only:
+        lines = view.text.split("\n")[start - first :]
+        shown = left.first(f"{_quoted(line) or '> '}\n" for line in lines)
+        if lines and not shown:
+            # At least one line, or going on would never end.
+            shown = [_quoted(lines[0][: max(1, left.left)])]
+            warnings.append(f"line {start} is too long for the budget and was cut")
+            left.left = 0
+        end, more = start + len(shown) - 1, len(shown) < len(lines)
+        head.append("".join(shown).rstrip("\n"))
+        if more:
+            head.append(f"More from line {end + 1} on (from_line={end + 1}).")
+    # Whoever reads a whole note sees its headings.
+    if part or more:
+        outline = (
+            f"> {'#' * one.level} {on_one_line(one.heading)} :{one.line}" for one in view.outline
+        )
+        if fit := left.first(outline):
+            head.append("\n".join(["Outline:", *fit]))
+    if start == first:
+        out = [link.target for link in view.links if link.target != view.path]
+        back = [link.source for link in view.backlinks]
+        for name, paths in (("Links to", out), ("Linked from", back)):
+            if listed := left.first(_named(paths)):
+                count = len(set(filter(None, paths))) - len(listed)
+                head.append(f"{name}: {'; '.join(listed)}{f' and {count} more' if count else ''}")
+    return _joined([f"{on_one_line(view.path)}:{start}-{end}", *head, *_warned(warnings, None)])
+
+
+def captured_text(captured: Captured) -> str:
+    """What was written, and what to link it with."""
+    links = [
+        f"{on_one_line(one.link)}\n{_quoted(one.snippet)}{_by(one.written_by)}"
+        for one in captured.connections
+    ]
+    return _joined([on_one_line(captured.message), *links])
+
+
+def overview_text(found: VaultOverview, budget: int) -> str:
+    """What filters can be used with, the most frequent first."""
+    left = Budget(budget)
+    dates = f", from {found.first} to {found.last}" if found.first and found.last else ""
+    parts = [left.spend(f"{on_one_line(found.name)}: {counted(found.notes, 'note')}{dates}")]
+    properties = {
+        f"{key} ({', '.join(map(on_one_line, one.values))})" if one.values else key: one.notes
+        for key, one in found.properties.items()
+    }
+    for name, counts in (
+        ("type", found.types),
+        ("path", found.folders),
+        ("tag", found.tags),
+        ("properties", properties),
+    ):
+        fit = left.first(f"> {on_one_line(value)}: {count}\n" for value, count in counts.items())
+        if counts:
+            omitted = len(counts) - len(fit)
+            more = f"and {omitted} more" if omitted else ""
+            parts.append(f"{name}, with the number of notes:\n{''.join(fit)}{more}".rstrip())
+    return _joined([*parts, *_warned(found.warnings, found.pending)])
+
+
+def _searched(reply: Reply) -> Iterable[str]:
+    """What was searched for, where that is not what was written."""
+    if reply.searched_for:
+        told = (f"{new} (for {old})" for old, new in reply.searched_for.items())
+        yield f"Searched for: {on_one_line(', '.join(told))}"
+
+
+def _context(near: Sequence[str]) -> Iterable[str]:
+    if near:
+        yield f"Connected notes ({CONTEXT}):"
+        yield from near
+
+
+def _remarks(reply: Reply, found: Sequence[Source], omitted: Sequence[Source]) -> Iterable[str]:
+    if omitted:
+        places = "; ".join(_at(one) for one in omitted[:NAMED])
+        more = len(omitted) - NAMED
+        rest = f" and {more} more" if more > 0 else ""
+        yield f"Did not fit the budget: {places}{rest}. Raise budget, or use read_note."
+    if reply.filters:
+        yield f"Filters: {on_one_line(' '.join(reply.filters))}"
+    warnings = reply.warnings
+    if not found and not warnings:
+        warnings = ["nothing in the vault matches; try other words, or fewer filters"]
+    yield from _warned(warnings, reply.pending)
+
+
+def _browsed(note: BrowsedNote) -> str:
+    sentences = dict.fromkeys(link.sentence for link in note.links if link.sentence)
+    about = note.text and f"{_quoted(note.text)}{_by(note.written_by)}"
+    head = f"{on_one_line(note.path)} (depth {note.depth}, {note.way})"
+    return "\n".join(part for part in (head, *map(_quoted, sentences), about) if part)
+
+
+def _connected(note: ConnectedNote) -> str:
+    return f"{note.label} {_at(note)}\n{_quoted(note.reason)}"
+
+
+def _named(paths: Iterable[str | None]) -> list[str]:
+    return list(dict.fromkeys(on_one_line(path) for path in paths if path))[:NAMED_LINKS]
+
+
+def _by(model: str | None) -> str:
+    """What is said below a text that is not the note's own."""
+    if model is None:
+        return ""
+    return f"\n(written by the model {on_one_line(model)}, not in the note)"
+
+
+def _support(one: Citation) -> str:
+    said = [] if one.support is None else [f"support {one.support}"]
+    if one.quote_lines is not None:
+        first, last = one.quote_lines
+        lines = f"line {first}" if first == last else f"lines {first}-{last}"
+        said.append(f"by {lines}" if said else lines)
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _worth(hit: Hit) -> str:
+    if hit.relevance is None:
+        return f"score {round(hit.score, 4)}"
+    weak = ", weak" if hit.weak else ""
+    return f"score {round(hit.score, 4)}, relevance {hit.relevance:.2f}{weak}"
+
+
+def _warned(warnings: Iterable[str], pending: int | None) -> Iterable[str]:
+    yield from (f"Note: {on_one_line(warning)}" for warning in warnings)
+    if pending:
+        yield f"Note: {counted(pending, 'note')} changed since they were indexed."
+
+
+def _at(place: Source | ConnectedNote) -> str:
+    first, last = place.lines
+    heading = f" > {on_one_line(place.heading)}" if place.heading else ""
+    return f"{on_one_line(place.path)}:{first}-{last}{heading}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in printable(text).splitlines())
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in parts if part)
