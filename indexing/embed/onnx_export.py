@@ -192,6 +192,7 @@ def _trace(model: Any, truncate: int | None, file: Path) -> None:
             output_names=["vector"],
             dynamic_axes=axes,
             opset_version=_OPSET,
+            # The newer exporter needs onnxscript, which nothing else of notehop does.
             dynamo=False,
         )
 

@@ -204,9 +204,9 @@ def _connected(settings: Settings, log_dir: Path | None, resolve: Resolve | None
 
             inner, metadata = claude(llm, config, policy)
         else:
-            from notehop.indexing.llm.openai_llm import openai
+            from notehop.indexing.llm.openai_llm import openai_llm
 
-            inner, metadata = openai(llm, config, policy)
+            inner, metadata = openai_llm(llm, config, policy)
     except (ImportError, OSError, RuntimeError) as exc:
         raise ProviderError(
             f"the library of llm.provider = {llm.provider!r} is installed and cannot be loaded "
