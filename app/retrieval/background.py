@@ -16,10 +16,17 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from llama_index.core.bridge.pydantic import Field
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from numpy.typing import NDArray
 
-from notehop.app.retrieval.index_view import IndexView, Vector, VectorRows
+from notehop.app.retrieval.fusion import DISPATCH
+from notehop.app.retrieval.nodes import VaultPostprocessor, Vector, noted
+from notehop.app.retrieval.retrievers import known_vector
+from notehop.app.retrieval.trace import TracedQuery, trace_of, view_for
 from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.table import VectorTable
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.vocabulary import Words
@@ -123,11 +130,11 @@ class Background:
         return self.quantile(CHANCE + (CHANCE_UNKNOWN - CHANCE) * share)
 
 
-_known: WeakKeyDictionary[VectorRows, Background] = WeakKeyDictionary()
+_known: WeakKeyDictionary[VectorTable, Background] = WeakKeyDictionary()
 _turn = threading.Lock()
 
 
-def background_of(view: IndexView) -> Background:
+def background_of(view: Snapshot) -> Background:
     """The background of one generation, worked out when it is first asked for.
 
     Equal indexes have equal ones: the passages that are compared are chosen by their ids.
@@ -139,7 +146,7 @@ def background_of(view: IndexView) -> Background:
         return _known[vectors]
 
 
-def _measured(view: IndexView) -> Background:
+def _measured(view: Snapshot) -> Background:
     # Ids are hashes: the first are as good as drawn at random.
     ids, rows = view.chunk_vectors.rows(nsmallest(SAMPLE, view.chunk_vectors.ids))
     number: dict[Any, int] = {}
@@ -164,11 +171,44 @@ class Relevance:
     weak: bool
 
 
+class RelevancePostprocessor(VaultPostprocessor):
+    """Tells of each source how much better than chance it fits: ``metadata["relevance"]``, 0 to 1,
+    and ``metadata["weak"]``. What the query names exactly is what was asked for."""
+
+    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    tokenizer: Any = Field(exclude=True, description="The Tokenizer of the index.")
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if query_bundle is None:
+            raise ValueError("relevance needs the query; hand it in as query_bundle")
+        with trace_of(query_bundle).timed("relevance"):
+            view = view_for(query_bundle, self.view)
+            words = query_bundle.words if isinstance(query_bundle, TracedQuery) else None
+            if words is None:
+                words = question_words(query_bundle.query_str, self.tokenizer, view.lexical)
+            sources = [hit for hit in nodes if hit.node.metadata.get("role") == "source"]
+            ids = [hit.node.node_id for hit in sources]
+            vector = known_vector(query_bundle, view.chunk_vectors)
+            known = relevance(ids, words, vector, view)
+            return [_judged(hit, known.get(hit.node.node_id)) for hit in nodes]
+
+
+def _judged(hit: NodeWithScore, one: Relevance | None) -> NodeWithScore:
+    if one is None or hit.node.metadata.get("role") != "source":
+        return hit
+    if DISPATCH in (hit.node.metadata.get("signals") or {}):
+        one = Relevance(1.0, weak=False)
+    node = noted(hit.node, relevance=one.value, weak=one.weak)
+    return NodeWithScore(node=node, score=hit.score)
+
+
 def relevance(
     ids: Sequence[ChunkId],
     words: Sequence[Word],
     vector: Vector | None,
-    view: IndexView,
+    view: Snapshot,
 ) -> dict[ChunkId, Relevance]:
     """The relevance of passages to a query.
 

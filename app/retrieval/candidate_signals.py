@@ -16,9 +16,10 @@ from llama_index.core.schema import QueryBundle
 
 from notehop.app.retrieval.expansion import WINDOW, recency
 from notehop.app.retrieval.filters.apply import Allowed, among
-from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.app.retrieval.nodes import Hits
 from notehop.app.retrieval.subject import Subject
 from notehop.indexing.stores.model import ChunkId, NoteRow
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.dates import day_in_name
 
 DAY = 86_400.0
@@ -118,7 +119,7 @@ class PreparedSignal(CandidateSignal, Protocol):
         """
 
 
-def best_by_note(view: IndexView, candidates: Iterable[ChunkId], most: int) -> dict[str, ChunkId]:
+def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> dict[str, ChunkId]:
     """Path -> the best chunk of each note, in the order of the candidates.
 
     A note votes by one chunk, so that a long one does not take all the first ranks.
@@ -148,7 +149,7 @@ class GraphSignal:
     found. Where they are equal, PageRank decides.
     """
 
-    def __init__(self, view: IndexView, *, k: int = 60) -> None:
+    def __init__(self, view: Snapshot, *, k: int = 60) -> None:
         """Wire the signal to one generation.
 
         :param k: rank offset, in ranks, as that of the fusion.
@@ -193,7 +194,7 @@ class RecencySignal:
     it, being of one day, they keep their order.
     """
 
-    def __init__(self, view: IndexView, *, clock: Callable[[], float]) -> None:
+    def __init__(self, view: Snapshot, *, clock: Callable[[], float]) -> None:
         """Wire the signal to one generation.
 
         :param clock: seconds since the epoch; only tells what is still to come.
@@ -248,7 +249,7 @@ class RecentSignal:
 
     def __init__(
         self,
-        view: IndexView,
+        view: Snapshot,
         subject: Subject,
         *,
         clock: Callable[[], float],

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +13,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import ConnectedOptions, Filters, Intent
-from notehop.app.retrieval.background import Relevance, question_words, relevance
+from notehop.app.retrieval.background import RelevancePostprocessor
 from notehop.app.retrieval.candidate_signals import (
     CandidateSignal,
     GraphSignal,
@@ -22,27 +21,23 @@ from notehop.app.retrieval.candidate_signals import (
     RecentSignal,
 )
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.expansion import preset
 from notehop.app.retrieval.filters.apply import Allowed
-from notehop.app.retrieval.filters.narrowing import Narrowed, newest
-from notehop.app.retrieval.freshness import CurrentView, FreshnessPostprocessor
-from notehop.app.retrieval.fusion import DISPATCH, WeightedFusionRetriever
-from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded
-from notehop.app.retrieval.index_view import IndexView, ViewSource
+from notehop.app.retrieval.filters.narrowing import Narrowed, NewestRetriever
+from notehop.app.retrieval.freshness import FreshnessPostprocessor
+from notehop.app.retrieval.fusion import WeightedFusionRetriever
+from notehop.app.retrieval.graph_retriever import TOP, GraphEnhancedRetriever, count_expanded
 from notehop.app.retrieval.intents import Reading
-from notehop.app.retrieval.nodes import noted, with_text
-from notehop.app.retrieval.rerank import Scorer, reranked
+from notehop.app.retrieval.rerank import RerankPostprocessor, Scorer
 from notehop.app.retrieval.retrievers import (
     AliasWidening,
     LexicalRetriever,
     SemanticRetriever,
     TitleRetriever,
-    known_vector,
 )
 from notehop.app.retrieval.subject import COVERED, Subject, SubjectSignal, proper_names
-from notehop.app.retrieval.templates import templates_last, templates_of
-from notehop.app.retrieval.trace import Plan, TracedQuery
+from notehop.app.retrieval.templates import TemplatePostprocessor, templates_of
+from notehop.app.retrieval.trace import Plan, TracedQuery, ViewSource
 from notehop.app.retrieval.weighing import Weights, reading, weigh
 from notehop.config import Settings
 from notehop.indexing.beside import Beside
@@ -57,9 +52,6 @@ FEW = 16
 """Hits beyond those that a reply can need, for such as are held back or say nothing."""
 
 LISTED = "there are no words to search for: these are the newest notes that the filters leave"
-
-STAGE = "current"
-"""The stage of a query that holds its hits against the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,127 +105,99 @@ def retrieve(
     """
     for warning in view.warnings:
         query.trace.warn(warning)
+    fresh = freshness(view, parts.vault, parts.settings, parts.remedy)
+    around = _context(view, parts, wanted, narrowed, fresh)
+    # Places that no connected note takes go to the next hits only where that is wanted.
+    most = SPARE * around.places if wanted.fill else around.places
+    fresh = fresh.model_copy(
+        update={
+            "top_n": most,
+            "places": around.places,
+            "told": around.places if wanted.fill else around.top_k,
+            "each_note": wanted.results == "notes",
+        }
+    )
     depth = _depth(parts.settings, wanted)
     if narrowed.lists:
         is_template = templates_of(parts.vault, query.query_str)
-        hits = iter(newest(view, narrowed, depth, is_template))
+        newest = NewestRetriever(view, narrowed, depth, is_template)
         query.trace.plan = Plan(Reading("none", ""), Weights({}, (LISTED,)))
-    else:
-        taken = reading(query.query_str, view, wanted.intent or parts.settings.retrieval.intent)
-        weights = weigh(query.query_str, parts.settings, taken, parts.tokenizer.language)
-        # Who asks about something in particular may not call it by its whole name.
-        particular = taken.intent != "none"
-        subject = Subject(
-            view,
-            taken.about,
-            parts.tokenizer.query if particular else None,
-            covered=COVERED if particular else 0.0,
-            proper=None
-            if particular or parts.settings.retrieval.subject_names == "any"
-            else proper_names(taken.about, parts.tokenizer.language),
-            left_out=templates_of(parts.vault, query.query_str),
-        )
-        share = parts.settings.retrieval.template_share
-
-        def fused(most: int | None) -> list[NodeWithScore]:
-            return ranking(view, parts, narrowed.allowed, weights, subject, most).retrieve(query)
-
-        def shown(hits: Iterator[NodeWithScore]) -> Iterator[NodeWithScore]:
-            return with_text(templates_last(hits, query.query_str, view, parts.vault, share), view)
-
-        if wanted.rerank and parts.scorer is not None:
-            # Chunks are reranked, before those of a note are merged below.
-            best = iter(fused(depth))
-            hits = shown(reranked(best, query, view, parts.scorer, parts.settings, depth))
-        else:
-            hits = _as_needed(fused, shown, depth + FEW)
-        query.trace.plan = Plan(
-            taken, weights, subject.found, parts.settings.retrieval.rrf_k, share
-        )
-        hits = count_expanded(hits, query)
-    now = current_view(view, parts.vault, parts.settings)
-    around = context(now, parts, wanted, narrowed)
-    with query.trace.timed(STAGE):
-        standing = now.standing(
-            islice(hits, depth),
-            shown=around.places if wanted.fill else around.top_k,
-            places=around.places,
-            # Places that no connected note takes go to the next hits only where that is wanted.
-            most=SPARE * around.places if wanted.fill else around.places,
-            each_note=wanted.results == "notes",
-        )
-    found = around.postprocess_nodes(standing, query_bundle=query)
-    if not narrowed.lists:
-        with query.trace.timed("relevance"):
-            found = _judged(found, query, view, parts.tokenizer)
-    left_out = now.warning(parts.remedy)
-    if left_out is not None:
-        query.trace.warn(left_out)
-    return found if narrowed.allowed is None else _marked(found, narrowed.allowed)
+        hits = fresh.postprocess_nodes(newest.retrieve(query), query_bundle=query)
+        return around.postprocess_nodes(hits, query_bundle=query)
+    hits = _ranked(query, view, parts, wanted, narrowed, fresh, depth)
+    relevance = RelevancePostprocessor(view=view, tokenizer=parts.tokenizer)
+    for stage in (around, relevance):
+        hits = stage.postprocess_nodes(hits, query_bundle=query)
+    return hits
 
 
-def _as_needed(
-    fused: Callable[[int | None], list[NodeWithScore]],
-    shown: Callable[[Iterator[NodeWithScore]], Iterator[NodeWithScore]],
-    most: int,
-) -> Iterator[NodeWithScore]:
-    """Return the fused hits that are shown, best first: few are held back or say nothing, so the
-    fusion is asked for all of them only where the first ``most`` do not suffice."""
-    first = fused(most)
-
-    def hits() -> Iterator[NodeWithScore]:
-        taken = 0
-        for hit in shown(iter(first)):
-            # One that the fusion left out may be before it.
-            if len(first) == most and (hit.score or 0.0) < (first[-1].score or 0.0):
-                break
-            taken += 1
-            yield hit
-        if len(first) == most:
-            yield from islice(shown(iter(fused(None))), taken, None)
-
-    return hits()
-
-
-def _marked(found: list[NodeWithScore], allowed: Allowed) -> list[NodeWithScore]:
-    """Connected notes that the filters do not leave say so: they are context, and never a source."""
-    left = frozenset(allowed.among([hit.node.node_id for hit in found]))
-    return [
-        hit
-        if hit.node.node_id in left
-        else NodeWithScore(node=noted(hit.node, filtered_out=True), score=hit.score)
-        for hit in found
-    ]
-
-
-def _judged(
-    found: list[NodeWithScore], query: TracedQuery, view: Snapshot, tokenizer: Tokenizer
+def _ranked(
+    query: TracedQuery,
+    view: Snapshot,
+    parts: Parts,
+    wanted: Wanted,
+    narrowed: Narrowed,
+    fresh: FreshnessPostprocessor,
+    depth: int,
 ) -> list[NodeWithScore]:
-    """The sources with their relevance; what the query names exactly is what was asked for."""
-    ids = [hit.node.node_id for hit in found if hit.node.metadata.get("role") == "source"]
-    words = query.words
-    if words is None:
-        words = question_words(query.query_str, tokenizer, view.lexical)
-    known = relevance(ids, words, known_vector(query, view.chunk_vectors), view)
-    judged = []
-    for hit in found:
-        one = known.get(hit.node.node_id) if hit.node.metadata.get("role") == "source" else None
-        if one is not None:
-            if DISPATCH in (hit.node.metadata.get("signals") or {}):
-                one = Relevance(1.0, weak=False)
-            node = noted(hit.node, relevance=one.value, weak=one.weak)
-            hit = NodeWithScore(node=node, score=hit.score)
-        judged.append(hit)
-    return judged
+    """Return the hits of a query that stand in the files, best first, without text.
 
-
-def current_view(view: Snapshot, vault: Path, settings: Settings) -> CurrentView:
-    """One generation as far as it still stands in the files; make one for each query."""
-    files = settings.vault
-    looked_at = CurrentFiles(
-        vault, max_note_bytes=files.max_note_bytes, comment_links=files.comment_links
+    Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more than
+    are needed, and of the rest where those do not suffice.
+    """
+    settings = parts.settings
+    taken = reading(query.query_str, view, wanted.intent or settings.retrieval.intent)
+    weights = weigh(query.query_str, settings, taken, parts.tokenizer.language)
+    subject = _subject(query, view, parts, taken)
+    share = settings.retrieval.template_share
+    templates = TemplatePostprocessor(view=view, vault=parts.vault, share=share)
+    scorer = parts.scorer if wanted.rerank else None
+    few = min(
+        depth, fresh.top_n if settings.retrieval.expansion == "off" else max(fresh.top_n, TOP)
     )
-    return CurrentView(view, looked_at)
+    for most in (depth,) if scorer else ((depth if fresh.each_note else few) + FEW, None):
+        found = ranking(view, parts, narrowed.allowed, weights, subject, most).retrieve(query)
+        ranked = found
+        if scorer is not None:
+            # Chunks are reranked, before those of a note are merged.
+            rerank = RerankPostprocessor(
+                view=view,
+                scorer=scorer,
+                candidates=settings.rerank.candidates,
+                budget_ms=settings.rerank.budget_ms,
+            )
+            ranked = rerank.postprocess_nodes(found, query_bundle=query)
+        for shown in (few, depth):
+            stage = templates.model_copy(update={"top_n": shown})
+            hits = stage.postprocess_nodes(ranked, query_bundle=query)
+            count_expanded(hits, query)
+            kept = fresh.postprocess_nodes(hits, query_bundle=query)
+            enough = len(kept) == fresh.top_n
+            if enough or len(hits) < shown:
+                break
+        if most is None or len(found) < most:
+            break
+        # What the fusion left out may stand before one that was held back.
+        last = kept[-1:] if enough else hits[depth - 1 :]
+        if last and (last[0].score or 0.0) >= (found[-1].score or 0.0):
+            break
+    query.trace.plan = Plan(taken, weights, subject.found, settings.retrieval.rrf_k, share)
+    return kept
+
+
+def _subject(query: TracedQuery, view: Snapshot, parts: Parts, taken: Reading) -> Subject:
+    """The notes that a query is about; who asks about something in particular may not call it by
+    its whole name."""
+    particular = taken.intent != "none"
+    any_name = particular or parts.settings.retrieval.subject_names == "any"
+    return Subject(
+        view,
+        taken.about,
+        parts.tokenizer.query if particular else None,
+        covered=COVERED if particular else 0.0,
+        proper=None if any_name else proper_names(taken.about, parts.tokenizer.language),
+        left_out=templates_of(parts.vault, query.query_str),
+    )
 
 
 def _depth(settings: Settings, wanted: Wanted) -> int:
@@ -316,8 +280,12 @@ def ranking(
     )
 
 
-def context(
-    view: IndexView, parts: Parts, wanted: Wanted, narrowed: Narrowed
+def _context(
+    view: Snapshot,
+    parts: Parts,
+    wanted: Wanted,
+    narrowed: Narrowed,
+    fresh: FreshnessPostprocessor,
 ) -> ConnectedNotesPostprocessor:
     """What settles the sources of a query, and adds their connected notes.
 
@@ -328,7 +296,8 @@ def context(
         options = wanted.connected.model_copy(update={"max": 0, "order": "rank"})
         wanted = replace(wanted, connected=options)
     model = None if narrowed.lists else parts.embed_model()
-    return connected(view, parts.settings, wanted, model, narrowed.notes.hidden)
+    found = connected(view, parts.settings, wanted, model, fresh)
+    return found.model_copy(update={"hidden": narrowed.notes.hidden, "allowed": narrowed.allowed})
 
 
 def connected(
@@ -336,12 +305,9 @@ def connected(
     settings: Settings,
     wanted: Wanted,
     embed_model: BaseEmbedding | None,
-    hidden: Collection[str] = frozenset(),
+    fresh: FreshnessPostprocessor,
 ) -> ConnectedNotesPostprocessor:
-    """What adds connected notes as a query wants them, else as the settings say.
-
-    :param hidden: notes that are never connected ones.
-    """
+    """What adds connected notes as a query wants them, else as the settings say."""
     asked, otherwise = wanted.connected, settings.connected
     return ConnectedNotesPostprocessor(
         view=view,
@@ -355,7 +321,7 @@ def connected(
         gate=otherwise.gate,
         rrf_k=otherwise.rrf_k,
         fill=wanted.fill,
-        hidden=hidden,
+        fresh=fresh,
     )
 
 

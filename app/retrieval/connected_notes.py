@@ -12,8 +12,8 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.expansion import Direction
+from notehop.app.retrieval.filters.apply import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.index_view import IndexView, Vector
 from notehop.app.retrieval.linked_notes import (
     Candidate,
     Hit,
@@ -32,6 +32,7 @@ from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
     HitPlace,
     VaultPostprocessor,
+    Vector,
     below,
     fill,
     is_light,
@@ -44,6 +45,7 @@ from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line, without_marks
 from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import LinkKind
 
 _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
@@ -178,6 +180,12 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         exclude=True,
         description="A collection of the paths of notes that are never connected notes.",
     )
+    allowed: Any = Field(
+        default=None,
+        exclude=True,
+        description="The chunks that filters leave; a connected note that is none of them has "
+        'metadata["filtered_out"]. None for all.',
+    )
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -195,10 +203,14 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             if hits and not any(place for _, place in hits) and self.max_connected:
                 trace.warn(NONE_KNOWN.format(count=len(hits)))
             vector = self._vector(query_bundle, view, trace) if hits else None
-            now = view if self.fresh is None else self.fresh.held(view)
-            return self._context(now, hits, vector, trace)
+            if self.fresh is None:
+                return self._context(view, hits, vector, trace)
+            now = self.fresh.held(view, query_bundle)
+            found = self._context(now, hits, vector, trace)
+            now.tell(trace, self.fresh.remedy)
+            return found
 
-    def _vector(self, query: QueryBundle | None, view: IndexView, trace: Trace) -> Vector | None:
+    def _vector(self, query: QueryBundle | None, view: Snapshot, trace: Trace) -> Vector | None:
         """Return the query's vector; None, with a warning, if there is no way to get it."""
         rows = view.chunk_vectors
         if query is not None and (known := known_vector(query, rows)) is not None:
@@ -225,7 +237,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
 
     def _context(
         self,
-        view: IndexView,
+        view: Snapshot,
         nodes: Sequence[tuple[NodeWithScore, HitPlace | None]],
         vector: Vector | None,
         trace: Trace,
@@ -273,7 +285,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         return self._nodes(view, nodes, shared, "context" if compared else "rank")
 
     def _shared(
-        self, view: IndexView, hits: Sequence[Hit], candidates: list[Candidate], compared: bool
+        self, view: Snapshot, hits: Sequence[Hit], candidates: list[Candidate], compared: bool
     ) -> Places:
         """Share the places; what the view cannot show gives its own to the next candidate."""
         for _ in range(_ROUNDS):
@@ -306,7 +318,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
 
     def _nodes(
         self,
-        view: IndexView,
+        view: Snapshot,
         nodes: Sequence[tuple[NodeWithScore, HitPlace | None]],
         shared: Places,
         order: Order,
@@ -330,6 +342,8 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
                     near_title=notes[near[candidate.hit_rank - 1]].title,
                     far_title=str(whole[candidate.chunk_id].node.metadata["title"]),
                 )
+                if not among([candidate.chunk_id], self.allowed):
+                    metadata["filtered_out"] = True
                 score = below(lowest, 1.0 - number / (len(shared.connected) + 1))
                 node = noted(whole[candidate.chunk_id].node, **metadata)
                 found.append(NodeWithScore(node=node, score=score))
@@ -345,7 +359,7 @@ def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
 
 
 def _as_shown(
-    view: IndexView, chosen: Sequence[Candidate], along: Sequence[ChunkId]
+    view: Snapshot, chosen: Sequence[Candidate], along: Sequence[ChunkId]
 ) -> dict[Candidate, Candidate]:
     """Return the candidates that the view can show, each with its link as it stands there.
 

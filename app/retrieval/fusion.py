@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import islice
-from typing import Any, TypeAlias, overload
+from typing import Any, overload
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
@@ -18,8 +18,7 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.candidate_signals import CandidateSignal, PreparedSignal
-from notehop.app.retrieval.index_view import Hits
-from notehop.app.retrieval.nodes import light_node, noted
+from notehop.app.retrieval.nodes import Hits, light_node, noted
 from notehop.app.retrieval.retrievers import AliasWidening, SignalRetriever
 from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, traced
 from notehop.app.retrieval.weighing import DECIDED_BY
@@ -114,17 +113,6 @@ def _weight(signal: str, weights: Mapping[str, float] | None) -> float:
     return weight
 
 
-@dataclass(frozen=True, slots=True)
-class Nodes:
-    """What a retriever that is none of ours found, in whatever order."""
-
-    hits: Sequence[NodeWithScore]
-
-
-Found: TypeAlias = Hits | Nodes
-"""What any retriever found."""
-
-
 @dataclass(slots=True)
 class Votes:
     """What the signals said: rankings and scores, and the nodes of retrievers not ours.
@@ -138,19 +126,21 @@ class Votes:
     failures: dict[str, Exception] = field(default_factory=dict)
     expansion: float = 0.0
 
-    def add(self, signal: str, found: Found) -> None:
-        """Add what a signal found; hits without a score match nothing and are left out."""
-        if isinstance(found, Nodes):
-            scores: dict[ChunkId, float] = {}
-            for hit in found.hits:
-                if hit.score is not None and hit.score == hit.score:
-                    scores.setdefault(hit.node.node_id, float(hit.score))
-                    self.nodes.setdefault(hit.node.node_id, hit.node)
-            self.rankings[signal] = sorted(scores, key=lambda id_: (-scores[id_], id_))
-            self.scores[signal] = scores
-        else:
-            self.scores[signal] = dict(found)
-            self.rankings[signal] = list(self.scores[signal])
+    def add(self, signal: str, found: Hits) -> None:
+        """Add what a signal of ours found."""
+        self.scores[signal] = dict(found)
+        self.rankings[signal] = list(self.scores[signal])
+
+    def add_nodes(self, signal: str, found: Sequence[NodeWithScore]) -> None:
+        """Add what another retriever found, in whatever order; hits without a score match nothing
+        and are left out."""
+        scores: dict[ChunkId, float] = {}
+        for hit in found:
+            if hit.score is not None and hit.score == hit.score:
+                scores.setdefault(hit.node.node_id, float(hit.score))
+                self.nodes.setdefault(hit.node.node_id, hit.node)
+        self.rankings[signal] = sorted(scores, key=lambda id_: (-scores[id_], id_))
+        self.scores[signal] = scores
 
     def append(self, signal: str, found: Hits) -> None:
         """Add chunks that a signal was asked about, behind those that it found."""
@@ -200,13 +190,8 @@ def hit_of(
     return NodeWithScore(node=with_record, score=fused.score)
 
 
-__all__ = ["DISPATCH", "Fused", "WeightedFusionRetriever", "fuse"]
-
 EXPANSION = "expansion"
 """The name under which the vote of notes that are linked with the best ones stands there."""
-
-Expand = Callable[[Sequence[ChunkId]], Hits]
-"""What signals found, fused, best first -> the chunks linked with it, best first."""
 
 DISPATCH = "title"
 """The name under which the dispatched notes stand in a hit's record."""
@@ -278,48 +263,23 @@ class WeightedFusionRetriever(QueryFusionRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         query = traced(query_bundle, kept=False)
-        return self.filled(super()._retrieve(query), query)
+        found = super()._retrieve(query)
+        ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
+        whole = next((one for one in ours if one.with_text), None)
+        return found if whole is None else whole.fill(found, query)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _run_sync_queries(self, queries: list[QueryBundle]) -> Votes:  # type: ignore[override]
-        """Ask the signals, and the judges about what they found."""
-        [query] = queries
-        return self.votes(query)
+        """Ask the signals, and the judges about what they found.
 
-    def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
-        """Return the best of what was found by weighted reciprocal rank; without text."""
-        own = {**self._weights, EXPANSION: results.expansion}
-        weights = own | {DISPATCH: self._dispatch_weight(results, sum(own.values()))}
-        # In the order of the signals, whichever answered first.
-        rankings = {name: results.rankings[name] for name in weights if name in results.rankings}
-        fused = islice(fusing(rankings, weights, self._k), self.similarity_top_k)
-        return [hit_of(one, results, weights, self._deciding) for one in fused]
-
-    def expanded(self, query: TracedQuery, expand: Expand, weight: float) -> list[NodeWithScore]:
-        """Rank as ``retrieve``, with more candidates.
-
-        :param expand: brings them; the signals score them like their own, and the judges are shown
-            them. Its ranking votes with ``weight``.
-        """
-        found = self._reciprocal_rerank_fusion(self.votes(query, expand, weight))
-        return self.filled(found, query)
-
-    def filled(self, hits: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        """The hits with text, if any of the signals is to give it."""
-        ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
-        whole = next((one for one in ours if one.with_text), None)
-        return hits if whole is None else whole.fill(hits, query)
-
-    def votes(self, query: QueryBundle, expand: Expand | None = None, weight: float = 0.0) -> Votes:
-        """Ask the signals and the judges.
-
-        :param expand: as of :meth:`expanded`, with its ``weight``.
         :raises Exception: what the first of the signals raised, if none of them answered.
         """
+        [query] = queries
         trace = trace_of(query)
-        votes = Votes(expansion=weight)
+        expand = query.expand if isinstance(query, TracedQuery) else None
+        votes = Votes(expansion=0.0 if expand is None else expand.weight)
         first, last = self._waves()
         outside = {name: one for name, one in first.items() if _is_outside(one)}
         others = {name: one for name, one in first.items() if name not in outside}
@@ -336,7 +296,7 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         if not answered:
             raise next(iter(self._failures(votes).values()))
         if expand is not None:
-            self._expand(votes, query, expand)
+            self._expand(votes, query, expand.find(self._candidates(votes)))
         self._judge(votes, query, trace)
         for name, failure in self._failures(votes).items():
             trace.warn(
@@ -345,6 +305,15 @@ class WeightedFusionRetriever(QueryFusionRetriever):
             )
         trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.rankings.items())})
         return votes
+
+    def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
+        """Return the best of what was found by weighted reciprocal rank; without text."""
+        own = {**self._weights, EXPANSION: results.expansion}
+        weights = own | {DISPATCH: self._dispatch_weight(results, sum(own.values()))}
+        # In the order of the signals, whichever answered first.
+        rankings = {name: results.rankings[name] for name in weights if name in results.rankings}
+        fused = islice(fusing(rankings, weights, self._k), self.similarity_top_k)
+        return [hit_of(one, results, weights, self._deciding) for one in fused]
 
     def _ask(
         self,
@@ -358,7 +327,10 @@ class WeightedFusionRetriever(QueryFusionRetriever):
             query = self._query_for(name, query_bundle, votes)
             try:
                 with trace.timed(name):
-                    votes.add(name, _ask(retriever, query))
+                    if isinstance(retriever, SignalRetriever):
+                        votes.add(name, retriever.rank(query))
+                    else:
+                        votes.add_nodes(name, retriever.retrieve(query))
             except UsageError:
                 raise
             except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
@@ -408,18 +380,17 @@ class WeightedFusionRetriever(QueryFusionRetriever):
             except Exception as exc:  # noqa: BLE001 - as any signal; kept, never swallowed
                 votes.failures[name] = exc
 
-    def _expand(self, votes: Votes, query: QueryBundle, expand: Expand) -> None:
+    def _expand(self, votes: Votes, query: QueryBundle, found: Hits) -> None:
         """Let what is linked with the best candidates join; the signals score what is new.
 
         In the ranking of a signal it stands behind all that the signal found, which it may not: the
         rank of a chunk among all others is not looked for.
         """
-        found = expand(self._candidates(votes))
         votes.add(EXPANSION, found)
         for name, signal in self._signals.items():
             if name in votes.rankings and isinstance(signal, SignalRetriever):
                 new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
-                votes.append(name, signal.score(query, new) if new else [])
+                votes.append(name, signal.rank(query, new) if new else [])
 
     def _candidates(self, votes: Votes) -> list[ChunkId]:
         """What the signals have ranked so far, fused, best first."""
@@ -437,12 +408,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
 
 def _is_outside(retriever: BaseRetriever) -> bool:
     return isinstance(retriever, SignalRetriever) and retriever.outside
-
-
-def _ask(retriever: BaseRetriever, query: QueryBundle) -> Found:
-    if isinstance(retriever, SignalRetriever):
-        return retriever.rank(query)
-    return Nodes(retriever.retrieve(query))
 
 
 @cache

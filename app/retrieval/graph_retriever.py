@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
@@ -16,18 +15,27 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from notehop.app.retrieval.candidate_signals import worked_on
 from notehop.app.retrieval.expansion import PRESETS, VOTE, Expansion, Standing, votes, weight
 from notehop.app.retrieval.filters.apply import Allowed, among
-from notehop.app.retrieval.fusion import EXPANSION, WeightedFusionRetriever
-from notehop.app.retrieval.index_view import Hits, IndexView, Vector, ViewSource
+from notehop.app.retrieval.fusion import EXPANSION
 from notehop.app.retrieval.linked_notes import (
     Candidate,
     Source,
     known_similarities,
     linked_candidates,
 )
-from notehop.app.retrieval.nodes import NONE_KNOWN, below, fill, light_node, noted, places_of
+from notehop.app.retrieval.nodes import (
+    NONE_KNOWN,
+    Hits,
+    Vector,
+    below,
+    fill,
+    light_node,
+    noted,
+    places_of,
+)
 from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import trace_of, traced, view_for
+from notehop.app.retrieval.trace import Expand, ViewSource, trace_of, traced, view_for
 from notehop.indexing.stores.model import ChunkId, LinkRow
+from notehop.indexing.stores.reader import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,7 @@ class Neighbour:
 
 
 def neighbours_of(
-    view: IndexView,
+    view: Snapshot,
     seeds: Sequence[Source],
     query: Vector | None,
     expansion: Expansion,
@@ -93,7 +101,7 @@ def neighbours_of(
 
 
 def _ring(
-    view: IndexView,
+    view: Snapshot,
     ring: Sequence[Source],
     query: Vector | None,
     expansion: Expansion,
@@ -134,7 +142,7 @@ def _near(candidate: Candidate) -> str:
     return candidate.link.path if candidate.forward else str(candidate.link.target_path)
 
 
-def _chunk(view: IndexView, candidate: Candidate, query: Vector | None) -> ChunkId:
+def _chunk(view: Snapshot, candidate: Candidate, query: Vector | None) -> ChunkId:
     """The chunk that the link names or stands in, else the one of the note nearest to the query."""
     named = candidate.link.fragment if candidate.forward else candidate.link.chunk_id
     if named or query is None:
@@ -173,8 +181,7 @@ class GraphEnhancedRetriever(BaseRetriever):
     neighbours are scored by its signals like all candidates, and their own ranking has a vote of
     ``weight``: they stand where the votes put them. Around any other retriever they stand below its
     hits. Hits that only a link brought carry ``metadata["expanded_from"]``; the query's trace
-    counts seeds, neighbours, those that were candidates already, those added, and after
-    :func:`count_expanded` those among the first ten.
+    counts seeds, neighbours, those that were candidates already, and those added.
     """
 
     def __init__(
@@ -211,11 +218,15 @@ class GraphEnhancedRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         query = traced(query_bundle, kept=False)
-        inner = self._retriever
-        if self._expansion.notes and isinstance(inner, WeightedFusionRetriever):
-            joining = _Joining(self, query)
-            return joining.marked(inner.expanded(query, joining.hits, self._weight))
-        return self._below(inner.retrieve(query), query)
+        if self._expansion.notes == 0:
+            return self._retriever.retrieve(query)
+        joining = _Joining(self, query)
+        before, query.expand = query.expand, Expand(joining.hits, self._weight)
+        try:
+            hits = self._retriever.retrieve(query)
+        finally:
+            query.expand = before
+        return joining.marked(hits) if joining.asked else self._below(hits, query)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
@@ -249,8 +260,6 @@ class GraphEnhancedRetriever(BaseRetriever):
         return joining, new
 
     def _below(self, hits: list[NodeWithScore], query_bundle: QueryBundle) -> list[NodeWithScore]:
-        if self._expansion.notes == 0:
-            return hits
         view = view_for(query_bundle, self._view)
         places = places_of(view, hits)
         if hits and not any(places):
@@ -284,9 +293,11 @@ class _Joining:
         self._retriever = retriever
         self._query = query
         self._new: dict[ChunkId, Neighbour] = {}
+        self.asked = False
 
     def hits(self, candidates: Sequence[ChunkId]) -> Hits:
         """Return the neighbours as a ranking, for the fusion to count."""
+        self.asked = True
         joining, new = self._retriever.joining(self._query, candidates)
         self._new = {one.chunk_id: one for one in joining if one.chunk_id in new}
         return [(one.chunk_id, one.score) for one in joining]
@@ -301,23 +312,19 @@ class _Joining:
         ]
 
 
-def count_expanded(hits: Iterator[NodeWithScore], query: QueryBundle) -> Iterator[NodeWithScore]:
+def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
     """Count in the query's trace, and log, how many of the first ten hits only a link brought.
 
     :param hits: best first, after every stage that may still move them.
-    :returns: the same hits.
     """
     trace = trace_of(query)
-    if SIGNAL not in trace.counts:
-        return hits
-    first = list(islice(hits, TOP))
-    reached = sum(EXPANDED in hit.node.metadata for hit in first)
-    trace.count(SIGNAL, **{f"in_top_{TOP}": reached})
-    _log.debug("%s: %s", SIGNAL, trace.counts[SIGNAL])
-    return chain(first, hits)
+    if SIGNAL in trace.counts:
+        reached = sum(EXPANDED in hit.node.metadata for hit in hits[:TOP])
+        trace.count(SIGNAL, **{f"in_top_{TOP}": reached})
+        _log.debug("%s: %s", SIGNAL, trace.counts[SIGNAL])
 
 
-def _seeds(view: IndexView, candidates: Sequence[ChunkId], most: int) -> list[Source]:
+def _seeds(view: Snapshot, candidates: Sequence[ChunkId], most: int) -> list[Source]:
     """Return the first notes of a ranking, each by its best chunk."""
     best: dict[str, ChunkId] = {}
     for chunk_id in candidates:

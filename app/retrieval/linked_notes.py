@@ -10,8 +10,10 @@ from math import log
 from typing import Literal
 
 from notehop.app.retrieval.expansion import Direction
-from notehop.app.retrieval.index_view import IndexView, Vector, VectorRows
+from notehop.app.retrieval.nodes import Vector
 from notehop.indexing.stores.model import ChunkId, LinkRow
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.table import VectorTable
 
 Order = Literal["context", "rank"]
 """``context``: by hit, linking sentence and target together; ``rank``: by hit, then text."""
@@ -252,7 +254,7 @@ class _Step:
 
 
 def linked_candidates(
-    view: IndexView,
+    view: Snapshot,
     sources: Sequence[Source],
     query: Vector | None,
     *,
@@ -300,7 +302,7 @@ def linked_candidates(
     return Linked(candidates, dict(sorted(passed.items())), chunks)
 
 
-def _repeats(view: IndexView, links: Sequence[LinkRow]) -> dict[tuple[str, int], int]:
+def _repeats(view: Snapshot, links: Sequence[LinkRow]) -> dict[tuple[str, int], int]:
     """By (path, ordinal) of some links, how many other notes lead there in much the same words."""
     told: dict[str | None, dict[str, list[frozenset[str]]]] = {}
     for other in view.links_to(dict.fromkeys(str(link.target_path) for link in links)):
@@ -330,7 +332,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= ALIKE * len(one | other)
 
 
-def known_similarities(table: VectorRows, query: Vector, ids: Sequence[str]) -> dict[str, float]:
+def known_similarities(table: VectorTable, query: Vector, ids: Sequence[str]) -> dict[str, float]:
     """Return the cosine to the query of each id that has a vector."""
     distinct = list(dict.fromkeys(ids))
     if not distinct:
@@ -339,7 +341,7 @@ def known_similarities(table: VectorRows, query: Vector, ids: Sequence[str]) -> 
     return {id_: value for id_, value in zip(distinct, values, strict=True) if value == value}
 
 
-def _forward(view: IndexView, paths: Sequence[str], passed: Counter[str]) -> Iterator[_Step]:
+def _forward(view: Snapshot, paths: Sequence[str], passed: Counter[str]) -> Iterator[_Step]:
     for link in view.links_from(paths):
         if link.target_path in paths:
             passed["source_already"] += 1
@@ -352,7 +354,7 @@ def _forward(view: IndexView, paths: Sequence[str], passed: Counter[str]) -> Ite
             yield _Step(link, link.path, link.chunk_id, link.target_path, link.target_chunk_id)
 
 
-def _backward(view: IndexView, paths: Sequence[str], passed: Counter[str]) -> Iterator[_Step]:
+def _backward(view: Snapshot, paths: Sequence[str], passed: Counter[str]) -> Iterator[_Step]:
     for link in view.links_to(paths):
         shown = link.chunk_id or next(iter(view.chunk_ids_of(link.path)), None)
         if link.path in paths:
@@ -384,7 +386,7 @@ def _placed(
 
 
 def _similarities(
-    view: IndexView, steps: Sequence[_Step], query: Vector | None, besides: Sequence[ChunkId]
+    view: Snapshot, steps: Sequence[_Step], query: Vector | None, besides: Sequence[ChunkId]
 ) -> tuple[Mapping[str, float], Mapping[ChunkId, float]]:
     """Return the cosine of each sentence, and of each chunk of the far notes and ``besides``."""
     if query is None:

@@ -5,13 +5,13 @@ Where in the index the hits of any retriever stand, and what our postprocessors 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import PurePosixPath
 from posixpath import dirname
 from typing import Any, Self, TypeVar
 
+import numpy as np
 from llama_index.core.bridge.pydantic import ConfigDict
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import (
@@ -24,19 +24,23 @@ from llama_index.core.schema import (
     RelatedNodeType,
     TextNode,
 )
+from numpy.typing import NDArray
 
-from notehop.app.retrieval.index_view import Hits, IndexView
 from notehop.indexing.stores.labels import date_label
 from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
+from notehop.indexing.stores.reader import Snapshot
 
 Node = TypeVar("Node", bound=BaseNode)
+
+Vector = NDArray[np.float32]
+"""Shape (dimensions,), length 1 unless it is all zeros."""
+
+Hits = Sequence[tuple[ChunkId, float]]
+"""Distinct ids with their score, best first, ties by id."""
 
 FOR_THE_MODEL = frozenset({"path", "title", "heading", "role", "label", "reason"})
 """The metadata that a language model is shown by LlamaIndex's own synthesizers, where it says
 anything: for a connected note, that is the sentence that links to it."""
-
-_AT_ONCE = 8
-"""Hits whose texts are read together: as many as a reply has places."""
 
 
 def to_node(
@@ -135,7 +139,7 @@ def is_light(node: BaseNode) -> bool:
     return "path" not in node.metadata and not node.get_content()
 
 
-def fill(hits: Sequence[NodeWithScore], view: IndexView) -> list[NodeWithScore]:
+def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
     """Return the hits with text and metadata; those that have them already are kept as they are.
 
     A light hit whose chunk this generation of the index lacks is dropped: it was deleted since.
@@ -152,17 +156,6 @@ def fill(hits: Sequence[NodeWithScore], view: IndexView) -> list[NodeWithScore]:
             node = to_node(chunk, notes[chunk.path], siblings, **hit.node.metadata)
             filled.append(NodeWithScore(node=node, score=hit.score))
     return filled
-
-
-def with_text(hits: Iterable[NodeWithScore], view: IndexView) -> Iterator[NodeWithScore]:
-    """Yield the hits whose chunk says something: that of an empty note only stands for it."""
-    left = iter(hits)
-    while some := list(islice(left, _AT_ONCE)):
-        chunks = view.chunks(hit.node.node_id for hit in some)
-        for hit in some:
-            chunk = chunks.get(hit.node.node_id)
-            if chunk is None or chunk.text.strip():
-                yield hit
 
 
 def below(lowest: float, share: float) -> float:
@@ -197,7 +190,7 @@ class HitPlace:
     chunk_id: ChunkId
 
 
-def places_of(view: IndexView, hits: Sequence[NodeWithScore]) -> list[HitPlace | None]:
+def places_of(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitPlace | None]:
     """Return where each hit stands; None for one that is of no note of the index.
 
     A hit whose id is that of no chunk is looked up by its metadata: ``path`` or ``file_path`` is the

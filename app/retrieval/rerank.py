@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,15 +14,15 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop.app.retrieval.fusion import DISPATCH
-from notehop.app.retrieval.index_view import IndexView
 from notehop.app.retrieval.nodes import VaultPostprocessor, below, is_light, noted
-from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, view_for
+from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.app.retrieval.weighing import DECIDED_BY
 from notehop.config import Settings
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
 from notehop.indexing.embed.models import HUB_NAME, cached_folder, is_complete
 from notehop.indexing.nodes.chunker import embedded_prefix
+from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings
@@ -286,7 +285,7 @@ class RerankPostprocessor(VaultPostprocessor):
         return self.budget_ms / 1000 - (self.clock() - started)
 
 
-def _texts(view: IndexView, hits: Sequence[NodeWithScore]) -> dict[str, str]:
+def _texts(view: Snapshot, hits: Sequence[NodeWithScore]) -> dict[str, str]:
     """Return what is scored of each hit, by id: its text under its title and headings.
 
     A chunk that this generation of the index lacks has none.
@@ -356,24 +355,3 @@ def _reranked(
 def scorer_of(settings: Settings) -> Scorer | None:
     """The cross-encoder that the settings name, not loaded yet; None if they name none."""
     return CrossEncoderScorer(settings.rerank) if settings.rerank.model else None
-
-
-def reranked(
-    hits: Iterator[NodeWithScore],
-    query: TracedQuery,
-    view: IndexView,
-    scorer: Scorer | None,
-    settings: Settings,
-    depth: int,
-) -> Iterator[NodeWithScore]:
-    """The hits in the order of the cross-encoder; as they are without one, or if it is too slow.
-
-    :param depth: how many are ranked at most, where there is one.
-    """
-    if scorer is None:
-        return hits
-    wanted = settings.rerank
-    stage = RerankPostprocessor(
-        view=view, scorer=scorer, candidates=wanted.candidates, budget_ms=wanted.budget_ms
-    )
-    return iter(stage.postprocess_nodes(list(islice(hits, depth)), query_bundle=query))

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.retrievers.bm25 import BM25Retriever
 
-from notehop.app.retrieval.filters.apply import Allowed, among, ranked
-from notehop.app.retrieval.index_view import Hits, IndexView, Vector, VectorRows, ViewSource
-from notehop.app.retrieval.nodes import fill, light_hits, light_node
-from notehop.app.retrieval.trace import TracedQuery, trace_of, view_for
+from notehop.app.retrieval.filters.apply import Allowed, ranked
+from notehop.app.retrieval.filters.apply import among as allowed_among
+from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits
+from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, view_for
 from notehop.config.errors import QueryError
 from notehop.indexing.beside import Beside
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.table import VectorTable
 from notehop.indexing.tokens import Tokenizer
 
 
-def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorRows) -> Vector:
+def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorTable) -> Vector:
     """Return the vector of the query, length 1; embeds it unless it brings one that fits the rows.
 
     :raises QueryError: if the query has no text and no vector.
@@ -41,7 +45,7 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorRow
     return _kept(query, embed_model.get_agg_embedding_from_queries(texts))
 
 
-def known_vector(query: QueryBundle, rows: VectorRows) -> Vector | None:
+def known_vector(query: QueryBundle, rows: VectorTable) -> Vector | None:
     """Return the vector of the query, length 1, if it has one; None if it is to be made.
 
     One that a query brings with it, and that is not as long as those of the rows, is of another
@@ -88,8 +92,8 @@ def unit(values: Sequence[float]) -> Vector:
 class SignalRetriever(BaseRetriever):
     """A retriever of chunks of the index.
 
-    The fusion asks :meth:`rank` of its signals: nodes for 200 candidates, of which it shows a few,
-    would take longer than finding them.
+    ``retrieve`` gives nodes; :meth:`rank` the same hits as ids with scores, for a fusion: nodes for
+    200 candidates, of which it shows a few, would take longer than finding them.
     """
 
     outside: ClassVar[bool] = False
@@ -99,64 +103,50 @@ class SignalRetriever(BaseRetriever):
         self,
         view: ViewSource,
         *,
+        allowed: Allowed | Collection[ChunkId] | None = None,
         with_text: bool = True,
         callback_manager: CallbackManager | None = None,
+        **more: Any,
     ) -> None:
         """Wire the signal to the index.
 
+        :param allowed: find these chunks only; None for all.
         :param with_text: False leaves text and metadata of the nodes empty, for a stage that shows
             a few of many candidates and fills those.
+        :param more: for a base class.
         """
-        super().__init__(callback_manager=callback_manager)
+        super().__init__(callback_manager=callback_manager, **more)
         self.with_text = with_text
         self._source = view
+        self._allowed = allowed
 
-    def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
-        """Return chunks with their score, best first; scores of 0 or less are left out later."""
+    def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
+        """Return the chunks that match with their score, above 0; best first, ties by id.
+
+        :param among: rank these alone, which are allowed, and all that match; None ranks what is
+            allowed.
+        """
         # Not marked abstract: LlamaIndex wraps what fills an abstract method in a span, which costs
         # as much as the ranking.
         raise NotImplementedError
-
-    def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
-        """Return these chunks with their score, best first."""
-        raise NotImplementedError
-
-    def score(self, query: QueryBundle, ids: Iterable[ChunkId]) -> Hits:
-        """Return those of these chunks that match with their score, above 0; best first, ties by
-        id. Filters were applied to them before."""
-        return _matching(self._score(view_for(query, self._source), query, frozenset(ids)))
-
-    def rank(self, query: QueryBundle) -> Hits:
-        """Return the chunks that match with their score, above 0; best first, ties by id."""
-        return _matching(self._rank(view_for(query, self._source), query))
 
     def fill(self, hits: Sequence[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
         """Return hits of this query with text and metadata."""
         return fill(hits, view_for(query, self._source))
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._nodes(light_hits(self.rank(query_bundle)), query_bundle)
+        hits = light_hits(self.rank(query_bundle))
+        return self.fill(hits, query_bundle) if self.with_text else hits
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # Nothing here waits but for the processor and the disk: a thread keeps the loop free.
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
-    def _nodes(self, hits: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        return self.fill(hits, query) if self.with_text else hits
 
-
-def checked_top_k(similarity_top_k: int) -> int:
-    """Return how many hits are wanted.
-
-    :raises ValueError: if it is less than 1.
-    """
+def _at_least_1(similarity_top_k: int) -> int:
     if similarity_top_k < 1:
         raise ValueError(f"similarity_top_k is {similarity_top_k}; it must be at least 1")
     return similarity_top_k
-
-
-def _matching(hits: Hits) -> Hits:
-    return [hit for hit in hits if hit[1] > 0]
 
 
 class SemanticRetriever(SignalRetriever):
@@ -173,136 +163,102 @@ class SemanticRetriever(SignalRetriever):
         embed_model: BaseEmbedding,
         *,
         similarity_top_k: int = 100,
-        allowed: Allowed | Collection[ChunkId] | None = None,
-        with_text: bool = True,
         beside: Beside | None = None,
-        callback_manager: CallbackManager | None = None,
+        **more: Any,
     ) -> None:
         """Wire the signal to the index.
 
         :param embed_model: the model that embedded the chunks.
         :param similarity_top_k: how many hits at most.
-        :param allowed: rank these chunks only; None for all.
         :param beside: threads that share the comparing, where they are free.
+        :param more: as of :class:`SignalRetriever`.
         :raises ValueError: if ``similarity_top_k`` < 1.
         """
-        super().__init__(view, with_text=with_text, callback_manager=callback_manager)
+        super().__init__(view, **more)
         self._embed_model = embed_model
-        self._top_k = checked_top_k(similarity_top_k)
-        self._allowed = allowed
+        self._top_k = _at_least_1(similarity_top_k)
         self._beside = beside
 
-    def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
-        return self._near(view, query_vector(query, self._embed_model, view.chunk_vectors))
+    def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
+        """Return the chunks whose cosine is above 0, as :meth:`SignalRetriever.rank`."""
+        rows = view_for(query, self._source).chunk_vectors
+        top = partial(rows.top, query_vector(query, self._embed_model, rows), beside=self._beside)
+        if among is None:
+            hits = ranked(top, self._top_k, self._allowed)
+        else:
+            hits = ranked(top, len(among), among)
+        return [hit for hit in hits if hit[1] > 0]
 
-    def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
-        rows = view.chunk_vectors
-        return rows.top(query_vector(query, self._embed_model, rows), len(ids), ids)
 
-    def _near(self, view: IndexView, vector: Vector) -> Hits:
-        top = partial(view.chunk_vectors.top, vector, beside=self._beside)
-        return ranked(top, self._top_k, self._allowed)
+class FieldBM25:
+    """What a :class:`LexicalRetriever` has in the place of ``bm25s.BM25``: the lexical index of the
+    generation that it is asked about."""
 
+    corpus = None
+    scores: Mapping[str, int] = MappingProxyType({})
+    """Without the number of documents, to which ``BM25Retriever`` would lower its top k for good."""
 
-class _OneGeneration:
-    """The lexical index as one generation knows it: chunks that came later are left out."""
-
-    def __init__(
-        self,
-        view: IndexView,
-        tokenizer: Tokenizer,
-        allowed: Allowed | Collection[ChunkId] | None,
-    ) -> None:
-        self._view = view
+    def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._allowed = allowed
 
-    def top(
-        self, tokens: Sequence[str], k: int, allowed: Collection[ChunkId] | None = None
-    ) -> list[tuple[ChunkId, float]]:
-        left = self._allowed if allowed is None else allowed
-        lexical = self._view.lexical
-        weights = self._tokenizer.weights(tokens, lexical)
-        hits = ranked(partial(lexical.top, weights), k, left)
-        paths = self._view.paths_of(one for one, _ in hits)
-        return [hit for hit, path in zip(hits, paths, strict=True) if path is not None]
+    def retrieve(
+        self, query: str, k: int, view: Snapshot, allowed: Allowed | Collection[ChunkId] | None
+    ) -> Hits:
+        """At most ``k`` of the chunks that hold a word of the query, with their score, above 0."""
+        weights = self._tokenizer.weights(self._tokenizer.query(query), view.lexical)
+        return ranked(partial(view.lexical_top, weights), k, allowed)
 
 
-class LexicalRetriever(SignalRetriever):
-    """Ranks chunks by BM25 over their fields; as a retriever, through LlamaIndex's own.
+class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
+    """LlamaIndex's ``BM25Retriever`` over the fields of chunks, with the words of our tokenizer.
 
-    Finds nothing where no word matches; the score is that of BM25.
+    The stock one pads with nodes that match nothing, cannot be empty, and reads every query as
+    English. This one finds nothing where no word matches; the score is that of BM25.
     """
 
     def __init__(
-        self,
-        view: ViewSource,
-        tokenizer: Tokenizer,
-        *,
-        similarity_top_k: int = 100,
-        allowed: Allowed | Collection[ChunkId] | None = None,
-        with_text: bool = True,
-        callback_manager: CallbackManager | None = None,
+        self, view: ViewSource, tokenizer: Tokenizer, *, similarity_top_k: int = 100, **more: Any
     ) -> None:
         """Wire the signal to the index.
 
         :param tokenizer: the one that made the index's tokens.
         :param similarity_top_k: how many hits at most.
-        :param allowed: rank these chunks only; None for all.
+        :param more: as of :class:`SignalRetriever`.
         :raises ValueError: if ``similarity_top_k`` < 1.
         """
-        super().__init__(view, with_text=with_text, callback_manager=callback_manager)
-        self._tokenizer = tokenizer
-        self._top_k = checked_top_k(similarity_top_k)
-        self._allowed = allowed
-
-    def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
-        tokens = self._tokenizer.query(query.query_str)
-        return _OneGeneration(view, self._tokenizer, self._allowed).top(tokens, self._top_k)
-
-    def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
-        return view.lexical.top(self._tokenizer.query(query.query_str), len(ids), ids)
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        # Its package takes a seventh of a second to import, and a search asks for ranks alone.
-        from notehop.indexing.stores.bm25 import bm25_retriever
-
-        ranking = _OneGeneration(
-            view_for(query_bundle, self._source), self._tokenizer, self._allowed
+        super().__init__(
+            view,
+            existing_bm25=FieldBM25(tokenizer),
+            similarity_top_k=_at_least_1(similarity_top_k),
+            **more,
         )
-        bm25 = bm25_retriever(ranking, self._tokenizer, _light, self._top_k)
-        return self._nodes(bm25.retrieve(query_bundle), query_bundle)
 
+    def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
+        """Return the chunks that hold a word of the query, as :meth:`SignalRetriever.rank`."""
+        k, allowed = self.similarity_top_k, self._allowed
+        if among is not None:
+            k, allowed = len(among), among
+        view = view_for(query, self._source)
+        return self.bm25.retrieve(query.query_str, k, view, allowed)  # type: ignore[no-any-return]
 
-def _light(chunk_id: ChunkId) -> TextNode:
-    return light_node(chunk_id)
+    def persist(self, path: str, encoding: str = "utf-8", **kwargs: Any) -> NoReturn:
+        """Not here: the index is saved by the run that makes it.
+
+        :raises NotImplementedError: always.
+        """
+        raise NotImplementedError("the lexical index is saved by: notehop index")
 
 
 class TitleRetriever(SignalRetriever):
-    """Finds the notes named exactly as the query; each by its first chunk, score 1, by path."""
+    """Finds the notes named exactly as the query; each by its first allowed chunk, score 1, by
+    path."""
 
-    def __init__(
-        self,
-        view: ViewSource,
-        *,
-        allowed: Allowed | Collection[ChunkId] | None = None,
-        with_text: bool = True,
-        callback_manager: CallbackManager | None = None,
-    ) -> None:
-        """Wire the signal to the index.
-
-        :param allowed: find these chunks only, the first such of each note; None for all.
-        """
-        super().__init__(view, with_text=with_text, callback_manager=callback_manager)
-        self._allowed = allowed
-
-    def _rank(self, view: IndexView, query: QueryBundle) -> Hits:
+    def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
+        """Return a chunk of each note of that name, as :meth:`SignalRetriever.rank`."""
+        view = view_for(query, self._source)
         paths = view.notes_named(query.query_str)
-        found = (among(view.chunk_ids_of(path), self._allowed) for path in paths)
-        return [(ids[0], 1.0) for ids in found if ids]
-
-    def _score(self, view: IndexView, query: QueryBundle, ids: frozenset[ChunkId]) -> Hits:
-        return [hit for hit in self._rank(view, query) if hit[0] in ids]
+        found = (allowed_among(view.chunk_ids_of(path), self._allowed) for path in paths)
+        return [(ids[0], 1.0) for ids in found if ids and (among is None or ids[0] in among)]
 
 
 @dataclass(frozen=True, slots=True)

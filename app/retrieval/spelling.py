@@ -13,7 +13,7 @@ from itertools import groupby
 from rapidfuzz.distance import OSA, Indel
 
 from notehop.app.retrieval.background import Word, question_words
-from notehop.app.retrieval.index_view import IndexView
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import split_words, subwords
 
@@ -47,7 +47,7 @@ class Corrected:
 
 def corrected(
     text: str,
-    view: IndexView,
+    view: Snapshot,
     tokenizer: Tokenizer,
     is_word: Callable[[str], bool] | None,
 ) -> Corrected:
@@ -86,7 +86,7 @@ def _may_be_misspelled(written: str) -> bool:
     return written.isalpha() and inside == inside.lower() and not subwords(written).characters
 
 
-def _nearest(word: str, stem: str, view: IndexView, tokenizer: Tokenizer) -> str | None:
+def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
     """The word of the vault that is nearest to one, as it is written there, in small letters."""
     edits = 1 if len(word) < LONG else 2
     near = view.lexical.near(word, stem, edits)
@@ -117,7 +117,7 @@ def _typed_once(word: str) -> str:
     return "".join(letter for letter, _ in groupby(word))
 
 
-def _written(stems: Sequence[str], view: IndexView) -> set[str]:
+def _written(stems: Sequence[str], view: Snapshot) -> set[str]:
     """The words, in small letters, of the passages that hold the stems most."""
     ids = [id_ for stem in stems for id_, _ in view.lexical.top([stem], TEXTS)]
     chunks = view.chunks(dict.fromkeys(ids))

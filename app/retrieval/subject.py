@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from llama_index.core.schema import QueryBundle
 
 from notehop.app.retrieval.filters.apply import Allowed, among
-from notehop.app.retrieval.index_view import Hits, IndexView
 from notehop.app.retrieval.intents import AROUND, bare
+from notehop.app.retrieval.nodes import Hits
 from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import fold
 
@@ -126,7 +127,7 @@ class Subject:
 
     def __init__(
         self,
-        view: IndexView,
+        view: Snapshot,
         text: str,
         words: Words | None,
         *,
@@ -183,7 +184,9 @@ class Subject:
         spans = {
             span: names for span, names in _spans(self._text) if proper is None or proper(*span)
         }
-        known = self._view.named_any({name for names in spans.values() for name in names})
+        known: Mapping[str, Sequence[str]] = self._view.named_any(
+            {name for names in spans.values() for name in names}
+        )
         if proper is not None and known:
             known = self._as_written(known)
         self._names = {
@@ -283,7 +286,7 @@ class SubjectSignal:
 
     def __init__(
         self,
-        view: IndexView,
+        view: Snapshot,
         subject: Subject,
         *,
         allowed: Allowed | Collection[ChunkId] | None = None,

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.bridge.pydantic import Field
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.fusion import DISPATCH
-from notehop.app.retrieval.index_view import IndexView
-from notehop.app.retrieval.nodes import noted
-from notehop.indexing.stores.model import ChunkId
+from notehop.app.retrieval.nodes import (
+    HitPlace,
+    VaultPostprocessor,
+    is_light,
+    noted,
+    places_of,
+)
+from notehop.app.retrieval.trace import view_for
+from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import Templates, line_keys, read_templates
 
 TEMPLATE = "it is a template"
@@ -92,43 +102,71 @@ _AT_ONCE = 8
 """Hits whose texts are read together: as many as a reply has places."""
 
 
-def templates_last(
-    hits: Iterator[NodeWithScore], query: str, view: IndexView, vault: Path, share: float
-) -> Iterator[NodeWithScore]:
-    """Return the hits with templates held back, unless the query is about templates.
+class TemplatePostprocessor(VaultPostprocessor):
+    """Holds back templates and passages that say no more than one, and drops those that are empty.
 
-    :param share: what their score keeps; 1 changes nothing.
+    A hit that is held back keeps ``share`` of its score and says why in ``metadata["held_back"]``.
+    None is for a query that asks for templates.
     """
-    if share == 1 or asks_for_templates(query):
-        return hits
-    return held_back(_with_reasons(hits, view, read_templates(vault)), share)
+
+    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    vault: Path = Field(description="The folder of the notes.")
+    share: float = Field(default=0.5, gt=0, le=1, description="What its score keeps of a template.")
+    top_n: int = Field(
+        default=sys.maxsize, ge=0, description="Hits at most; for no more are texts read."
+    )
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        view = view_for(query_bundle, self.view)
+        hits: Iterable[NodeWithScore] = nodes
+        text = "" if query_bundle is None else query_bundle.query_str
+        if self.share < 1 and not asks_for_templates(text):
+            hits = held_back(_with_reasons(nodes, view, read_templates(self.vault)), self.share)
+        return list(islice(_with_text(hits, view), self.top_n))
+
+
+def _with_text(hits: Iterable[NodeWithScore], view: Snapshot) -> Iterator[NodeWithScore]:
+    """Yield the hits whose chunk says something: that of an empty note only stands for it."""
+    left = iter(hits)
+    while some := list(islice(left, _AT_ONCE)):
+        chunks = view.chunks(hit.node.node_id for hit in some)
+        for hit in some:
+            chunk = chunks.get(hit.node.node_id)
+            if chunk is None or chunk.text.strip():
+                yield hit
 
 
 def _with_reasons(
-    hits: Iterator[NodeWithScore], view: IndexView, templates: Templates
+    hits: Iterable[NodeWithScore], view: Snapshot, templates: Templates
 ) -> Iterator[tuple[NodeWithScore, str | None]]:
-    while some := list(islice(hits, _AT_ONCE)):
-        why = _reasons([hit.node.node_id for hit in some], view, templates)
-        for hit in some:
-            yield hit, why.get(hit.node.node_id)
+    """Yield each hit with the reason to hold it back, None for none."""
+    left = iter(hits)
+    while some := list(islice(left, _AT_ONCE)):
+        places = places_of(view, some)
+        chunks = view.chunks([place.chunk_id for place in places if place is not None])
+        notes = view.notes_at({chunk.path for chunk in chunks.values()})
+        for hit, place in zip(some, places, strict=True):
+            yield hit, None if place is None else _reason(hit, place, chunks, notes, templates)
 
 
-def _reasons(ids: Sequence[ChunkId], view: IndexView, templates: Templates) -> dict[ChunkId, str]:
-    """Chunk -> the reason to hold it back, for those that have one."""
-    why = {one: TEMPLATE for one in ids if templates.holds(view.path_of(one) or "")}
-    if templates.lines:
-        chunks = view.chunks(one for one in ids if one not in why)
-        notes = view.notes_at({one.path for one in chunks.values()})
-        why |= {
-            one: SKELETON
-            for one, chunk in chunks.items()
-            if is_skeleton(
-                chunk.text,
-                notes[chunk.path].title if chunk.path in notes else "",
-                templates.lines,
-            )
-        }
-    return why
+def _reason(
+    hit: NodeWithScore,
+    place: HitPlace,
+    chunks: Mapping[ChunkId, ChunkRow],
+    notes: Mapping[str, NoteRow],
+    templates: Templates,
+) -> str | None:
+    if templates.holds(place.path):
+        return TEMPLATE
+    chunk = chunks.get(place.chunk_id)
+    if chunk is None or not templates.lines:
+        return None
+    own = is_light(hit.node) or place.chunk_id == hit.node.node_id
+    text = chunk.text if own else hit.node.get_content(MetadataMode.NONE)
+    title = notes[chunk.path].title if chunk.path in notes else ""
+    return SKELETON if is_skeleton(text, title, templates.lines) else None
 
 
 def templates_of(vault: Path, query: str) -> Callable[[str], bool]:

@@ -4,18 +4,40 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 from llama_index.core.schema import QueryBundle
 
-from notehop.app.retrieval.background import Word
-from notehop.app.retrieval.index_view import IndexView, Vector, ViewSource
 from notehop.app.retrieval.intents import Reading
+from notehop.app.retrieval.nodes import Hits, Vector
 from notehop.app.retrieval.weighing import Weights
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
+
+if TYPE_CHECKING:
+    from notehop.app.retrieval.background import Word
+    from notehop.app.retrieval.freshness import CurrentView
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """What is linked with the best of the hits, as a ranking whose vote weighs ``weight``.
+
+    ``find`` takes what signals found, fused, best first, and gives chunks with scores, best first.
+    """
+
+    find: Callable[[Sequence[ChunkId]], Hits]
+    weight: float
+
+
+ViewSource: TypeAlias = Snapshot | Callable[[], Snapshot]
+"""A generation of the index, or what gives the newest one: a reader's ``snapshot``, for components
+that live longer than one query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +77,13 @@ class Trace:
     searched_for: dict[str, str] = field(default_factory=dict)
     plan: Plan | None = None
 
-    def warn(self, message: str) -> None:
-        """Keep a warning for the reply, once."""
+    def warn(self, message: str, *, instead: str | None = None) -> None:
+        """Keep a warning for the reply, once.
+
+        :param instead: what it replaces, if that was said.
+        """
+        if instead in self.warnings:
+            self.warnings.remove(instead)
         if message not in self.warnings:
             self.warnings.append(message)
         if not self.kept:
@@ -83,15 +110,18 @@ class TracedQuery(QueryBundle):
 
     Make one for each query. ``view`` is set by the first stage that opens a generation, so that all
     stages see the same one; ``vector``, of length 1, by the first that embeds the query; ``words``,
-    those that say something, by the one that reads its spelling. What is a
-    LlamaIndex query's own is never written to: the caller may ask with it again, or hand it to a
-    retriever with another model.
+    those that say something, by the one that reads its spelling; ``current``, the generation as far
+    as it stands in the files, by the first that looks at files; ``expand`` while a
+    ``GraphEnhancedRetriever`` asks with it. What is a LlamaIndex query's own is never written to:
+    the caller may ask with it again, or hand it to a retriever with another model.
     """
 
     trace: Trace = field(default_factory=Trace)
-    view: IndexView | None = field(default=None, repr=False)
+    view: Snapshot | None = field(default=None, repr=False)
     vector: Vector | None = field(default=None, repr=False)
     words: tuple[Word, ...] | None = field(default=None, repr=False)
+    current: CurrentView | None = field(default=None, repr=False)
+    expand: Expand | None = field(default=None, repr=False)
 
 
 def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
@@ -114,7 +144,7 @@ def trace_of(query: QueryBundle | None) -> Trace:
     return query.trace if isinstance(query, TracedQuery) else Trace(kept=False)
 
 
-def view_for(query: QueryBundle | None, source: ViewSource) -> IndexView:
+def view_for(query: QueryBundle | None, source: ViewSource) -> Snapshot:
     """Return the generation that the query is answered from.
 
     A fixed generation is taken as it is. One that is opened is kept on a traced query for its later
@@ -129,7 +159,7 @@ def view_for(query: QueryBundle | None, source: ViewSource) -> IndexView:
     return query.view
 
 
-def _told(query: QueryBundle | None, view: IndexView) -> IndexView:
+def _told(query: QueryBundle | None, view: Snapshot) -> Snapshot:
     trace = trace_of(query)
     for warning in view.warnings:
         trace.warn(warning)

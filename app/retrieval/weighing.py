@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from notehop.app.models import Intent
-from notehop.app.retrieval.index_view import IndexView
 from notehop.app.retrieval.intents import Reading, about, read
 from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import NAMES, clear_language
 
 DECIDED_BY = "decided_by"
@@ -87,7 +87,7 @@ def semantic_share(
     return Share(unread, f"{whose} {named}, which the embedding model does not read")
 
 
-def reading(text: str, view: IndexView, intent: Intent) -> Reading:
+def reading(text: str, view: Snapshot, intent: Intent) -> Reading:
     """Return what a query is after, and what about.
 
     :param text: the query without its filters.

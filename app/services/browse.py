@@ -17,7 +17,6 @@ from notehop.app.retrieval.expansion import Direction
 from notehop.app.retrieval.filters.apply import Allowed
 from notehop.app.retrieval.filters.narrowing import narrow
 from notehop.app.retrieval.filters.parse import of_fields
-from notehop.app.retrieval.index_view import IndexView
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.find_note import listed, notes_meant, shown
 from notehop.app.services.place import Place
@@ -281,7 +280,7 @@ class Reached:
 
 
 def around(
-    view: IndexView, seeds: Sequence[str], *, depth: int, direction: Direction
+    view: Snapshot, seeds: Sequence[str], *, depth: int, direction: Direction
 ) -> list[Reached]:
     """Return the notes at most ``depth`` links from the seeds, nearest first, then by path.
 
@@ -301,7 +300,7 @@ def around(
     return found
 
 
-def leads(view: IndexView, link: LinkRow) -> str | None:
+def leads(view: Snapshot, link: LinkRow) -> str | None:
     """The indexed note that a link leads to; None for any other link."""
     path = link.target_path
     if path is None or link.status not in LEADING or not view.chunk_ids_of(path):
@@ -317,7 +316,7 @@ def way(steps: Sequence[Step]) -> Literal["forward", "backward", "both"]:
     return "forward" if True in forward else "backward"
 
 
-def _steps(view: IndexView, paths: Sequence[str], direction: Direction) -> Iterator[Step]:
+def _steps(view: Snapshot, paths: Sequence[str], direction: Direction) -> Iterator[Step]:
     if paths and direction != "backward":
         for link in view.links_from(paths):
             target = leads(view, link)

@@ -12,19 +12,19 @@ from typing import Any
 
 from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.freshness import CurrentView
-from notehop.app.retrieval.index_view import IndexView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.place import Place
 from notehop.indexing.enrich.summaries import OWN_SUMMARY, Summary
 from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.sentences import sentence_spans
 
 
 class CurrentNotes(CurrentView):
     """What still stands in the vault; make one for each reply."""
 
-    def __init__(self, view: IndexView, place: Place) -> None:
+    def __init__(self, view: Snapshot, place: Place) -> None:
         files = CurrentFiles(
             place.vault,
             max_note_bytes=place.settings.vault.max_note_bytes,

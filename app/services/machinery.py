@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -19,7 +18,7 @@ from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
-from notehop.app.retrieval.chain import Parts, Wanted, current_view, retrieve
+from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
 from notehop.app.retrieval.filters.narrowing import narrow
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.rerank import scorer_of
@@ -142,7 +141,12 @@ class Machinery:
                     literal=wanted.literal,
                 )
             # The caller's query keeps its filters: who asks with it again asks the same.
-            query = replace(query, query_str=narrowed.text, view=None, vector=None, words=None)
+            query = TracedQuery(
+                narrowed.text,
+                custom_embedding_strs=query.custom_embedding_strs,
+                embedding=query.embedding,
+                trace=query.trace,
+            )
             query.trace.text = narrowed.text
             query.trace.filters = list(narrowed.said)
             for warning in narrowed.warnings:
@@ -180,7 +184,7 @@ class Machinery:
         tokens = self.embedder.tokens
         read = corrected(
             query.query_str,
-            current_view(view, self._place.vault, settings),
+            freshness(view, self._place.vault, settings, str).held(view),
             tokenizer,
             # What its model has as one piece is a word, in languages that it was made for.
             (lambda word: tokens.size(word) == 1)

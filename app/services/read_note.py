@@ -14,7 +14,6 @@ from posixpath import dirname
 from notehop.app.answer.citations import code_spans, inside
 from notehop.app.answer.material import open_uri
 from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
-from notehop.app.retrieval.index_view import IndexView
 from notehop.app.services.browse import LEADING, leads
 from notehop.app.services.current_notes import CurrentNotes, flat, own_summary
 from notehop.app.services.find_note import LONGEST, address_of, listed, notes_meant, shown
@@ -72,7 +71,7 @@ class Found:
 
 
 def mentions_of(
-    view: IndexView, place: Place, tokenizer: Tokenizer, note: Note
+    view: Snapshot, place: Place, tokenizer: Tokenizer, note: Note
 ) -> tuple[list[Mention], int]:
     """The first mentions of a note, by path and line, and how many there are.
 
@@ -174,7 +173,7 @@ def _is_spaced(char: str) -> bool:
 
 
 def _holding(
-    view: IndexView, tokenizer: Tokenizer, names: Sequence[str], own: str
+    view: Snapshot, tokenizer: Tokenizer, names: Sequence[str], own: str
 ) -> dict[str, list[ChunkId]]:
     """Path -> chunks that hold all the words of a name, without those of the note itself."""
     found: set[ChunkId] = set()
@@ -217,7 +216,7 @@ def _said_in(note: Note, pattern: re.Pattern[str], language: str) -> list[Mentio
     ]
 
 
-def _counted(view: IndexView, ids: Sequence[ChunkId], pattern: re.Pattern[str]) -> int:
+def _counted(view: Snapshot, ids: Sequence[ChunkId], pattern: re.Pattern[str]) -> int:
     """How many mentions passages hold, by what the index knows of their text and links."""
     chunks = view.chunks(ids[:COUNTED])
     linked: dict[ChunkId, int] = {}

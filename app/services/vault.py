@@ -428,8 +428,8 @@ class VaultHandle:
         """
         chosen = {"max": max, "order": order, "direction": direction}
         wanted = _wanted(top_k, chosen, None, False, None)
-        found = connected(self.view, self.place.settings, wanted, self.embed_model)
-        return found.model_copy(update={"fresh": self.fresh_only()})
+        settings, model = self.place.settings, self.embed_model
+        return connected(self.view, settings, wanted, model, self.fresh_only())
 
     def node_postprocessors(self) -> list[BaseNodePostprocessor]:
         """What makes the hits of any retriever a context of this vault, in this order.

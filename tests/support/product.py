@@ -194,7 +194,6 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.report_lines": "report_lines",
     "notehop.indexing.shown": "without_marks",
     "notehop.indexing.stores": "lag",
-    "notehop.indexing.stores.bm25": "bm25_retriever",
     "notehop.indexing.stores.catalog": "Catalog",
     "notehop.indexing.stores.finding": "INDEX REBUILD",
     "notehop.indexing.stores.labels": "property_label",

@@ -11,9 +11,10 @@ from itertools import chain
 from typing import Protocol
 
 from notehop.app.retrieval.filters.parse import Condition, day_of
-from notehop.app.retrieval.index_view import Hits, IndexView
+from notehop.app.retrieval.nodes import Hits
 from notehop.indexing.stores.labels import TAG, TYPE, property_label, tag_label, value_label
 from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import Phrase, said_by
 
@@ -238,7 +239,7 @@ def notes_of(condition: Condition, labels: Labels, today: date) -> Paths:
 def chunks_left(
     notes: Notes,
     conditions: Iterable[Condition],
-    view: IndexView,
+    view: Snapshot,
     labels: Labels,
     tokenizer: Tokenizer,
 ) -> Allowed | None:
@@ -260,7 +261,7 @@ def chunks_left(
 
 
 def _held(
-    notes: Notes, wanted: Sequence[Collection[ChunkId]], view: IndexView, labels: Labels
+    notes: Notes, wanted: Sequence[Collection[ChunkId]], view: Snapshot, labels: Labels
 ) -> tuple[Iterable[ChunkId], float]:
     """The chunks of the notes that are in all of ``wanted``, and their share of all chunks.
 
@@ -283,7 +284,7 @@ def _held(
 
 
 def phrase_test(
-    condition: Condition, view: IndexView, labels: Labels, tokenizer: Tokenizer
+    condition: Condition, view: Snapshot, labels: Labels, tokenizer: Tokenizer
 ) -> PhraseTest:
     """The test for a phrase; only chunks that hold all its words have to be read."""
     phrase = Phrase(condition.value)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.models import Filters
 from notehop.app.retrieval.filters import hints
@@ -93,23 +94,32 @@ def narrow(
     )
 
 
-def newest(
-    view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
-) -> list[NodeWithScore]:
-    """The first chunk that is left of each of the newest notes, newest first, templates last.
+class NewestRetriever(BaseRetriever):
+    """Lists the newest notes that filters leave, each by its first chunk that they leave, templates
+    last: what a query without words finds. Notes that say nothing are passed over."""
 
-    Notes that say nothing are passed over.
-    """
-    found: list[ChunkId] = []
-    templates: list[ChunkId] = []
-    for path in view.labels.newest_first(narrowed.notes, narrowed.notes.only):
-        ids = among(view.chunk_ids_of(path), narrowed.allowed)[:1]
-        if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
-            (templates if is_template(path) else found).extend(ids)
-        if len(found) == count:
-            break
-    hits: list[NodeWithScore] = []
-    for rank, chunk_id in enumerate([*found, *templates][:count], start=1):
-        record = {NEWEST: {"rank": rank, "score": None, "weight": None}}
-        hits.append(NodeWithScore(node=light_node(chunk_id, signals=record), score=1 / rank))
-    return hits
+    def __init__(
+        self, view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
+    ) -> None:
+        super().__init__()
+        self._view = view
+        self._narrowed = narrowed
+        self._count = count
+        self._is_template = is_template
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:  # noqa: ARG002
+        view, narrowed = self._view, self._narrowed
+        found: list[ChunkId] = []
+        templates: list[ChunkId] = []
+        for path in view.labels.newest_first(narrowed.notes, narrowed.notes.only):
+            ids = among(view.chunk_ids_of(path), narrowed.allowed)[:1]
+            if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
+                (templates if self._is_template(path) else found).extend(ids)
+            if len(found) == self._count:
+                break
+        hits: list[NodeWithScore] = []
+        for rank, chunk_id in enumerate([*found, *templates][: self._count], start=1):
+            record = {NEWEST: {"rank": rank, "score": None, "weight": None}}
+            node = light_node(chunk_id, signals=record)
+            hits.append(NodeWithScore(node=node, score=1 / rank))
+        return hits
