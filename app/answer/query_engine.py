@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from llama_index.core import Settings
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.response.schema import Response
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    Response,
+    StreamingResponse,
+)
 from llama_index.core.callbacks.base import CallbackManager, EventContext
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -29,7 +33,8 @@ class NotehopQueryEngine(BaseQueryEngine):
 
     The response's ``source_nodes`` are the sources, which may be cited; what is only context stands
     in ``metadata["connected_notes"]`` (see :class:`notehop.app.answer.synthesizer.VaultSynthesizer` for the
-    rest of the metadata). ``metadata["timings_ms"]`` holds milliseconds by stage.
+    rest of the metadata). ``metadata["timings_ms"]`` holds milliseconds by stage. With a synthesizer
+    that answers in pieces it is a ``StreamingResponse``.
     """
 
     def __init__(
@@ -64,7 +69,7 @@ class NotehopQueryEngine(BaseQueryEngine):
         query_bundle: QueryBundle,
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
-    ) -> Response:
+    ) -> Response | StreamingResponse:
         """Answer from nodes that were retrieved before."""
         with self._event(CBEventType.SYNTHESIZE, query_bundle) as event:
             response = self._synthesizer.synthesize(query_bundle, nodes, additional_source_nodes)
@@ -76,7 +81,7 @@ class NotehopQueryEngine(BaseQueryEngine):
         query_bundle: QueryBundle,
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
-    ) -> Response:
+    ) -> Response | AsyncStreamingResponse:
         """Do as :meth:`synthesize`."""
         with self._event(CBEventType.SYNTHESIZE, query_bundle) as event:
             response = await self._synthesizer.asynthesize(
@@ -85,7 +90,7 @@ class NotehopQueryEngine(BaseQueryEngine):
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
-    def _query(self, query_bundle: QueryBundle) -> Response:
+    def _query(self, query_bundle: QueryBundle) -> Response | StreamingResponse:
         query = traced(query_bundle)
         with self._event(CBEventType.QUERY, query) as event:
             nodes = self.retrieve(query)
@@ -95,7 +100,7 @@ class NotehopQueryEngine(BaseQueryEngine):
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
-    async def _aquery(self, query_bundle: QueryBundle) -> Response:
+    async def _aquery(self, query_bundle: QueryBundle) -> Response | AsyncStreamingResponse:
         query = traced(query_bundle)
         with self._event(CBEventType.QUERY, query) as event:
             nodes = await self.aretrieve(query)
@@ -131,13 +136,14 @@ def asked_in(query: TracedQuery) -> str:
     return query.query_str if query.trace.text is None else query.trace.text
 
 
-def with_trace(response: Response, query: TracedQuery) -> Response:
+Answered = TypeVar("Answered", bound=Response | StreamingResponse | AsyncStreamingResponse)
+
+
+def with_trace(response: Answered, query: TracedQuery) -> Answered:
     """The response with the warnings and timings of the whole query."""
     trace = trace_of(query)
-    metadata = response.metadata or {}
-    response.metadata = {
-        **metadata,
-        "warnings": [*trace.warnings, *metadata.get("warnings", [])],
-        "timings_ms": {**trace.timings_ms, **metadata.get("timings_ms", {})},
-    }
+    # In place: to what is answered in pieces, more is added when it ends.
+    metadata = response.metadata = response.metadata or {}
+    metadata["warnings"] = [*trace.warnings, *metadata.get("warnings", [])]
+    metadata["timings_ms"] = {**trace.timings_ms, **metadata.get("timings_ms", {})}
     return response

@@ -6,13 +6,17 @@ import asyncio
 import queue
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import closing
 from contextvars import copy_context
 from copy import copy
 from typing import Any, Generic, Self, TypeVar
 
-from llama_index.core.base.response.schema import Response
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    Response,
+    StreamingResponse,
+)
 from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
 from llama_index.core.instrumentation.events.synthesis import (
     SynthesizeEndEvent,
@@ -131,6 +135,13 @@ class VaultSynthesizer(BaseSynthesizer):
         )
         self._vault = vault
         self._checker = checker
+        self._in_pieces = False
+
+    def in_pieces(self) -> Self:
+        """Return one whose :meth:`synthesize` gives a ``StreamingResponse``."""
+        twin = self.with_own_prompts()
+        twin._in_pieces = True
+        return twin
 
     def with_own_prompts(self) -> Self:
         """Return one that answers the same, and whose prompts can be updated without this one's."""
@@ -178,35 +189,70 @@ class VaultSynthesizer(BaseSynthesizer):
             yield from sentences_of(draft.text)
         return None if draft is None else respond(draft, material, self._checker)
 
+    @_dispatcher.span
     def synthesize(
         self,
         query: QueryType,
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
-    ) -> Response:
+    ) -> Response | StreamingResponse:
         """Answer from the nodes: those with the role ``connected`` are context only."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
         material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
+        if self._in_pieces:
+            pieces, about = self._pieces(words, material)
+            streaming = StreamingResponse(pieces, list(material.source_nodes), about)
+            _dispatcher.event(SynthesizeEndEvent(query=query, response=streaming))
+            return streaming
         draft = _without_thought(words, material) or self.draft(words, material)
         response = respond(draft, material, self._checker)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
+    @_dispatcher.span
     async def asynthesize(
         self,
         query: QueryType,
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
-    ) -> Response:
+    ) -> Response | AsyncStreamingResponse:
         """Do as :meth:`synthesize`."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
         material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
+        if self._in_pieces:
+            pieces, about = self._pieces(words, material)
+            streaming = AsyncStreamingResponse(
+                _in_a_thread(pieces), list(material.source_nodes), about
+            )
+            _dispatcher.event(SynthesizeEndEvent(query=query, response=streaming))
+            return streaming
         draft = _without_thought(words, material) or await self.adraft(words, material)
         response = await asyncio.to_thread(respond, draft, material, self._checker)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
+
+    def _pieces(
+        self, words: str, material: Material
+    ) -> tuple[Generator[str, None, None], dict[str, Any]]:
+        """The pieces of an answer, and its metadata: the sources at once, the rest when it ends,
+        with the text that holds as ``answer``."""
+        about: dict[str, Any] = {
+            **{hit.node.node_id: hit.node.metadata for hit in material.source_nodes},
+            "sources": [source.model_dump() for source in material.sources],
+            "connected_notes": [note.model_dump() for note in material.connected],
+        }
+
+        def pieces() -> Generator[str, None, None]:
+            response = yield from self.streamed(words, material, lambda: False)
+            if response is not None:
+                found = dict(response.metadata or {})
+                found["warnings"] = [*about.get("warnings", []), *found["warnings"]]
+                found["timings_ms"] = {**about.get("timings_ms", {}), **found["timings_ms"]}
+                about.update(found, answer=str(response))
+
+        return pieces(), about
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
@@ -238,6 +284,11 @@ class VaultSynthesizer(BaseSynthesizer):
         _refuse(unknown)
         material = material_of([*nodes, *(more or ())], self._vault)
         return material, query if isinstance(query, str) else query.query_str
+
+
+async def _in_a_thread(pieces: Generator[str, None, None]) -> AsyncGenerator[str, None]:
+    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+        yield piece
 
 
 def _without_thought(words: str, material: Material) -> Draft | None:

@@ -196,7 +196,8 @@ class VaultHandle:
         asked = as_query(SearchQuery, query, options)
         traced, started = self._begin(asked)
         wanted = replace(_asked(asked), results=asked.results, fill=False)
-        found = material_of(self._machinery.retrieve(traced, wanted), self.name)
+        retriever = VaultRetriever(self._machinery.retrieve, wanted, self.name)
+        found = material_of(retriever.retrieve(traced), self.name)
         matching, nothing = _matching(
             found.sources, asked.min_score, narrowed=bool(traced.trace.filters)
         )
@@ -334,6 +335,7 @@ class VaultHandle:
         intent: Intent | None = None,
         llm: LLM | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] = (),
+        streaming: bool = False,
     ) -> NotehopQueryEngine:
         """A LlamaIndex query engine over this vault, for as long as the handle is open.
 
@@ -347,24 +349,26 @@ class VaultHandle:
         :param intent: what queries are after; the setting where not given.
         :param llm: writes the answers; None for the language model of this vault, else quotes.
         :param node_postprocessors: what else sources and connected notes go through, in this order.
+        :param streaming: answer with a ``StreamingResponse``: its sources are there at once, and its
+            metadata tell the rest of the answer (``answer``, ``citations``, ``claims``) at its end.
         :raises QueryError: if an option is wrong.
         """
         wanted = _wanted(top_k, connected, filters, literal, intent)
         retriever = VaultRetriever(
             self._themes.or_else(self._machinery.retrieve, None), wanted, self.name
         )
-        return NotehopQueryEngine(
-            retriever, self.synthesizer(llm), node_postprocessors=node_postprocessors
-        )
+        synthesizer = self.synthesizer(llm, streaming=streaming)
+        return NotehopQueryEngine(retriever, synthesizer, node_postprocessors=node_postprocessors)
 
-    def synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
+    def synthesizer(self, llm: LLM | None = None, *, streaming: bool = False) -> VaultSynthesizer:
         """A LlamaIndex response synthesizer that answers as this vault does, from any nodes.
 
         Nodes with the role ``connected`` are context only. Its prompts are its own.
 
         :param llm: writes the answers; None for the language model of this vault, else quotes.
         """
-        return self._machinery.own_synthesizer(llm)
+        found = self._machinery.own_synthesizer(llm)
+        return found.in_pieces() if streaming else found
 
     def retriever(
         self,

@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 from llama_index.core import Settings
 from llama_index.core.base.llms.types import CompletionResponse
+from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import ResponseMode, get_response_synthesizer
 from llama_index.core.schema import MetadataMode, NodeRelationship
@@ -72,6 +75,47 @@ def test_the_callbacks_of_the_application_hear_each_step(vault: VaultHandle) -> 
     kinds = [pair[0].event_type.value for pair in heard.get_event_pairs()]
     assert sorted(kinds) == sorted(["query", "retrieve", "synthesize"] * 2 + ["retrieve"])
     assert all(len(pair) == 2 for pair in heard.get_event_pairs()), "what begins ends"
+
+
+def test_each_stage_is_a_span(vault: VaultHandle) -> None:
+    root = get_dispatcher()
+    former, seen = root.span_handlers, SimpleSpanHandler()
+    root.span_handlers = [*former, seen]
+    try:
+        vault.ask("Where are the oyster beds?")
+    finally:
+        root.span_handlers = former
+    stages = {span.id_.split(".")[0] for span in seen.completed_spans}
+    assert {
+        "NotehopQueryEngine",
+        "VaultRetriever",
+        "WeightedFusionRetriever",
+        "TemplatePostprocessor",
+        "FreshnessPostprocessor",
+        "ConnectedNotesPostprocessor",
+        "RelevancePostprocessor",
+        "ExtractiveSynthesizer",
+    } <= stages
+
+
+@pytest.mark.parametrize("llm", [None, ScriptedLLM(says="They lie along the dyke [1].")])
+def test_an_answer_comes_in_pieces(vault: VaultHandle, llm: ScriptedLLM | None) -> None:
+    asked = "Where are the oyster beds?"
+    whole = vault.query_engine(llm=llm).query(asked)
+    engine = vault.query_engine(llm=llm, streaming=True)
+    response = engine.query(asked)
+    assert isinstance(response, StreamingResponse)
+    assert response.source_nodes == whole.source_nodes
+    assert "citations" not in response.metadata
+    pieces = list(response.response_gen)
+    assert "".join(pieces).strip() == response.metadata["answer"] == str(whole)
+    assert response.metadata["citations"] == whole.metadata["citations"]
+
+    async def streamed() -> str:
+        later = await engine.aquery(asked)
+        return "".join([piece async for piece in later.response_gen])
+
+    assert asyncio.run(streamed()) == "".join(pieces)
 
 
 def test_a_node_says_where_it_belongs(vault: VaultHandle) -> None:
