@@ -24,6 +24,27 @@ if TYPE_CHECKING:
     from notehop.app.retrieval.templates import TemplatePostprocessor
     from notehop.app.retrieval.trace import Trace, TracedQuery
 
+__all__ = [
+    "PRESETS",
+    "AliasWidening",
+    "ConnectedNotesPostprocessor",
+    "CrossEncoderScorer",
+    "Expansion",
+    "FreshnessPostprocessor",
+    "Fused",
+    "GraphEnhancedRetriever",
+    "LexicalRetriever",
+    "RerankPostprocessor",
+    "SemanticRetriever",
+    "TemplatePostprocessor",
+    "TitleRetriever",
+    "Trace",
+    "TracedQuery",
+    "WeightedFusionRetriever",
+    "fuse",
+    "preset",
+]
+
 _HOMES = {
     "connected_notes": ("ConnectedNotesPostprocessor",),
     "expansion": ("PRESETS", "Expansion", "preset"),
@@ -35,8 +56,6 @@ _HOMES = {
     "templates": ("TemplatePostprocessor",),
     "trace": ("Trace", "TracedQuery"),
 }
-
-__all__ = sorted(name for names in _HOMES.values() for name in names)
 
 
 def __getattr__(name: str) -> Any:
