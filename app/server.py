@@ -13,8 +13,7 @@ from notehop.app.api.app import create_app, waiting_app
 from notehop.app.api.errors import Refusal
 from notehop.app.api.guard import is_loopback
 from notehop.app.api.serve import PortTaken, listen, serve, url_of
-from notehop.app.api.service import Part
-from notehop.app.api.workers import Desks
+from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.place import Place
 from notehop.app.services.running_server import Announcement, is_serving, read_running
@@ -38,14 +37,14 @@ class AlreadyServed(Exception):
         self.pid = pid
 
 
-class AtDesks:
+class PooledVault:
     """The vault for agents, who wait for their turn where all others do."""
 
     opened = True
 
-    def __init__(self, vault: VaultHandle, desks: Desks) -> None:
+    def __init__(self, vault: VaultHandle, workers: Workers) -> None:
         self._vault = vault
-        self._desks = desks
+        self._workers = workers
         self.capture = vault.capture
 
     def open(self) -> VaultHandle:
@@ -58,14 +57,14 @@ class AtDesks:
         :param slow: whether it is an answer.
         :raises NotehopError: what the work raises, or that there is no room for it.
         """
-        desk = self._desks.answers if slow else self._desks.lookups
+        pool = self._workers.answers if slow else self._workers.lookups
         try:
-            return await desk.run(work)
+            return await pool.run(work)
         except Refusal as exc:
             raise NotehopError(exc.problem.detail) from exc
 
 
-class Door:
+class VaultServer:
     """The port and the token of a server, taken before anything slow is loaded.
 
     :raises UsageError: if others could reach it without a token, or the address is none of ours.
@@ -111,14 +110,15 @@ class Door:
         :param started: called once connections are taken.
         """
         tokens = () if self._token is None else (self._token, announced.ticket)
-        desks = Desks(self._settings)
-        agents = HttpTransport(AtDesks(vault, desks), vault.name, desks.closing)
-        parts = (
-            Part(routes(vault, desks.lookups.run).routes),
-            Part(agents.routes, agents.lifespan),
-        )
+        workers = Workers(self._settings)
+        agents = HttpTransport(PooledVault(vault, workers), vault.name, workers.closing)
         app = create_app(
-            vault, self._settings, tokens=tokens, prove=announced.prove, parts=parts, desks=desks
+            vault,
+            self._settings,
+            tokens=tokens,
+            prove=announced.prove,
+            routers=(routes(vault, workers.lookups.run), agents.router),
+            workers=workers,
         )
         try:
             serve(app, self._listening, started)
@@ -151,7 +151,7 @@ class Door:
         if first.failure is not None:
             raise IndexFailure(first.failure)
 
-    def __enter__(self) -> Door:
+    def __enter__(self) -> VaultServer:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -11,21 +11,21 @@ import gc
 import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from html import escape
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 
 from notehop.app.api import errors, middleware, openapi
 from notehop.app.api.errors import respond
 from notehop.app.api.guard import TRUSTED
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.routes import note_routes, query_routes, state_routes, writing_routes
-from notehop.app.api.service import EVERYWHERE, Part, Prove, Service
-from notehop.app.api.workers import Desks
+from notehop.app.api.service import EVERYWHERE, Prove, Service, whole_signs
+from notehop.app.api.workers import Workers
 from notehop.app.models import Health
 from notehop.app.problems import http_problem
 from notehop.config import load_settings
@@ -57,7 +57,7 @@ def waiting_app(
     :param progress: how far the index is.
     """
     app = FastAPI(title="notehop", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.desks = Desks(settings)
+    app.state.workers = Workers(settings)
     middleware.install(app, settings, tokens, None)
     errors.install(app)
     again = {"Retry-After": str(AGAIN)}
@@ -110,35 +110,30 @@ def create_app(
     *,
     tokens: Sequence[str] = (),
     prove: Prove | None = None,
-    parts: Sequence[Part] = (),
-    desks: Desks | None = None,
+    routers: Sequence[APIRouter] = (),
+    workers: Workers | None = None,
 ) -> FastAPI:
     """Make the API of one vault; it warms the vault up when it starts and closes it at its end.
 
     :param settings: the defaults if None.
     :param tokens: clients must send one of them; none: nothing is asked for.
     :param prove: None answers no challenge.
-    :param parts: served beside it, behind the same guards.
-    :param desks: where requests wait, if the parts wait there too; closed at its end.
+    :param routers: served beside it, behind the same guards.
+    :param workers: where requests wait, if the routers wait there too; closed at its end.
     """
     settings = settings or load_settings().server
-    desks = desks or Desks(settings)
-    metrics = Metrics(vault, desks) if settings.metrics else None
+    workers = workers or Workers(settings)
+    metrics = Metrics(vault, workers) if settings.metrics else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
         threading.Thread(target=_warm, args=(vault,), name="notehop-warm", daemon=True).start()
         try:
-            async with AsyncExitStack() as held:
-                if metrics is not None:
-                    await held.enter_async_context(_running(metrics))
-                for part in parts:
-                    if part.lifespan is not None:
-                        await held.enter_async_context(part.lifespan())
+            async with nullcontext() if metrics is None else _running(metrics):
                 yield
         finally:
-            desks.close()
+            workers.close()
             vault.close()
 
     app = FastAPI(
@@ -152,18 +147,19 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         responses=EVERYWHERE,
+        dependencies=[Depends(whole_signs)],
         # A path with a slash too many is none of ours, and not worth a second request.
         redirect_slashes=False,
     )
-    app.state.desks = desks
+    app.state.workers = workers
     middleware.install(app, settings, tokens, metrics)
     errors.install(app)
     openapi.install(app, needs_token=bool(tokens))
-    service = Service(vault, desks, app.version, prove, metrics)
+    service = Service(vault, workers, app.version, prove, metrics)
     for routes in (query_routes, note_routes, writing_routes, state_routes):
         app.include_router(routes(service))
-    for part in parts:
-        app.router.routes.extend(part.routes)
+    for router in routers:
+        app.include_router(router)
     return app
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from email.message import Message
 from http import HTTPStatus
 from typing import Any
 
@@ -115,9 +116,13 @@ async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
     return respond(http_problem(exc.status_code, str(detail), kind=kind), exc.headers)
 
 
-async def _validation(_: Request, exc: Exception) -> ProblemResponse:
+async def _validation(request: Request, exc: Exception) -> ProblemResponse:
     assert isinstance(exc, RequestValidationError)
     errors = exc.errors()
+    if request.method == "POST" and not _is_json(request.headers.get("content-type", "")):
+        status, detail = HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send Content-Type: application/json"
+        accepted = {"Accept-Post": "application/json"}
+        return respond(http_problem(status, detail, kind=KINDS[status]), accepted)
     if any(error["type"] == "json_invalid" for error in errors):
         status, detail = HTTPStatus.BAD_REQUEST, f"the body is not JSON: {_why(errors)}"
         return respond(http_problem(status, detail, kind=KINDS[status]))
@@ -151,7 +156,16 @@ def _instead(request: Request) -> str:
 def _place(location: Sequence[int | str]) -> str:
     """``body.connected.max`` without the ``body``, which is all there is."""
     parts = [str(part) for part in location if part != "body"]
-    return ".".join(parts) or "body"
+    # A key may hold half of a surrogate pair, which no reply can.
+    return ".".join(parts).encode("utf-8", "replace").decode() or "body"
+
+
+def _is_json(media_type: str) -> bool:
+    """As the framework reads it: what is of another type it takes for no JSON."""
+    message = Message()
+    message["content-type"] = media_type
+    kind = message.get_content_type()
+    return kind.startswith("application/") and kind.endswith(("/json", "+json"))
 
 
 def _why(errors: Sequence[Mapping[str, Any]]) -> str:

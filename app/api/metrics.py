@@ -17,7 +17,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from notehop.app.api.workers import Desks
+from notehop.app.api.workers import Workers
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
@@ -33,7 +33,7 @@ PAUSE = 0.02
 class Metrics:
     """What is counted of one server."""
 
-    def __init__(self, vault: VaultHandle, desks: Desks) -> None:
+    def __init__(self, vault: VaultHandle, workers: Workers) -> None:
         # When each number began is one more series of each, and no one asks.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = own = CollectorRegistry()
@@ -63,10 +63,10 @@ class Metrics:
             buckets=_SECONDS,
         )
         taken = Gauge(
-            "notehop_taken", "Requests that run or wait for their turn.", ("desk",), registry=own
+            "notehop_taken", "Requests that run or wait for their turn.", ("pool",), registry=own
         )
-        taken.labels("answers").set_function(lambda: desks.answers.taken)
-        taken.labels("lookups").set_function(lambda: desks.lookups.taken)
+        taken.labels("answers").set_function(lambda: workers.answers.taken)
+        taken.labels("lookups").set_function(lambda: workers.lookups.taken)
         generation = Gauge("notehop_generation", "Generation of the index.", registry=own)
         generation.set_function(lambda: vault.generation)
         ready = Gauge("notehop_ready", "Whether all that queries need is loaded.", registry=own)

@@ -5,17 +5,17 @@ Nothing here reads a vault.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from http import HTTPStatus
 
 from fastapi import FastAPI
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from notehop.app.api.errors import ProblemResponse, respond
+from notehop.app.api.errors import respond
 from notehop.app.api.guard import (
     HostGuard,
     OriginGuard,
@@ -81,71 +81,33 @@ class Unexpected:
 MAX_BODY = 4_000_000
 """Bytes a request may have: the longest text that may be captured, of any script."""
 
-PATIENCE = 20.0
-"""Seconds for the whole of it, on a local network or the same machine."""
+TOO_LONG = f"the body has more than {MAX_BODY:,} bytes; send less"
 
 
 class BodyLimit:
-    """Reads bodies of up to ``most`` bytes within ``seconds``, and refuses others."""
+    """Refuses bodies of more than :data:`MAX_BODY` bytes, by what they say or by what comes."""
 
-    def __init__(self, app: ASGIApp, *, most: int = MAX_BODY, seconds: float = PATIENCE) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._most = most
-        self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the body up to the limit, then pass the request on with it, or refuse it."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        try:
-            async with asyncio.timeout(self._seconds):
-                body = await self._read(scope, receive)
-        except TimeoutError:
-            detail = f"the body did not come within {self._seconds:g} s; send it at once"
-            refusal = respond(http_problem(HTTPStatus.REQUEST_TIMEOUT, detail))
-            refusal.headers["connection"] = "close"
+        """Pass the request on, and count what is read of it."""
+        declared = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
+        if declared.isdigit() and int(declared[:20]) > MAX_BODY:
+            refusal = respond(http_problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG))
             await refusal(scope, receive, send)
             return
-        if isinstance(body, ProblemResponse):
-            await body(scope, receive, send)
-            return
-        if body is None:
-            return
-        sent = False
+        size = 0
 
-        async def replay() -> Message:
-            nonlocal sent
-            if sent:
-                return await receive()
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self._app(scope, replay, send)
-
-    async def _read(self, scope: Scope, receive: Receive) -> bytes | ProblemResponse | None:
-        """The body; a refusal if it is too long, None if the client left."""
-        if self._declared(scope) > self._most:
-            return self._too_long()
-        body = bytearray()
-        more = True
-        while more:
+        async def counted() -> Message:
+            nonlocal size
             message = await receive()
-            if message["type"] != "http.request":
-                return None
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > self._most:
-                return self._too_long()
-        return bytes(body)
+            size += len(message.get("body", b""))
+            if size > MAX_BODY:
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
+            return message
 
-    def _declared(self, scope: Scope) -> int:
-        said = [value for name, value in scope["headers"] if name == b"content-length"]
-        return int(said[0]) if said and said[0].isdigit() and len(said[0]) < 20 else 0
-
-    def _too_long(self) -> ProblemResponse:
-        detail = f"the body has more than {self._most:,} bytes; send less"
-        return respond(http_problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail))
+        await self._app(scope, counted, send)
 
 
 POLICY = (
@@ -185,8 +147,9 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                if not file or message["status"] >= HTTPStatus.BAD_REQUEST:
-                    headers["Cache-Control"] = "no-store"
+                # Files are kept, and asked for each time: a new version shows at once.
+                kept = file and message["status"] < HTTPStatus.BAD_REQUEST
+                headers["Cache-Control"] = "no-cache" if kept else "no-store"
             await send(message)
 
         await self._app(scope, receive, guarded)

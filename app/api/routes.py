@@ -23,7 +23,7 @@ from notehop.app.api.openapi import (
     TEXTS,
     THEMES,
 )
-from notehop.app.api.service import BODY_REFUSED, JSON, Service, json_body, problems, seen
+from notehop.app.api.service import BODY_REFUSED, JSON, Service, problems, seen
 from notehop.app.api.workers import Stream
 from notehop.app.models import (
     Answer,
@@ -49,8 +49,8 @@ Asked = Annotated[Query, Body(openapi_examples=QUERIES)]
 
 def query_routes(service: Service) -> APIRouter:
     """``/query``, ``/query/stream``, ``/search`` and ``/themes``."""
-    router = APIRouter(tags=["queries"], dependencies=[Depends(json_body)])
-    vault, desks = service.vault, service.desks
+    router = APIRouter(tags=["queries"])
+    vault, workers = service.vault, service.workers
 
     @router.post(
         "/query",
@@ -60,7 +60,7 @@ def query_routes(service: Service) -> APIRouter:
         responses=BODY_REFUSED,
     )
     async def query(body: Asked) -> Response:
-        return await service.reply(desks.answers, lambda: vault.ask(body))
+        return await service.reply(workers.answers, lambda: vault.ask(body))
 
     @router.post(
         "/ask",
@@ -73,7 +73,7 @@ def query_routes(service: Service) -> APIRouter:
         return await query(body)
 
     async def begun(body: Asked) -> AsyncIterator[Stream]:
-        stream = Stream(desks, lambda cancelled: vault.stream(body, cancelled=cancelled))
+        stream = Stream(workers.answers, lambda cancelled: vault.stream(body, cancelled=cancelled))
         try:
             await stream.begin()
             yield stream
@@ -110,7 +110,7 @@ def query_routes(service: Service) -> APIRouter:
     async def search(
         body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)],
     ) -> Response:
-        return await service.reply(desks.lookups, lambda: vault.search(body))
+        return await service.reply(workers.lookups, lambda: vault.search(body))
 
     @router.post(
         "/themes",
@@ -122,7 +122,7 @@ def query_routes(service: Service) -> APIRouter:
     async def themes(
         body: Annotated[ThemesQuery, Body(openapi_examples=THEMES)],
     ) -> Response:
-        return await service.reply(desks.lookups, lambda: vault.themes(body))
+        return await service.reply(workers.lookups, lambda: vault.themes(body))
 
     return router
 
@@ -139,7 +139,7 @@ Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
 def note_routes(service: Service) -> APIRouter:
     """``/notes/{path}``, ``/graph`` and ``/graph/browse``."""
     router = APIRouter(tags=["notes"])
-    vault, lookups = service.vault, service.desks.lookups
+    vault, lookups = service.vault, service.workers.lookups
     refusals = problems(
         HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE
     )
@@ -198,7 +198,6 @@ def note_routes(service: Service) -> APIRouter:
         summary="List the notes a link or two away from some",
         response_model=BrowseResult,
         responses={**refusals, **BODY_REFUSED},
-        dependencies=[Depends(json_body)],
     )
     async def browse(
         body: Annotated[BrowseQuery, Body(openapi_examples=BROWSES)],
@@ -213,8 +212,8 @@ LOCATION = {"Location": {"description": "Where it is read.", "schema": {"type": 
 
 def writing_routes(service: Service) -> APIRouter:
     """``/capture`` and ``/embed``."""
-    router = APIRouter(dependencies=[Depends(json_body)])
-    vault, lookups = service.vault, service.desks.lookups
+    router = APIRouter()
+    vault, lookups = service.vault, service.workers.lookups
 
     @router.post(
         "/capture",
@@ -272,7 +271,7 @@ def state_routes(service: Service) -> APIRouter:
     async def status(request: Request) -> Response:
         here = from_here(request.scope)
         return await service.reply(
-            service.desks.lookups, lambda: seen(vault.status(), from_here=here)
+            service.workers.lookups, lambda: seen(vault.status(), from_here=here)
         )
 
     # Without a thread: they wait for nothing, and answer while all threads answer questions.

@@ -17,20 +17,13 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
-from functools import partial
-from http import HTTPStatus
 from types import FrameType
 from typing import Any, NoReturn
 
-import h11
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from notehop.app.api.errors import ProblemResponse
-from notehop.app.api.middleware import HEADERS
-from notehop.app.api.workers import Desks
-from notehop.app.problems import http_problem
+from notehop.app.api.workers import Workers
 from notehop.config.errors import NotehopError, UsageError
 
 NEXT = 20
@@ -122,96 +115,11 @@ def _who(host: str, port: int) -> str:
     return "another program"
 
 
-HEAD_SECONDS = 10.0
-"""Seconds that a client has for the head of a request, from its first sign on."""
-
 HEAD_BYTES = 32_768
-"""Bytes that the head may have: many times what browsers send."""
+"""Bytes that the head of a request may have: many times what browsers send."""
 
 HEARD_SECONDS = 0.5
-"""Seconds that who has connected, and asked nothing yet, is still heard when the server ends."""
-
-PIECE = 16_384
-"""Bytes that are parsed at once: what came in one piece could hold a head of any length."""
-
-
-class GuardedProtocol(H11Protocol):
-    """Closes connections that say nothing, or their head drop by drop."""
-
-    def __init__(self, *given: Any, head_seconds: float = HEAD_SECONDS, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._head_seconds = head_seconds
-        self._waiting: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        """Wait for a request, not for ever."""
-        super().connection_made(transport)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        """Read on; a new request that has not come whole is waited for, not for ever."""
-        before = self.cycle
-        for start in range(0, len(data), PIECE):
-            super().data_received(data[start : start + PIECE])
-            if self.transport.is_closing():
-                return
-        if self.cycle is not before:
-            self._wait_no_more()
-        elif self._waiting is None and (before is None or before.response_complete):
-            self._wait()
-
-    def shutdown(self) -> None:
-        """Close, once what was asked is answered; who has only just connected is heard first."""
-        asked: Any = self.cycle
-        if asked is None and not self.transport.is_closing():
-            self.loop.call_later(HEARD_SECONDS, self._shut_down)
-        else:
-            super().shutdown()
-
-    def _shut_down(self) -> None:
-        if not self.transport.is_closing():
-            super().shutdown()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
-        self._wait_no_more()
-        super().connection_lost(exc)
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, as every other refusal is."""
-        self._wait_no_more()
-        status, detail = HTTPStatus.BAD_REQUEST, f"this is no HTTP request: {msg}"
-        if len(self.conn.trailing_data[0]) > HEAD_BYTES:
-            status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-            detail = f"the head of the request has more than {HEAD_BYTES:,} bytes"
-        told = http_problem(status, detail)
-        refusal = ProblemResponse(
-            told.model_dump(exclude_none=True),
-            told.status,
-            {**HEADERS, "Cache-Control": "no-store", "Connection": "close"},
-        )
-        reason = status.phrase.encode()
-        for event in (
-            h11.Response(status_code=told.status, headers=refusal.raw_headers, reason=reason),
-            h11.Data(data=bytes(refusal.body)),
-            h11.EndOfMessage(),
-        ):
-            self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
-
-    def _wait(self) -> None:
-        self._waiting = self.loop.call_later(self._head_seconds, self._too_late)
-
-    def _wait_no_more(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
-
-    def _too_late(self) -> None:
-        self._waiting = None
-        if not self.transport.is_closing():
-            self.transport.close()
-
+"""Seconds that who has only just connected is still heard when the server ends."""
 
 GRACE = 5
 """Seconds that running requests are given to end."""
@@ -258,19 +166,11 @@ def serve(
         signal.signal(signal.SIGTERM, before)
 
 
-def server_of(
-    app: FastAPI,
-    started: Callable[[], None] = lambda: None,
-    *,
-    head_seconds: float = HEAD_SECONDS,
-) -> uvicorn.Server:
-    """The server of an app, not running yet.
-
-    :param head_seconds: that a client has for the head of a request.
-    """
+def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvicorn.Server:
+    """The server of an app, not running yet."""
     config = uvicorn.Config(
         app,
-        http=partial(GuardedProtocol, head_seconds=head_seconds),  # type: ignore[arg-type]
+        http="h11",
         ws="none",
         # The log is set up by who runs this, and requests are logged by the app, without paths.
         log_config=None,
@@ -282,16 +182,18 @@ def server_of(
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE,
     )
-    return _Server(config, started, app.state.desks)
+    return _Server(config, started, app.state.workers)
 
 
 class _Server(uvicorn.Server):
     """A server that tells when it takes connections, and when it goes."""
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None], desks: Desks) -> None:
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], None], workers: Workers
+    ) -> None:
         super().__init__(config)
         self._started = started
-        self._desks = desks
+        self._workers = workers
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -299,10 +201,13 @@ class _Server(uvicorn.Server):
             self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Streams would go on for as long as their answer takes.
-        self._desks.close()
+        self._workers.close()
+        for listening in self.servers:
+            listening.close()
+        if self.server_state.connections:
+            await asyncio.sleep(HEARD_SECONDS)
         loop = asyncio.get_running_loop()
-        last = loop.call_later(GRACE - LAST_WORDS, self._desks.give_up)
+        last = loop.call_later(GRACE - LAST_WORDS, self._workers.give_up)
         await super().shutdown(sockets)
         last.cancel()
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -15,43 +14,29 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute
 
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import PROBLEM
-from notehop.app.api.workers import Desk, Desks
+from notehop.app.api.workers import Pool, Workers
 from notehop.app.models import IndexStatus
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Routes, and what has to run while they are served."""
-
-    routes: Sequence[BaseRoute]
-    lifespan: Callable[[], AbstractAsyncContextManager[None]] | None = None
-
-
 JSON = "application/json"
 """The one media type that is read."""
+
 
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """An escape of half a sign: in pairs they are one, alone nothing that can be written."""
 
 
-async def json_body(request: Request) -> None:
-    """Refuse a body of another media type, or with half a sign in it.
+async def whole_signs(request: Request) -> None:
+    """Refuse a body with half a sign in it.
 
-    :raises HTTPException: 415 or 422.
+    :raises HTTPException: 422.
     """
-    said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    kind, _, name = said.partition("/")
-    if kind != "application" or not (name == "json" or name.endswith("+json")):
-        raise HTTPException(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send Content-Type: {JSON}", {"Accept-Post": JSON}
-        )
     body = await request.body()
     if not _HALF.search(body):
         return
@@ -62,6 +47,8 @@ async def json_body(request: Request) -> None:
             HTTPStatus.UNPROCESSABLE_ENTITY,
             "a text of the body holds half a sign (\\ud800 to \\udfff alone)",
         ) from exc
+    except ValueError:
+        return  # said where it is read
 
 
 def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
@@ -114,17 +101,17 @@ class Service:
     """
 
     vault: VaultHandle
-    desks: Desks
+    workers: Workers
     version: str
     prove: Prove | None = None
     metrics: Metrics | None = None
 
-    async def reply(self, desk: Desk, work: Callable[[], BaseModel]) -> Response:
+    async def reply(self, pool: Pool, work: Callable[[], BaseModel]) -> Response:
         """Have a thread do the work and write its result as JSON, so that the loop does neither.
 
-        :raises Refusal: if there is no place at the desk, or it takes too long.
+        :raises Refusal: if there is no place in the pool, or it takes too long.
         """
-        return Response(await desk.run(lambda: self._written(work())), media_type=JSON)
+        return Response(await pool.run(lambda: self._written(work())), media_type=JSON)
 
     def _written(self, result: BaseModel) -> str:
         if self.metrics is not None:
@@ -139,7 +126,6 @@ def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
 
 
 BODY_REFUSED = problems(
-    HTTPStatus.REQUEST_TIMEOUT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -152,7 +138,6 @@ EVERYWHERE = problems(
     HTTPStatus.FORBIDDEN,
     HTTPStatus.MISDIRECTED_REQUEST,
     HTTPStatus.TOO_MANY_REQUESTS,
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
     HTTPStatus.INTERNAL_SERVER_ERROR,
 )
 """What every route may answer."""

@@ -1,4 +1,4 @@
-"""Where requests wait for their turn: a few run at once, some wait, the rest is refused at once.
+"""Threads for what blocks: a few work at once, some requests wait for their turn, the rest is refused.
 
 Queries take the processor, and a hundred of them at the same time are each a hundred times slower.
 The event loop never runs one: it stays free for whoever asks whether the server is up. Of an answer
@@ -9,19 +9,17 @@ ahead of the client, and ends when the client leaves, the server stops, or it ta
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 import os
 import threading
-import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
+
+import anyio
+from anyio import CancelScope, CapacityLimiter, from_thread, to_thread
 
 from notehop.app.api.errors import Refusal, busy, stopping, too_slow
-from notehop.app.models import DoneEvent, ErrorEvent, Problem, StreamEvent
+from notehop.app.models import DoneEvent, ErrorEvent, StreamEvent
 from notehop.app.problems import problem
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ServerSettings
@@ -30,147 +28,105 @@ from notehop.indexing.llm.egress import UNWANTED
 T = TypeVar("T")
 
 
-class Desk:
+class Pool:
     """Runs blocking work in a few threads.
 
-    :param name: what its threads are called by.
     :param most: how much runs at once.
     :param waiting: how much may wait beside.
     :param seconds: how long one may take, its waiting included.
     """
 
-    def __init__(self, name: str, *, most: int, waiting: int, seconds: float) -> None:
-        self.most = most
-        self.waiting = waiting
+    def __init__(self, *, most: int, waiting: int, seconds: float) -> None:
         self.seconds = seconds
-        self._name = name
-        self._turn = threading.Condition()
-        self._taken = 0
-        self._threads = self._idle = 0
-        self._queue: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
-        self._heard: set[asyncio.Future[Any]] = set()
-        self._stopping = False
-
-    @property
-    def taken(self) -> int:
-        """How much runs or waits."""
-        return self._taken
-
-    def start(self, work: Callable[[], T]) -> Future[T]:
-        """Have work done in a thread, in its turn; it keeps the context of the caller.
-
-        :raises Refusal: if too much waits already, or the desk is closed.
-        """
-        with self._turn:
-            if self._stopping:
-                raise stopping()
-            if self._taken >= self.most + self.waiting:
-                raise busy(self._taken - self.most)
-            self._taken += 1
-            future: Future[T] = Future()
-            # Also for work that was given up while it ran: its thread is taken until it ends.
-            future.add_done_callback(self._left)
-            context = contextvars.copy_context()
-            self._queue.append((future, lambda: context.run(work)))
-            begins = len(self._queue) > self._idle and self._threads < self.most
-            self._threads += begins
-            self._turn.notify()
-        if begins:
-            # Not waited for when the process ends: what is stuck would hold it for as long.
-            threading.Thread(target=self._work, name=f"notehop-{self._name}", daemon=True).start()
-        return future
+        self.taken = 0
+        self._count = threading.Lock()
+        self._most, self._room = most, most + waiting
+        self._limiter = CapacityLimiter(most)
+        self._running: set[CancelScope] = set()
+        self._streaming: set[CancelScope] = set()
+        self._closed = False
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Have work done in a thread and wait for it.
+        """Have work done in a thread, in its turn and in this context, and wait for it.
 
-        :raises Refusal: as :meth:`start`, or if it takes too long: then it is not begun any more,
-            or ends unheard; a language model that it asks is not asked on.
+        :raises Refusal: if too much waits already, the server stops, or it takes too long: then it
+            is not begun any more, or ends unheard; a language model that it asks is not asked on.
         """
-        given_up = threading.Event()
+        return await self._done(lambda _: work(), self._running)
+
+    async def stream(self, work: Callable[[Callable[[], bool]], T]) -> T:
+        """The same for work that ends as soon as what it is given says that nobody waits for it."""
+        return await self._done(work, self._streaming)
+
+    async def _done(self, work: Callable[[Callable[[], bool]], T], scopes: set[CancelScope]) -> T:
+        if self._closed:
+            raise stopping()
+        if self.taken >= self._room:
+            raise busy(self.taken - self._most)
+        gone, begun = threading.Event(), threading.Lock()
 
         def wanted() -> T:
-            UNWANTED.set(given_up.is_set)
-            return work()
+            if self._closed or not begun.acquire(blocking=False):
+                raise stopping()
+            try:
+                UNWANTED.set(gone.is_set)
+                return work(gone.is_set)
+            finally:
+                self._left()
 
-        future = self.start(wanted)
-        heard = asyncio.wrap_future(future)
-        self._heard.add(heard)
-        try:
-            return await asyncio.wait_for(heard, self.seconds)
-        except TimeoutError:
-            if future.done() and not future.cancelled():
-                raise  # the work's own
-            raise too_slow(self.seconds) from None
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if self._stopping and task is not None and not task.cancelling():
-                raise stopping() from None
-            raise
-        finally:
-            given_up.set()
-            self._heard.discard(heard)
+        with self._count:
+            self.taken += 1
+        with anyio.move_on_after(self.seconds) as scope:
+            scopes.add(scope)
+            try:
+                return await to_thread.run_sync(
+                    wanted, abandon_on_cancel=True, limiter=self._limiter
+                )
+            finally:
+                gone.set()
+                scopes.discard(scope)
+                # Work that goes on unheard has its place until it ends.
+                if begun.acquire(blocking=False):
+                    self._left()
+        raise stopping() if self._closed else too_slow(self.seconds)
+
+    def _left(self) -> None:
+        with self._count:
+            self.taken -= 1
 
     def close(self) -> None:
-        """Take nothing more; what runs ends, what waits does not begin."""
-        with self._turn:
-            self._stopping = True
-            waiting = list(self._queue)
-            self._queue.clear()
-            self._turn.notify_all()
-        for future, _ in waiting:
-            future.cancel()
+        """Begin nothing more, and end streams: they would go on for as long as their answer takes."""
+        self._closed = True
+        for scope in list(self._streaming):
+            scope.cancel()
 
     def give_up(self) -> None:
-        """Tell all who still wait that the server goes; called in the event loop, once closed."""
-        for heard in list(self._heard):
-            heard.cancel()
-
-    def _work(self) -> None:
-        """Do what waits, in a thread that ends when the desk is closed."""
-        while True:
-            with self._turn:
-                self._idle += 1
-                self._turn.wait_for(lambda: self._queue or self._stopping)
-                self._idle -= 1
-                if not self._queue:
-                    return
-                future, work = self._queue.popleft()
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                result = work()
-            except BaseException as exc:  # noqa: BLE001 (whoever waits is told)
-                future.set_exception(exc)
-            else:
-                future.set_result(result)
-            del future, work  # what it holds is let go of before the next comes
-
-    def _left(self, _: Future[Any]) -> None:
-        with self._turn:
-            self._taken -= 1
+        """Tell all who still wait that the server goes."""
+        for scope in list(self._running):
+            scope.cancel()
 
 
-class Desks:
-    """The two desks of a server: answers, which a language model may write, and all the rest.
+class Workers:
+    """The two pools of a server: answers, which a language model may write, and all the rest.
 
-    They are apart so that a few long answers never keep a search waiting.
+    They are apart so that a few long answers never keep a search waiting. Called in the event loop.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
         most = settings.max_queries or max(2, os.cpu_count() or 1)
         waiting, seconds = settings.max_waiting, settings.timeout_s
-        self.answers = Desk("answer", most=most, waiting=waiting, seconds=seconds)
-        self.lookups = Desk("lookup", most=most, waiting=waiting, seconds=seconds)
+        self.answers = Pool(most=most, waiting=waiting, seconds=seconds)
+        self.lookups = Pool(most=most, waiting=waiting, seconds=seconds)
         self.closing = asyncio.Event()
 
     def close(self) -> None:
-        """Close both; streams that run hear of it."""
+        """Close both."""
         self.closing.set()
         self.answers.close()
         self.lookups.close()
 
     def give_up(self) -> None:
-        """Wait for nothing any more, at either."""
+        """Wait for nothing any more, in either."""
         self.answers.give_up()
         self.lookups.give_up()
 
@@ -187,16 +143,13 @@ Make = Callable[[Callable[[], bool]], Iterator[StreamEvent]]
 class Stream:
     """The events of one answer; :meth:`begin` it, read it, and :meth:`leave` it in any case."""
 
-    def __init__(self, desks: Desks, make: Make) -> None:
+    def __init__(self, pool: Pool, make: Make) -> None:
         """Do nothing yet."""
-        self._desks = desks
+        self._pool = pool
         self._make = make
-        self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[StreamEvent | Exception | None] = asyncio.Queue(AHEAD)
-        self._gone = threading.Event()
-        self._until = time.monotonic() + desks.answers.seconds
-        self._closing = asyncio.ensure_future(desks.closing.wait())
+        self._given, self._taken = anyio.create_memory_object_stream[StreamEvent](AHEAD)
         self._first: StreamEvent | None = None
+        self._task: asyncio.Task[Exception | None] | None = None
 
     async def begin(self) -> None:
         """Wait for the first event, so that what fails at once is refused with a status.
@@ -204,89 +157,58 @@ class Stream:
         :raises Refusal: if there is no place, or the answer begins with its end.
         :raises NotehopError: what is wrong with the question or the index.
         """
-        future: Future[None] = self._desks.answers.start(self._work)
-        future.add_done_callback(_told)
-        item = await self._next()
-        if isinstance(item, Exception):
-            raise item
-        if isinstance(item, ErrorEvent):
-            raise Refusal(item.problem)
-        self._first = item
+        self._task = asyncio.create_task(self._run())
+        self._first = await self._next(self._task)
+        if isinstance(self._first, ErrorEvent):
+            raise Refusal(self._first.problem)
 
     async def events(self) -> AsyncIterator[StreamEvent]:
         """The events, the last of which is ``done`` or ``error``."""
-        item: StreamEvent | Exception | None = self._first
-        while item is not None:
-            if isinstance(item, Exception):
-                yield ErrorEvent(problem=_problem(item))
+        event, task = self._first, self._task
+        while event is not None and task is not None:
+            yield event
+            if isinstance(event, DoneEvent | ErrorEvent):
                 return
-            yield item
-            if isinstance(item, DoneEvent | ErrorEvent):
-                return
-            item = await self._next()
+            try:
+                event = await self._next(task)
+            except Exception as exc:  # noqa: BLE001 (whoever listens is told)
+                event = ErrorEvent(
+                    problem=exc.problem if isinstance(exc, Refusal) else problem(exc)
+                )
 
     def leave(self) -> None:
         """Let the thread know that nobody listens any more."""
-        self._gone.set()
-        self._closing.cancel()
-        # It may wait for room.
-        while not self._queue.empty():
-            self._queue.get_nowait()
+        self._taken.close()
+        if self._task is not None:
+            self._task.cancel()
 
-    async def _next(self) -> StreamEvent | Exception | None:
-        """The next event, why there is none, or None after the last."""
-        getting = asyncio.ensure_future(self._queue.get())
-        try:
-            left = max(0.0, self._until - time.monotonic())
-            await asyncio.wait(
-                {getting, self._closing}, timeout=left, return_when=asyncio.FIRST_COMPLETED
-            )
-            if getting.done():
-                return getting.result()
-            return stopping() if self._closing.done() else too_slow(self._desks.answers.seconds)
-        finally:
-            getting.cancel()
+    async def _next(self, task: asyncio.Task[Exception | None]) -> StreamEvent | None:
+        """The next event; None after the last.
 
-    def _work(self) -> None:
-        """Make the events, in a thread."""
-        try:
-            for event in self._make(self._gone.is_set):
-                self._put(event)
-                if self._gone.is_set():
-                    return
-            self._put(None)
-        except _Unheard:
-            return
-        except Exception as exc:  # noqa: BLE001 (whoever listens is told, and the log)
-            if not isinstance(exc, NotehopError):
-                _log.error("an answer failed", exc_info=exc)
-            with suppress(_Unheard):
-                self._put(exc)
-
-    def _put(self, item: StreamEvent | Exception | None) -> None:
-        """Hand an item to the loop, and wait for room as long as anybody listens.
-
-        :raises _Unheard: if nobody took it in time.
+        :raises Exception: why there is none.
         """
-        if self._gone.is_set() or self._loop.is_closed():
-            raise _Unheard
-        handed = asyncio.run_coroutine_threadsafe(self._queue.put(item), self._loop)
         try:
-            handed.result(max(0.0, self._until - time.monotonic()))
-        except TimeoutError:
-            handed.cancel()
-            raise _Unheard from None
+            return await self._taken.receive()
+        except anyio.EndOfStream:
+            if (failure := await task) is not None:
+                raise failure from None
+            return None
 
+    async def _run(self) -> Exception | None:
+        """Have a thread make the events; returns what went wrong."""
+        with self._given:
+            try:
+                await self._pool.stream(self._work)
+            except anyio.BrokenResourceError:
+                return None  # nobody listens
+            except Exception as exc:  # noqa: BLE001 (whoever listens is told, and the log)
+                if not isinstance(exc, NotehopError | Refusal):
+                    _log.error("an answer failed", exc_info=exc)
+                return exc
+        return None
 
-class _Unheard(Exception):
-    """Nobody listens."""
-
-
-def _problem(exc: Exception) -> Problem:
-    return exc.problem if isinstance(exc, Refusal) else problem(exc)
-
-
-def _told(future: Future[None]) -> None:
-    """What the thread raised has been handed on; here it only must not be forgotten."""
-    if not future.cancelled() and (exc := future.exception()) is not None:
-        _log.error("an answer failed", exc_info=exc)
+    def _work(self, gone: Callable[[], bool]) -> None:
+        for event in self._make(gone):
+            from_thread.run(self._given.send, event)
+            if gone():
+                return

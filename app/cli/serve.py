@@ -36,7 +36,7 @@ def serve(
     """Answer over HTTP on this machine."""
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
-    from notehop.app.server import AlreadyServed, Door
+    from notehop.app.server import AlreadyServed, VaultServer
     from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
     from notehop.app.services.open_vault import open_place
     from notehop.app.services.running_server import Announcement
@@ -51,7 +51,7 @@ def serve(
 
     with ExitStack() as held:
         try:
-            door = held.enter_context(Door(place))
+            server = held.enter_context(VaultServer(place))
         except AlreadyServed as told:
             if options.json:
                 print_json({"url": told.url, "vault": str(place.vault)})
@@ -60,18 +60,18 @@ def serve(
         announced = Announcement(place)
 
         def started() -> None:
-            announced.tell(door.url)
+            announced.tell(server.url)
             if options.json:
-                print_json({"url": door.url, "vault": str(place.vault)})
-            token = "; clients need the token" if door.asks_for_token else ""
-            say(f"notehop answers for {name} at {door.url} (Ctrl-C stops it{token})")
+                print_json({"url": server.url, "vault": str(place.vault)})
+            token = "; clients need the token" if server.asks_for_token else ""
+            say(f"notehop answers for {name} at {server.url} (Ctrl-C stops it{token})")
 
         if watch and not has_index(place):
             first = FirstIndex(place, command="notehop serve", config_file=options.config, told=say)
-            door.wait(
+            server.wait(
                 first,
                 place.name,
-                lambda: say(f"{name} has no index yet; {door.url} says how far it is"),
+                lambda: say(f"{name} has no index yet; {server.url} says how far it is"),
             )
         opened = held.enter_context(open_place(place))
         held.enter_context(announced)
@@ -79,7 +79,7 @@ def serve(
             held.enter_context(
                 FollowerProcess(place, "notehop serve", say, config_file=options.config)
             )
-        door.open(opened, announced, started)
+        server.open(opened, announced, started)
 
 
 def mcp(

@@ -14,8 +14,9 @@ from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from fastapi import APIRouter
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from notehop.app.problems import http_problem
@@ -35,7 +36,7 @@ IDLE = 30 * 60.0
 
 
 class HttpTransport:
-    """Serves agents at :data:`PATH` while :meth:`lifespan` lasts.
+    """Serves agents at :data:`PATH` while its router is served.
 
     The SDK is loaded with the first request: most servers never see an agent.
 
@@ -51,10 +52,12 @@ class HttpTransport:
         self._manager: StreamableHTTPSessionManager | None = None
         self._running: asyncio.Task[None] | None = None
         # An instance, not a function: the router hands it every method as it comes.
-        self.routes: list[BaseRoute] = [Route(PATH, endpoint=_Endpoint(self))]
+        self.router = APIRouter(
+            routes=[Route(PATH, endpoint=_Endpoint(self))], lifespan=self._lifespan
+        )
 
     @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
+    async def _lifespan(self, _: object) -> AsyncIterator[None]:
         """End all sessions with the server."""
         try:
             yield

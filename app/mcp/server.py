@@ -40,25 +40,25 @@ def make_server(access: Access, name: str) -> Server[Any]:
 
     :param name: of the vault.
     """
-    desk = _Desk(access)
+    handlers = _Handlers(access)
     server: Server[Any] = Server(
         "notehop",
         version=version("notehop"),
         title="notehop",
         description="Ask an Obsidian vault: cited answers that follow the links between notes.",
         instructions=INSTRUCTIONS.format(name=on_one_line(name)),
-        on_list_tools=desk.list_tools,
-        on_call_tool=desk.call_tool,
-        on_list_resources=desk.list_resources,
-        on_list_resource_templates=desk.list_templates,
-        on_read_resource=desk.read_resource,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
     )
     # It holds the SDK's tracer alone, which hands what went wrong with a note to any provider.
     server.middleware.clear()
     return server
 
 
-class _Desk:
+class _Handlers:
     """Handles the requests of all clients."""
 
     def __init__(self, access: Access) -> None:

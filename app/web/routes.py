@@ -1,44 +1,70 @@
-"""The routes of the page: its files, a note to read, and the texts of replies as HTML.
-
-Touches: index and vault, through the handle it is given.
+"""The routes of the page: its files, a note to read, and the texts of replies as HTML that is safe to
+show. Touches: index and vault, through the handle it is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from http import HTTPStatus
-from typing import Annotated, Protocol
+from importlib.resources import files
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Path, Response
 from fastapi import Query as Parameter
-from starlette.exceptions import HTTPException
+from fastapi.responses import FileResponse
+from pydantic import Field, StringConstraints
+from starlette.staticfiles import StaticFiles
 
-from notehop.app.models import NoteView
-from notehop.app.web.assets import assets
-from notehop.app.web.models import NotePage, Rendered, RenderQuery
+from notehop.app.models.notes import NoteView
+from notehop.app.models.query import Asked, Strict, at_most
 from notehop.app.web.render import answer_html, note_html, snippets_html
+
+if TYPE_CHECKING:
+    from notehop.app.services.vault import VaultHandle
 
 JSON = "application/json"
 
+STATIC = File(str(files("notehop.app.web") / "static"))
 
-class Notes(Protocol):
-    """What the page asks of a vault; :class:`notehop.app.services.VaultHandle` is one."""
+MOST_TEXTS = 120
+"""Texts of one request: all that a reply can hold."""
 
-    @property
-    def name(self) -> str:
-        """Name of the vault."""
+LONGEST = 60_000
+"""Characters of one text: many times a chunk, or an answer."""
 
-    def note(
-        self, path_or_name: str, *, section: str | None = None, mentions: bool = True
-    ) -> NoteView:
-        """Read a note."""
+
+class RenderQuery(Asked):
+    """Texts of a reply to show: ``snippets`` of chunks with words of ``query`` marked, and an
+    ``answer`` with its markers."""
+
+    answer: Annotated[str, StringConstraints(max_length=LONGEST)] = ""
+    snippets: Annotated[
+        list[Annotated[str, StringConstraints(max_length=LONGEST)]], at_most(MOST_TEXTS)
+    ] = Field(default_factory=list, max_length=MOST_TEXTS)
+    query: Annotated[str, StringConstraints(max_length=10_000)] = ""
+
+
+class Rendered(Strict):
+    """The same as HTML, in the same order."""
+
+    answer: str
+    snippets: list[str]
+
+
+class NotePage(Strict):
+    """A note to read. ``cut`` tells that it is too long, and its end was left out."""
+
+    vault: str
+    note: NoteView
+    html: str
+    cut: bool
 
 
 Run = Callable[[Callable[[], str]], Awaitable[str]]
 """Has a thread do what blocks, in its turn and not for ever."""
 
 
-def routes(vault: Notes, run: Run) -> APIRouter:
+def routes(vault: VaultHandle, run: Run) -> APIRouter:
     """The routes of the page of one vault. ``/`` and ``/static`` hold nothing of the vault."""
     router = APIRouter(tags=["page"], include_in_schema=False)
 
@@ -66,22 +92,8 @@ def routes(vault: Notes, run: Run) -> APIRouter:
         return Response(await run(work), media_type=JSON)
 
     @router.get("/")
-    async def page(request: Request) -> Response:
-        return _file(request, "index.html")
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
 
-    @router.get("/static/{name}")
-    async def static(request: Request, name: str) -> Response:
-        return _file(request, name)
-
+    router.mount("/static", StaticFiles(directory=STATIC))
     return router
-
-
-def _file(request: Request, name: str) -> Response:
-    asset = assets().get(name)
-    if asset is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND)
-    # Kept, and asked for each time: a new version shows at once.
-    headers = {"Cache-Control": "no-cache", "ETag": asset.etag}
-    if request.headers.get("if-none-match") == asset.etag:
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    return Response(asset.content, media_type=asset.media_type, headers=headers)

@@ -26,7 +26,7 @@ from tests.support.product import (
     app,
     locate,
 )
-from tests.support.product import ServerDoor as Door
+from tests.support.product import VaultServer as Door
 
 TOKEN = "0123456789abcdef-swordfish"
 

@@ -164,13 +164,13 @@ def slow() -> SlowLLM:
 @pytest.fixture(scope="session")
 def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
     """A server with a token and a language model, over the hostile vault."""
-    from tests.support.product import Desks, Part, create_app, load_settings, open_vault, routes
+    from tests.support.product import Workers, create_app, load_settings, open_vault, routes
 
     vault, index = hostile
     opened = open_vault(vault, index_dir=index, llm=slow)
-    desks = Desks(load_settings().server)
-    parts = (Part(routes(opened, desks.lookups.run).routes),)
-    app = create_app(opened, tokens=(TOKEN,), parts=parts, desks=desks)
+    workers = Workers(load_settings().server)
+    page = routes(opened, workers.lookups.run)
+    app = create_app(opened, tokens=(TOKEN,), routers=(page,), workers=workers)
     with serving(app) as port:
         yield f"http://127.0.0.1:{port}"
 

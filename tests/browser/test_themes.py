@@ -16,15 +16,15 @@ from tests.support.serving import serving
 @pytest.fixture(scope="module")
 def themed(demo: tuple[Path, Path]) -> Iterator[str]:
     """A server over the demo vault with themes."""
-    from tests.support.product import Desks, Part, create_app, locate, open_place, routes
+    from tests.support.product import Workers, create_app, locate, open_place, routes
 
     folder, index = demo
     place = locate(folder, index_dir=index, overrides={"themes.enabled": True})
-    desks = Desks(place.settings.server)
+    workers = Workers(place.settings.server)
     with open_place(place) as opened:
         opened.warm()
-        part = Part(routes(opened, desks.lookups.run).routes)
-        with serving(create_app(opened, parts=(part,), desks=desks)) as port:
+        page = routes(opened, workers.lookups.run)
+        with serving(create_app(opened, routers=(page,), workers=workers)) as port:
             yield f"http://127.0.0.1:{port}"
 
 

@@ -29,10 +29,10 @@ class Said:
 
 
 @contextmanager
-def serving(app: FastAPI, **options: float) -> Iterator[int]:
+def serving(app: FastAPI) -> Iterator[int]:
     """The port at which an app is served from a thread, as ``notehop serve`` does it."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = server_of(app, **options)
+        server = server_of(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

@@ -262,11 +262,13 @@ def _sizes() -> Iterator[Case]:
     yield Case("declared-huge", post("Content-Length: 99999999999999999"), 413)
     yield Case("in-chunks", post("Transfer-Encoding: chunked", body=many), 413)
     for name, raw in {
-        "header": request("GET", "/health", headers=("X: " + "x" * 70_000,)),
-        "many-headers": request("GET", "/health", headers=tuple(f"X{n}: y" for n in range(9_000))),
-        "target": request("GET", "/notes/" + "a" * 70_000),
+        "header": request("GET", "/health", headers=("X: " + "x" * 1_000_000,)),
+        "many-headers": request(
+            "GET", "/health", headers=tuple(f"X{n}: y" for n in range(100_000))
+        ),
+        "target": request("GET", "/notes/" + "a" * 1_000_000),
     }.items():
-        yield Case(f"size-{name}", raw, 431)
+        yield Case(f"size-{name}", raw, 400)
     for name, raw in {
         "length-negative": post("Content-Length: -1"),
         "length-no-number": post("Content-Length: 0x10"),

@@ -14,10 +14,9 @@ from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import CASES, TOKEN, Case
 from tests.support.product import (
     HEADERS,
-    Desks,
-    Part,
     ServerSettings,
     VaultHandle,
+    Workers,
     create_app,
     load_settings,
     locate,
@@ -75,10 +74,10 @@ def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
 @pytest.fixture(scope="module")
 def ports(opened: VaultHandle) -> Iterator[dict[str, int]]:
     """A server of each kind; that of the demo vault has the page, as the real one."""
-    page = Part(routes(opened, Desks(settings()).lookups.run).routes)
+    page = routes(opened, Workers(settings()).lookups.run)
     with ExitStack() as held:
         apps = {
-            "plain": create_app(_Kept(opened), settings(), parts=(page,)),  # type: ignore[arg-type]
+            "plain": create_app(_Kept(opened), settings(), routers=(page,)),  # type: ignore[arg-type]
             "token": create_app(FakeVault(), settings(metrics=True), tokens=(TOKEN,)),
             "allowing": create_app(FakeVault(), settings(allow_origins=["app://obsidian.md"])),
         }
@@ -126,6 +125,9 @@ def private_text(vault: VaultHandle) -> list[bytes]:
 def test_refused(case: Case, ports: dict[str, int], opened: VaultHandle) -> None:
     told = say(ports[case.server], case.raw)
     assert told.status == case.status, told.raw[:600]
+    if b"Invalid HTTP request received." in told.body:  # uvicorn's own, of fixed text
+        assert case.status == 400
+        return
     for leak in (*LEAKS, *private_text(opened), bytes(opened.place.layout.root)):
         assert leak not in told.raw
     guarded(told)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
 import threading
@@ -18,13 +17,11 @@ from tests.support.processes import until
 from tests.support.product import (
     GUESSES,
     REMEMBERED,
-    BodyLimit,
     Buckets,
     CaptureFailed,
     CaptureFolder,
     KeyValue,
     NotehopError,
-    Part,
     QueryError,
     ServerSettings,
     UsageError,
@@ -34,7 +31,7 @@ from tests.support.product import (
     load_settings,
     server_of,
 )
-from tests.support.serving import request, serving
+from tests.support.serving import request
 
 HOME = "http://127.0.0.1:8765"
 OBSIDIAN = "app://obsidian.md"
@@ -120,7 +117,7 @@ def test_a_link_elsewhere_may_lead_to_the_page() -> None:
 
     page = APIRouter()
     page.add_api_route("/", lambda: "the page")
-    app = create_app(FakeVault(), parts=(Part(page.routes),))
+    app = create_app(FakeVault(), routers=(page,))
     headers = {
         "Sec-Fetch-Site": "cross-site",
         "Sec-Fetch-Mode": "navigate",
@@ -212,30 +209,6 @@ def test_metrics_count_requests_and_stages() -> None:
     assert 'notehop_stage_seconds_count{stage="semantic"} 1.0' in lines
     assert "notehop_generation 7.0" in lines
     assert "q" not in {line.partition(" ")[0] for line in lines}
-
-
-def test_a_body_that_comes_too_slowly_is_refused() -> None:
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        await asyncio.sleep(1)
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    limit = BodyLimit(lambda *_: None, seconds=0.01)  # type: ignore[arg-type, return-value]
-    asyncio.run(limit({"type": "http", "headers": []}, receive, send))
-    assert sent[0]["status"] == 408
-
-
-@pytest.mark.parametrize("said", [b"", b"GET /health HT", b"GET /health HTTP/1.1\r\nHost: 127"])
-def test_a_head_that_comes_too_slowly_is_not_waited_for(said: bytes) -> None:
-    with (
-        serving(create_app(FakeVault()), head_seconds=0.05) as port,
-        socket.create_connection(("127.0.0.1", port), timeout=20) as connection,
-    ):
-        connection.sendall(said)
-        assert connection.recv(100) == b""
 
 
 @pytest.mark.parametrize("header", ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto"])

@@ -157,7 +157,7 @@ def test_more_streams_than_may_wait_are_refused() -> None:
         second = asked(port)
         assert (second.status, second.getheader("retry-after")) == (503, "2")
         second.read()
-        # Searches have a desk of their own.
+        # Searches have a pool of their own.
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SOON)
         connection.request("GET", "/status", headers={"Connection": "close"})
         with connection.getresponse() as other:

@@ -10,11 +10,10 @@ import pytest
 from tests.app.api.fake_vault import FakeVault
 from tests.app.mcp.test_stdio import INITIALIZE
 from tests.support.product import (
-    AtDesks,
-    Desks,
     HttpTransport,
-    Part,
+    PooledVault,
     VaultError,
+    Workers,
     create_app,
     load_settings,
 )
@@ -28,10 +27,11 @@ LIST = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
 
 def served(vault: FakeVault, *tokens: str) -> Iterator[int]:
     found = load_settings().server
-    desks = Desks(found)
-    agents = HttpTransport(AtDesks(vault, desks), "My vault", desks.closing)  # type: ignore[arg-type]
-    part = Part(agents.routes, agents.lifespan)
-    with serving(create_app(vault, found, tokens=tokens, parts=(part,), desks=desks)) as port:
+    workers = Workers(found)
+    agents = HttpTransport(PooledVault(vault, workers), "My vault", workers.closing)  # type: ignore[arg-type]
+    routers = (agents.router,)
+    app = create_app(vault, found, tokens=tokens, routers=routers, workers=workers)
+    with serving(app) as port:
         yield port
 
 
