@@ -113,9 +113,9 @@ class ChangedNote:
             at = whole.find(text, at + 1)
 
     def _placed(self, row: ChunkRow, start: int, end: int) -> ChunkRow:
-        from notehop.indexing.nodes.headings import said
+        from notehop.indexing.nodes.headings import stripped_span
 
-        first, last = said(self._note.text, start, end)
+        first, last = stripped_span(self._note.text, start, end)
         return replace(
             row,
             heading_path=self._headings.path(start, end),

@@ -31,7 +31,7 @@ from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
-from notehop.indexing.tokens.words import words_said
+from notehop.indexing.tokens.words import words_in_order
 from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.plain import plain_text
 from notehop.indexing.vault.sentences import sentence_spans
@@ -105,7 +105,7 @@ def names_of(note: Note, language: str) -> list[str]:
     small = FUNCTION_WORDS.get(language, frozenset())
     names: dict[str, str] = {}
     for name in (note.name, note.title, *note.aliases):
-        words = words_said(name)
+        words = words_in_order(name)
         if not words or (len(words) == 1 and (len(words[0]) < SHORTEST or words[0] in small)):
             continue
         names.setdefault(" ".join(name.casefold().split()), " ".join(name.split()))
@@ -178,7 +178,7 @@ def _holding(
     """Path -> chunks that hold all the words of a name, without those of the note itself."""
     found: set[ChunkId] = set()
     for name in names:
-        tokens = [tokenizer.of_phrase_word(word) for word in words_said(name)]
+        tokens = [tokenizer.of_phrase_word(word) for word in words_in_order(name)]
         found |= view.lexical.holding(tokens, "content")
     by_note: dict[str, list[ChunkId]] = {}
     for chunk_id in sorted(found):

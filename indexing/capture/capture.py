@@ -43,10 +43,10 @@ def title_of(note: Note) -> str:
     """The first line of a note that says something, without its marks, cut between words."""
     for line in plain_text(note, note.body_start, len(note.text)).splitlines():
         line = line[:_LONGEST_LINE]
-        said = without_emphasis(line[_LEADING.match(line).end() :])  # type: ignore[union-attr]
-        said = " ".join(said.split())
-        if any(char.isalnum() for char in said):
-            return _shortened(said, FIRST_LINE)
+        words = without_emphasis(line[_LEADING.match(line).end() :])  # type: ignore[union-attr]
+        words = " ".join(words.split())
+        if any(char.isalnum() for char in words):
+            return _shortened(words, FIRST_LINE)
     return ""
 
 
@@ -60,8 +60,8 @@ def file_name(title: str, now: datetime, number: int = 1) -> str:
     """
     moment, end = now.strftime("%Y-%m-%d %H%M"), f" {number}.md" if number > 1 else ".md"
     room = MAX_BYTES - len(f"{moment} {end}".encode())
-    said = cut_bytes(safe(title), room)
-    return f"{moment} {said}".rstrip(" .") + end
+    shown = cut_bytes(safe(title), room)
+    return f"{moment} {shown}".rstrip(" .") + end
 
 
 def safe(title: str) -> str:
@@ -197,8 +197,8 @@ def keep(
     if not says_something(text):
         raise QueryError("there is nothing to keep: the text is empty; give it some words")
     given = " ".join((title or "").split())
-    said = parse_note("", text.encode("utf-8", "replace"))
-    named = given or said.title or title_of(said)
+    note = parse_note("", text.encode("utf-8", "replace"))
+    named = given or note.title or title_of(note)
     whole = safe(given) == given and file_name(given, now).endswith(f" {given}.md")
     data = note_text(
         text, title=None if not given or whole else given, tags=tag_names(tags), now=now

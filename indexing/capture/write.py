@@ -35,11 +35,11 @@ class _Inbox:
     """
 
     path: Path
-    held: int | None
+    fd: int | None
 
     def __call__(self, name: str) -> str:
         """How a file in it is called for the disk."""
-        return name if self.held is not None else str(self.path / name)
+        return name if self.fd is not None else str(self.path / name)
 
 
 def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -> str:
@@ -73,20 +73,20 @@ def _folder(vault: Path, folder: str) -> Iterator[_Inbox]:
             place.mkdir(parents=True, exist_ok=True)
             _check(root, place)
         real = place.resolve()
-        held = _held(root, real) if CAN_HOLD_FOLDERS else None
+        fd = _opened(root, real) if CAN_HOLD_FOLDERS else None
     except (OSError, RuntimeError, ValueError) as exc:
         raise CaptureFolder(
             f"{printable(str(place))}: no folder for new notes: {exc}; "
             "mend it, or set capture.folder"
         ) from exc
     try:
-        yield _Inbox(real, held)
+        yield _Inbox(real, fd)
     finally:
-        if held is not None:
-            os.close(held)
+        if fd is not None:
+            os.close(fd)
 
 
-def _held(root: Path, real: Path) -> int:
+def _opened(root: Path, real: Path) -> int:
     """A descriptor of a folder below the root, to list and sync it by."""
     way = open_dir_below(root, real.relative_to(root).parts, make=True)
     try:
@@ -114,7 +114,7 @@ def _written(inbox: _Inbox, name: Callable[[int], str], data: bytes) -> str:
     _create(inbox, temporary, data)
     try:
         # A disk that tells small letters from capitals may be copied to one that does not.
-        with os.scandir(inbox.path if inbox.held is None else inbox.held) as entries:
+        with os.scandir(inbox.path if inbox.fd is None else inbox.fd) as entries:
             taken = {fold(entry.name) for entry in entries}
         for attempt in range(1, _ATTEMPTS + 1):
             chosen = name(attempt)
@@ -124,20 +124,20 @@ def _written(inbox: _Inbox, name: Callable[[int], str], data: bytes) -> str:
         raise CaptureFailed(f"{inbox.path}: {_ATTEMPTS:,} notes of this name are there already")
     finally:
         with suppress(OSError):
-            os.unlink(inbox(temporary), dir_fd=inbox.held)
+            os.unlink(inbox(temporary), dir_fd=inbox.fd)
 
 
 def _create(inbox: _Inbox, file: str, data: bytes) -> None:
     """Make a file that is not there and write it to the disk; nothing is left if that fails."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(inbox(file), flags, 0o666, dir_fd=inbox.held), "wb") as stream:
+    with os.fdopen(os.open(inbox(file), flags, 0o666, dir_fd=inbox.fd), "wb") as stream:
         try:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         except BaseException:
             with suppress(OSError):
-                os.unlink(inbox(file), dir_fd=inbox.held)
+                os.unlink(inbox(file), dir_fd=inbox.fd)
             raise
 
 
@@ -148,7 +148,7 @@ def _placed(inbox: _Inbox, temporary: str, file: str, data: bytes) -> bool:
         if os.name == "nt":
             os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
         else:
-            os.link(source, target, src_dir_fd=inbox.held, dst_dir_fd=inbox.held)
+            os.link(source, target, src_dir_fd=inbox.fd, dst_dir_fd=inbox.fd)
     except FileExistsError:
         return False
     except OSError as exc:
@@ -165,6 +165,6 @@ def _placed(inbox: _Inbox, temporary: str, file: str, data: bytes) -> bool:
 
 def _settle(inbox: _Inbox) -> None:
     """Have the name itself on the disk, where folders can be synced."""
-    if inbox.held is not None:
+    if inbox.fd is not None:
         with suppress(OSError):
-            os.fsync(inbox.held)
+            os.fsync(inbox.fd)

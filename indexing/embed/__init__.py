@@ -1,1 +1,1 @@
-"""From text to vectors: one model behind two doors, torch in bulk and ONNX for queries."""
+"""From text to vectors: one model, run by torch in bulk and by ONNX for queries."""

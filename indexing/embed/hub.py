@@ -109,7 +109,7 @@ def ask(name: str, endpoint: str | None = None) -> RemoteModel:
     from huggingface_hub import HfApi, constants
 
     hub = endpoint or constants.ENDPOINT
-    with _told(name, hub):
+    with _translated_errors(name, hub):
         info = HfApi(endpoint=hub).model_info(name, files_metadata=True, timeout=30)
     files = _needed([_remote_file(one) for one in info.siblings or ()])
     names = {file.name for file in files}
@@ -141,7 +141,7 @@ def fetch(
     bar = _bar(on_bytes)
     # What makes a folder a model comes last: a cache that is read meanwhile has none of it yet.
     for file in sorted(model.files, key=lambda one: (one.name in _LAST, one.name)):
-        with _told(model.name, model.hub):
+        with _translated_errors(model.name, model.hub):
             there = hf_hub_download(
                 model.name,
                 file.name,
@@ -228,7 +228,7 @@ def _bar(on_bytes: Callable[[int], None]) -> type[Any]:
 
 
 @contextmanager
-def _told(name: str, hub: str) -> Iterator[None]:
+def _translated_errors(name: str, hub: str) -> Iterator[None]:
     """Turn what goes wrong on the way to a hub into one message.
 
     :raises ModelError: always, where the body raises.
@@ -284,9 +284,9 @@ def _refused(name: str, hub: str, exc: BaseException) -> ModelError:
 
 
 def _unreached(name: str, hub: str, exc: BaseException) -> ModelError:
-    told = (str(exc).splitlines() or [""])[0][:200]
+    reason = (str(exc).splitlines() or [""])[0][:200]
     return ModelError(
-        f"{name}: {hub} cannot be reached ({type(exc).__name__}: {told}); are you online? What was "
+        f"{name}: {hub} cannot be reached ({type(exc).__name__}: {reason}); are you online? What was "
         "fetched already is kept. A folder with the model's files serves as well: name it in the "
         "settings"
     )

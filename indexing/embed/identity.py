@@ -102,8 +102,8 @@ def choose_prompts(
 
 def _first(declared: Mapping[str, str], names: tuple[str, ...], fallback: str) -> str:
     """The first that says something; "" only where a name is declared and none says anything."""
-    said = [declared[name] for name in names if name in declared]
-    return next((prompt for prompt in said if prompt), "" if said else fallback)
+    prompts = [declared[name] for name in names if name in declared]
+    return next((prompt for prompt in prompts if prompt), "" if prompts else fallback)
 
 
 _SAMPLES = 16
@@ -111,7 +111,7 @@ _SAMPLE_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCard:
+class ModelDescription:
     """A model as the settings want it used.
 
     ``dimensions`` is the length of its vectors, after the cut that the settings ask for;
@@ -129,7 +129,7 @@ class ModelCard:
 
     @property
     def is_packed(self) -> bool:
-        """Whether it is the model of the extra ``multilingual``, which has doors of its own."""
+        """Whether it is the model of the extra ``multilingual``, which has engines of its own."""
         return self.name == MULTILINGUAL_NAME
 
     @property
@@ -153,7 +153,7 @@ class ModelCard:
         }
 
 
-def read_card(settings: EmbeddingSettings) -> ModelCard:
+def describe_model(settings: EmbeddingSettings) -> ModelDescription:
     """Describe the model that the settings name.
 
     ``embedding.dimensions`` keeps the first numbers of each vector and makes it a unit vector
@@ -173,7 +173,7 @@ def read_card(settings: EmbeddingSettings) -> ModelCard:
     whole = native_dimensions(folder)
     if isinstance(own, dict) and isinstance(own.get("truncate_dim"), int):
         whole = min(whole or own["truncate_dim"], own["truncate_dim"])
-    return ModelCard(
+    return ModelDescription(
         name=name,
         folder=folder,
         prompts=choose_prompts(
@@ -189,9 +189,9 @@ def read_card(settings: EmbeddingSettings) -> ModelCard:
     )
 
 
-def _multilingual_card(settings: EmbeddingSettings) -> ModelCard:
+def _multilingual_card(settings: EmbeddingSettings) -> ModelDescription:
     whole = MULTILINGUAL_DIMENSIONS
-    return ModelCard(
+    return ModelDescription(
         name=MULTILINGUAL_NAME,
         folder=multilingual_file().parent,
         prompts=_multilingual_prompts(settings.query_prompt, settings.passage_prompt),
@@ -208,21 +208,21 @@ def _multilingual_prompts(query: str | None, passage: str | None) -> Prompts:
     :param query: what the settings say; None leaves it to the model.
     :raises SettingsError: if the settings ask for others: the engine knows no others.
     """
-    for key, asked, own in (
+    for key, wanted, own in (
         ("query_prompt", query, MULTILINGUAL_PROMPTS.query),
         ("passage_prompt", passage, MULTILINGUAL_PROMPTS.passage),
     ):
-        if asked not in (None, own):
+        if wanted not in (None, own):
             raise SettingsError(
-                f"embedding.{key} is {asked!r}, and {MULTILINGUAL_NAME} takes its own only; "
+                f"embedding.{key} is {wanted!r}, and {MULTILINGUAL_NAME} takes its own only; "
                 f"unset embedding.{key}"
             )
     return MULTILINGUAL_PROMPTS
 
 
 def model_identity(settings: EmbeddingSettings) -> dict[str, Any]:
-    """Return :meth:`ModelCard.identity` of the model in force, without loading it."""
-    return read_card(settings).identity()
+    """Return :meth:`ModelDescription.identity` of the model in force, without loading it."""
+    return describe_model(settings).identity()
 
 
 def check_dimensions(name: str, wanted: int | None, native: int | None) -> int:

@@ -240,13 +240,13 @@ def _read(model: str) -> frozenset[str] | None:
     return declared_languages(folder / _CARD)
 
 
-def declared_languages(card: Path) -> frozenset[str] | None:
+def declared_languages(readme: Path) -> frozenset[str] | None:
     """Return the languages that a model card declares in its front matter (``language``).
 
     :returns: the codes without regions; None if it declares none, or `multilingual`.
     """
     try:
-        with card.open("rb") as stream:
+        with readme.open("rb") as stream:
             text = stream.read(_CARD_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
@@ -254,10 +254,10 @@ def declared_languages(card: Path) -> frozenset[str] | None:
     if found is None:
         return None
     try:
-        said = yaml.safe_load(found[1])
+        declared = yaml.safe_load(found[1])
     except yaml.YAMLError:
         return None
-    languages = said.get("language") if isinstance(said, dict) else None
+    languages = declared.get("language") if isinstance(declared, dict) else None
     # YAML takes Norwegian's `no` for a no.
     codes = {"no" if one is False else _code(one) for one in _listed(languages)}
     return None if not codes or codes & _MANY else frozenset(codes)
@@ -269,5 +269,5 @@ def _listed(languages: Any) -> list[Any]:
     return languages if isinstance(languages, list) else [languages]
 
 
-def _code(said: Any) -> str:
-    return re.split(r"[-_]", str(said).strip().lower(), maxsplit=1)[0]
+def _code(declared: Any) -> str:
+    return re.split(r"[-_]", str(declared).strip().lower(), maxsplit=1)[0]

@@ -16,7 +16,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 
 from notehop.config.errors import IndexMismatch, ModelError
 from notehop.indexing.embed.embedder import OnBatch, Vectors
-from notehop.indexing.embed.identity import Prompts, model_identity, read_card
+from notehop.indexing.embed.identity import Prompts, describe_model, model_identity
 from notehop.indexing.embed.models import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW, canonical_name
 from notehop.indexing.embed.onnx_model import ModelManifest, OnnxModel, read_manifest
 from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
@@ -155,15 +155,15 @@ def open_exported(folder: Path, manifest: ModelManifest) -> QueryEmbedder:
 def _packed_door(settings: EmbeddingSettings) -> QueryEmbedder:
     from notehop.indexing.embed.packed import PackedEngine
 
-    card = read_card(settings)
+    description = describe_model(settings)
     found = QueryEmbedder(
-        model_name=card.name,
-        dimensions=card.dimensions,
+        model_name=description.name,
+        dimensions=description.dimensions,
         max_tokens=MULTILINGUAL_WINDOW,
         source="packed",
     )
-    found._engine = PackedEngine(card)
-    found._identity = card.identity()
+    found._engine = PackedEngine(description)
+    found._identity = description.identity()
     return found
 
 
@@ -173,7 +173,7 @@ def _torch_door(settings: EmbeddingSettings, reason: str) -> QueryEmbedder:
     # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
     bulk = load_bulk(settings.model_copy(update={"precision": "float32"}))
     found = QueryEmbedder(
-        model_name=bulk.card.name,
+        model_name=bulk.description.name,
         dimensions=bulk.dimensions,
         max_tokens=bulk.max_tokens,
         source="torch",
@@ -207,8 +207,8 @@ def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> No
             )
 
 
-def _either(said: str | None, made_with: str) -> str:
-    return made_with if said is None else said
+def _either(declared: str | None, made_with: str) -> str:
+    return made_with if declared is None else declared
 
 
 def _name(identity: dict[str, Any]) -> str:
@@ -256,7 +256,7 @@ class _TorchEngine:
         return self._bulk.embed_queries(texts) if kind == "query" else self._bulk.embed(texts)
 
     def is_cut(self, query: str) -> bool:
-        seen = self._bulk.card.prompts.query + query
+        seen = self._bulk.description.prompts.query + query
         return len(self.tokens(seen)) + self.tokens.specials > self._bulk.max_tokens
 
     def cut(self) -> int:

@@ -20,7 +20,7 @@ from platformdirs import user_cache_path
 
 from notehop.config.errors import IndexUnwritable, ModelError
 from notehop.indexing import faults
-from notehop.indexing.embed.identity import ModelCard, model_identity
+from notehop.indexing.embed.identity import ModelDescription, model_identity
 from notehop.indexing.embed.models import MULTILINGUAL_WINDOW
 from notehop.indexing.embed.onnx_model import (
     MANIFEST_FILE,
@@ -47,7 +47,7 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     A fresh float32 copy of the model is exported and the export compared, on texts of many lengths,
     with torch as queries and with the bulk vectors as passages.
 
-    :param folder: the index's model folder; made if missing. ``door.json`` is replaced last, so
+    :param folder: the index's model folder; made if missing. ``export.json`` is replaced last, so
         that a reader finds the old manifest or the new one.
     :returns: None, or why there is no export and torch has to serve queries.
     :raises IndexUnwritable: if the folder cannot be written; what was begun is removed.
@@ -55,10 +55,10 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     manifest = ModelManifest(
         identity=bulk.identity(),
         dimensions=bulk.dimensions,
-        truncate=bulk.card.truncate,
+        truncate=bulk.description.truncate,
         max_tokens=bulk.max_tokens,
-        query_prompt=bulk.card.prompts.query,
-        passage_prompt=bulk.card.prompts.passage,
+        query_prompt=bulk.description.prompts.query,
+        passage_prompt=bulk.description.prompts.passage,
         files={},
         made_with=_made_with(),
     )
@@ -76,19 +76,19 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     return manifest.reason
 
 
-def describe_packed(card: ModelCard, folder: Path) -> None:
+def describe_packed(description: ModelDescription, folder: Path) -> None:
     """Write down that a packed model serves queries by itself; nothing has to be exported.
 
     :param folder: as for :func:`export_query_model`.
     :raises IndexUnwritable: if the folder cannot be written.
     """
     manifest = ModelManifest(
-        identity=card.identity(),
-        dimensions=card.dimensions,
-        truncate=card.truncate,
+        identity=description.identity(),
+        dimensions=description.dimensions,
+        truncate=description.truncate,
         max_tokens=MULTILINGUAL_WINDOW,
-        query_prompt=card.prompts.query,
-        passage_prompt=card.prompts.passage,
+        query_prompt=description.prompts.query,
+        passage_prompt=description.prompts.passage,
         files={},
     )
     if read_manifest(folder) == manifest:
@@ -125,18 +125,18 @@ def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest, key: st
 
     model_file = folder / f"query-{key}.onnx"
     tokenizer_file = folder / f"tokenizer-{key}.json"
-    exact = TorchEmbedding(bulk.card, "cpu", bulk.embed_batch_size)
-    _replace(tokenizer_file, own_tokenizer(bulk.card.name, exact.model).to_str().encode())
+    exact = TorchEmbedding(bulk.description, "cpu", bulk.embed_batch_size)
+    _replace(tokenizer_file, own_tokenizer(bulk.description.name, exact.model).to_str().encode())
     draft = folder / f"{model_file.name}{_PART}"
     try:
-        _trace(exact.model, bulk.card.truncate, draft)
+        _trace(exact.model, bulk.description.truncate, draft)
     except OSError:
         raise
     except Exception as exc:  # noqa: BLE001 (a model's own code may raise anything)
         return replace(manifest, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
-    faults.point("door-model-drafted")
+    faults.point("export-model-drafted")
     draft.replace(model_file)
-    faults.point("door-model-replaced")
+    faults.point("export-model-replaced")
     made = replace(
         manifest,
         files={
@@ -224,9 +224,9 @@ def _replace(file: Path, content: bytes) -> None:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
-    faults.point(f"door-{file.name}-drafted")
+    faults.point(f"export-{file.name}-drafted")
     draft.replace(file)
-    faults.point(f"door-{file.name}-replaced")
+    faults.point(f"export-{file.name}-replaced")
 
 
 @contextmanager
@@ -260,7 +260,7 @@ def _not_of(manifest: ModelManifest | None) -> Callable[[str], bool]:
 
 
 def _sweep(folder: Path, useless: Callable[[str], bool]) -> None:
-    """Remove those of our files that are of no use: of earlier doors and broken runs."""
+    """Remove those of our files that are of no use: of earlier exports and broken runs."""
     for file in sorted(folder.iterdir()):
         ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
         if ours and useless(file.name) and file.is_file():

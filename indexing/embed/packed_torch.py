@@ -14,7 +14,7 @@ from sentence_transformers.base.modules import InputModule
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import BertConfig, BertModel
 
-from notehop.indexing.embed.identity import ModelCard
+from notehop.indexing.embed.identity import ModelDescription
 from notehop.indexing.embed.packed import PackedModel, UnigramTokenizer
 
 _LAYER = {
@@ -37,14 +37,14 @@ _TABLES = {
 _KIND = {"w": "weight", "b": "bias"}
 
 
-def unpacked_model(card: ModelCard, device: str) -> SentenceTransformer:
+def unpacked_model(description: ModelDescription, device: str) -> SentenceTransformer:
     """Unpack the weights: a second or two, and 470 MB for multilingual-e5-small."""
-    packed = PackedModel(card.weights_file)
+    packed = PackedModel(description.weights_file)
     return SentenceTransformer(
         modules=[_PackedTransformer(packed), Pooling(packed.width, pooling_mode="mean")],
-        prompts={"query": card.prompts.query, "text": card.prompts.passage},
+        prompts={"query": description.prompts.query, "text": description.prompts.passage},
         device=device,
-        truncate_dim=card.truncate,
+        truncate_dim=description.truncate,
     )
 
 

@@ -17,7 +17,7 @@ from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError, SettingsError
 from notehop.indexing.embed.embedder import OnBatch, Vectors
-from notehop.indexing.embed.identity import ModelCard, check_dimensions, read_card
+from notehop.indexing.embed.identity import ModelDescription, check_dimensions, describe_model
 from notehop.indexing.embed.models import (
     BUNDLED_NAME,
     INSTALL,
@@ -70,24 +70,27 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         description="Passages so far that were longer than the window: their end is not embedded.",
     )
 
-    _card: ModelCard = PrivateAttr()
+    _description: ModelDescription = PrivateAttr()
     _tokens: TokenOffsets = PrivateAttr()
     _has_window: bool = PrivateAttr()
     _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
 
-    def __init__(self, card: ModelCard, device: str, batch_size: int) -> None:
+    def __init__(self, description: ModelDescription, device: str, batch_size: int) -> None:
         """Load a model in float32, for one pass at a time.
 
         :raises ModelError: if it does not load.
         """
-        if card.is_packed:
+        if description.is_packed:
             from notehop.indexing.embed.packed_torch import unpacked_model
 
             # No name, so that the parent looks for no folder.
-            source: dict[str, Any] = {"model_name": "", "modules": unpacked_model(card, device)}
+            source: dict[str, Any] = {
+                "model_name": "",
+                "modules": unpacked_model(description, device),
+            }
         else:
             source = {
-                "model_name": str(card.folder),
+                "model_name": str(description.folder),
                 "local_files_only": True,
                 "model_kwargs": {"dtype": torch.float32},
             }
@@ -95,38 +98,46 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             try:
                 super().__init__(
                     device=device,
-                    cache_folder=str(card.folder),  # or LlamaIndex makes a folder in the home
+                    cache_folder=str(
+                        description.folder
+                    ),  # or LlamaIndex makes a folder in the home
                     embed_batch_size=min(batch_size, LLAMA_MAX_BATCH),
-                    truncate_dim=card.truncate,
+                    truncate_dim=description.truncate,
                     **source,
                 )
             except Exception as exc:  # files of all kinds fail in all kinds of ways
                 raise ModelError(
-                    f"embedding.model: {card.name} ({card.folder}) does not load: {exc}"
+                    f"embedding.model: {description.name} ({description.folder}) does not load: {exc}"
                 ) from exc
         # An empty prompt handed to the constructor would be replaced by what LlamaIndex knows.
-        self._model.prompts.update(query=card.prompts.query, text=card.prompts.passage)
-        self.model_name = card.name
-        self._card = card
+        self._model.prompts.update(
+            query=description.prompts.query, text=description.prompts.passage
+        )
+        self.model_name = description.name
+        self._description = description
         window = self._model.max_seq_length
         self._has_window = window is not None and 0 < window < 1_000_000
         if self._has_window:
             self.max_tokens = int(window)
-        own = self._model.tokenizer if card.is_packed else own_tokenizer(card.name, self._model)
-        self._tokens = TokenOffsets(own, card.prompts.passage)
+        own = (
+            self._model.tokenizer
+            if description.is_packed
+            else own_tokenizer(description.name, self._model)
+        )
+        self._tokens = TokenOffsets(own, description.prompts.passage)
 
     @classmethod
     def class_name(cls) -> str:
         return "TorchEmbedding"
 
     @property
-    def card(self) -> ModelCard:
+    def description(self) -> ModelDescription:
         """The model's name, place and prompts."""
-        return self._card
+        return self._description
 
     @property
     def model(self) -> Any:
-        """The ``SentenceTransformer`` inside, with the card's prompts as ``query`` and ``text``."""
+        """The ``SentenceTransformer`` inside, with the description's prompts as ``query`` and ``text``."""
         return self._model
 
     @property
@@ -142,11 +153,11 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     @property
     def dimensions(self) -> int:
         """Length of the vectors."""
-        return self.card.dimensions
+        return self.description.dimensions
 
     def identity(self) -> dict[str, Any]:
         """Return what the fingerprint of an index names."""
-        return self.card.identity()
+        return self.description.identity()
 
     def use_processor(self, threads: int) -> None:
         """Run several passes of :meth:`embed` at once on so many threads of a processor.
@@ -254,10 +265,10 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             )
         except (RuntimeError, ValueError, IndexError) as exc:
             raise ModelError(
-                f"{self.card.name} failed on {len(texts)} texts on {self.device}: {exc}; "
+                f"{self.description.name} failed on {len(texts)} texts on {self.device}: {exc}; "
                 "try a smaller embedding.batch_size, or embedding.device = cpu"
             ) from exc
-        return unit_rows(np.asarray(found, dtype=np.float32), self.card.name)
+        return unit_rows(np.asarray(found, dtype=np.float32), self.description.name)
 
     def _evened(self, _module: Any, inputs: tuple[dict[str, Any], ...]) -> None:
         """Pad what goes into the model to one of few widths."""
@@ -304,14 +315,14 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
     :raises ModelError: if the model is missing, is not what it should be, or does not load.
     :raises SettingsError: if ``embedding.dimensions`` or ``embedding.device`` cannot be had.
     """
-    card = read_card(settings)
-    if card.name == BUNDLED_NAME:
-        verify_weights(card.folder / "model.safetensors")
-    elif card.is_packed:
-        verify_weights(card.weights_file, MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
+    description = describe_model(settings)
+    if description.name == BUNDLED_NAME:
+        verify_weights(description.folder / "model.safetensors")
+    elif description.is_packed:
+        verify_weights(description.weights_file, MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    loaded = TorchEmbedding(card, _device(settings.device), settings.batch_size)
+    loaded = TorchEmbedding(description, _device(settings.device), settings.batch_size)
     _check_loaded(loaded, settings)
     loaded.precision = settle_precision(loaded.model, loaded.device, settings.precision)
     loaded.use_processor(torch.get_num_threads())
@@ -320,14 +331,14 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
 
 def _check_loaded(loaded: TorchEmbedding, settings: EmbeddingSettings) -> None:
     """Measure a vector: the files may not have told how long it is, or may have been wrong."""
-    card = loaded.card
+    description = loaded.description
     found = loaded.vectors(["length"], "text").shape[1]
-    if found == card.dimensions:
+    if found == description.dimensions:
         return
-    check_dimensions(card.name, settings.dimensions, found)
+    check_dimensions(description.name, settings.dimensions, found)
     raise ModelError(
-        f"embedding.model: vectors of {card.name} have {found} dimensions, and its files say "
-        f"{card.dimensions}: the files do not belong together"
+        f"embedding.model: vectors of {description.name} have {found} dimensions, and its files say "
+        f"{description.dimensions}: the files do not belong together"
     )
 
 

@@ -306,12 +306,12 @@ def with_enrichment(report: Report, done: EnrichReport | None) -> Report:
     """The report of a run with what was written after it."""
     if done is None:
         return report
-    told = [*report.warnings, *done.warnings]
+    warnings = [*report.warnings, *done.warnings]
     if done.stopped is not None:
-        told.append(f"enrichment stopped: {done.stopped}")
+        warnings.append(f"enrichment stopped: {done.stopped}")
     return replace(
         report,
         generation=done.generation or report.generation,
-        warnings=tuple(told),
+        warnings=tuple(warnings),
         enrichment=done,
     )

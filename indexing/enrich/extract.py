@@ -70,18 +70,18 @@ def paragraphs(text: str) -> list[Paragraph]:
             current = None
             continue
         item = _LIST_ITEM.match(line)
-        said = bare(line[item.end() :] if item else line)
+        words = bare(line[item.end() :] if item else line)
         if item:
             if current is None or (current.prose and not _opens(current)):
                 found.append(current := Paragraph())
-            if said:
-                current.items.append(said)
+            if words:
+                current.items.append(words)
         elif current is not None and current.items and raw[:1] in " \t":
-            current.items[-1] = f"{current.items[-1]} {said}".strip()
-        elif said:
+            current.items[-1] = f"{current.items[-1]} {words}".strip()
+        elif words:
             if current is None or current.items:
                 found.append(current := Paragraph())
-            current.prose.append(said)
+            current.prose.append(words)
     return [one for one in found if one.prose or one.items]
 
 
@@ -97,8 +97,8 @@ def sentences(lines: Sequence[str], language: str) -> Iterator[str]:
     """The sentences of a paragraph."""
     text = " ".join(lines)
     for start, end in sentence_spans(text, language):
-        if said := text[start:end].strip():
-            yield said
+        if sentence := text[start:end].strip():
+            yield sentence
 
 
 def _opens(paragraph: Paragraph) -> bool:
@@ -170,10 +170,10 @@ def extract(title: str, passages: Sequence[str], tokenizer: Tokenizer) -> str:
         second = max(novel, key=lambda at: (novel[at], -at), default=None)
         if second is not None and novel[second] >= _SECOND * scores[best]:
             chosen.append(second)
-    said = [found[at].text for at in sorted(chosen)]
+    sentence = [found[at].text for at in sorted(chosen)]
     # A line without an end would run into the next.
-    ended = [text if _ends(text) else f"{text};" for text in said[:-1]]
-    return cut(" ".join([*ended, said[-1]]), LONGEST)
+    ended = [text if _ends(text) else f"{text};" for text in sentence[:-1]]
+    return cut(" ".join([*ended, sentence[-1]]), LONGEST)
 
 
 def _blocks(passages: Sequence[str]) -> list[Paragraph]:
@@ -186,20 +186,22 @@ def _candidates(blocks: Sequence[Paragraph], tokenizer: Tokenizer) -> list[_Cand
     seen: set[str] = set()
     first = next((at for at, block in enumerate(blocks) if block.prose), -1)
     for at, block in enumerate(blocks):
-        for number, said in enumerate(sentences(block.prose, tokenizer.language)):
+        for number, sentence in enumerate(sentences(block.prose, tokenizer.language)):
             prior = 1.0 if at != first else _OPENING if number else _FIRST
-            found += _candidate(said, prior, tokenizer, seen)
+            found += _candidate(sentence, prior, tokenizer, seen)
         for item in block.items:
             # An item that is a sentence may stand for a note; a word or a name cannot.
             if _ends(item):
-                for said in sentences([item], tokenizer.language):
-                    found += _candidate(said, _ITEM, tokenizer, seen)
+                for sentence in sentences([item], tokenizer.language):
+                    found += _candidate(sentence, _ITEM, tokenizer, seen)
     return found
 
 
-def _candidate(said: str, prior: float, tokenizer: Tokenizer, seen: set[str]) -> list[_Candidate]:
+def _candidate(
+    sentence: str, prior: float, tokenizer: Tokenizer, seen: set[str]
+) -> list[_Candidate]:
     """The sentence, unless it was there before, is a label, announces what follows, or is cut."""
-    plain = said.strip()
+    plain = sentence.strip()
     if plain in seen or len(plain) > LONGEST or plain.endswith((":", "：", "…", "...")):
         return []
     words = Counter(tokenizer.query(plain))

@@ -47,7 +47,7 @@ class Headers:
         """What the catalog says of the headers that its chunks have."""
         return {"model": self._model, "prompts": VERSION, "tokens": HEADER_TOKENS}
 
-    def dress(self, notes: Iterable[Sequence[BaseNode]], count: CountTokens, room: int) -> None:
+    def apply(self, notes: Iterable[Sequence[BaseNode]], count: CountTokens, room: int) -> None:
         """Put their headers before the embedded text of those passages that have one.
 
         :param notes: the nodes of each note, as the section node parser made them.
@@ -66,8 +66,8 @@ class Headers:
             wanted += zip(nodes, keys, strict=False)
         texts = self._texts([key for _, key in wanted])
         for node, key in wanted:
-            if (said := texts.get(key)) and isinstance(node, TextNode):
-                _dressed(node, _fitted(said, count, room))
+            if (header := texts.get(key)) and isinstance(node, TextNode):
+                _apply(node, _fitted(header, count, room))
 
     def keys(self, passages: Sequence[Passage], title: str) -> list[str]:
         """The names of the headers of a note's passages; none for a note of one."""
@@ -104,13 +104,13 @@ def _passage(node: BaseNode) -> Passage:
     return Passage(tuple(node.metadata["heading_path"]), str(node.metadata["body"]))
 
 
-def _fitted(said: str, count: CountTokens, room: int) -> str:
+def _fitted(header: str, count: CountTokens, room: int) -> str:
     """As much of a header as there is room for."""
-    spans = count(said)
-    return said if len(spans) <= room else said[: spans[room - 1][1]]
+    spans = count(header)
+    return header if len(spans) <= room else header[: spans[room - 1][1]]
 
 
-def _dressed(node: TextNode, header: str) -> None:
+def _apply(node: TextNode, header: str) -> None:
     from llama_index.core.schema import MetadataMode
 
     frame, _, body = node.get_content(MetadataMode.NONE).partition("\n")

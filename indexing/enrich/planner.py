@@ -78,8 +78,15 @@ class Planner:
         self._headers = settings.headers == "llm" and model is not None
         self._model = model or {}
         self._tokenizer = Tokenizer(language)
-        said = [self._summaries, self._written, self._headers, self._model, VERSION, extract.RULES]
-        self._asked = json.dumps([*said, language], sort_keys=True)
+        payload = [
+            self._summaries,
+            self._written,
+            self._headers,
+            self._model,
+            VERSION,
+            extract.RULES,
+        ]
+        self._wanted = json.dumps([*payload, language], sort_keys=True)
 
     def plan(self, catalog: CatalogReads) -> Plan:
         """Find what is missing, and make the extracts that are.
@@ -112,7 +119,7 @@ class Planner:
         ids = catalog.chunk_ids()
         return {
             path: hashlib.sha256(
-                json.dumps([self._asked, path, stamp.content_hash, ids.get(path, ())]).encode()
+                json.dumps([self._wanted, path, stamp.content_hash, ids.get(path, ())]).encode()
             ).hexdigest()[:32]
             for path, stamp in catalog.stamps().items()
             if stamp.status is NoteStatus.INDEXED
@@ -142,15 +149,15 @@ class Planner:
         self._store.put(self._extracted(key, *extracts[key]) for key in missing)
         plan.extracts += len(missing)
         done: dict[str, str] = {}
-        asked: set[str] = {item.key for item in plan.items}
+        requested: set[str] = {item.key for item in plan.items}
         for path, wanted in items.items():
             lacking = [item for item in wanted if item.key not in there]
             if not lacking:
                 done[path] = shapes[path]
             left = [item for item in lacking if item.key not in vain]
             # What two notes would have said alike is asked once.
-            plan.items += [item for item in left if item.key not in asked]
-            asked.update(item.key for item in left)
+            plan.items += [item for item in left if item.key not in requested]
+            requested.update(item.key for item in left)
         self._store.mark_checked(done)
 
     def _requests(self, note: NoteRow, chunks: Sequence[ChunkRow]) -> Iterator[Item]:
@@ -164,12 +171,12 @@ class Planner:
             yield Item(note.path, note.content_hash, request.key(self._model), request)
 
     def _extract_key(self, note: NoteRow, chunks: Sequence[ChunkRow]) -> str:
-        said = [extract.RULES, self._tokenizer.fingerprint, note.title, [c.text for c in chunks]]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+        payload = [extract.RULES, self._tokenizer.fingerprint, note.title, [c.text for c in chunks]]
+        return hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:32]
 
     def _extracted(self, key: str, note: NoteRow, chunks: Sequence[ChunkRow]) -> Text:
-        said = extract.extract(note.title, [chunk.text for chunk in chunks], self._tokenizer)
-        return Text(key, "extract", said, extract.RULES)
+        payload = extract.extract(note.title, [chunk.text for chunk in chunks], self._tokenizer)
+        return Text(key, "extract", payload, extract.RULES)
 
 
 _SHORT = 200

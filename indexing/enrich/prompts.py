@@ -81,8 +81,8 @@ class Request:
 
         :param model: what tells the model apart from others.
         """
-        said = json.dumps([VERSION, self.kind, model, self.system, self.prompt], sort_keys=True)
-        return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        payload = json.dumps([VERSION, self.kind, model, self.system, self.prompt], sort_keys=True)
+        return hashlib.sha256(payload.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def summary_request(title: str, passages: Sequence[Passage]) -> Request:
@@ -112,8 +112,10 @@ def header_requests(title: str, passages: Sequence[Passage]) -> list[Request]:
             parts.append(f"After the passage:\n{passages[at + 1].text[:AFTER_CHARS]}")
         note = _marked("note", "\n\n".join(parts))
         path = " > ".join(passage.headings)
-        said = _marked("passage", f"Headings: {path}\n\n{passage.text}" if path else passage.text)
-        prompt = f"{note}\n\n{said}\n\nPlace this passage in its note."
+        payload = _marked(
+            "passage", f"Headings: {path}\n\n{passage.text}" if path else passage.text
+        )
+        prompt = f"{note}\n\n{payload}\n\nPlace this passage in its note."
         found.append(Request("header", _SYSTEM["header"], prompt))
     return found
 

@@ -99,18 +99,18 @@ class Cost:
         kinds = (("summary", self.summaries), ("header", self.headers))
         what = [numbered(count, kind) for kind, count in kinds if count]
         most = "" if self.exact else "up to "
-        told = [
+        found = [
             f"To be written: {' and '.join(what)}, by {self.model}.",
             f"The text of the notes goes to {self.host}.",
             f"That takes {counted(self.calls, 'request')}: {most}{self.tokens_in:,} tokens sent, "
             f"about {self.tokens_out:,} received.",
         ]
         if not self.covered:
-            told.append(
+            found.append(
                 "The budget of a run (enrich.max_calls, enrich.max_tokens) covers "
                 f"{self.within:,} of them; the next run goes on."
             )
-        return told
+        return found
 
 
 def cost_of(items: Sequence[Item], writer: TextWriter, max_calls: int, max_tokens: int) -> Cost:
@@ -165,8 +165,8 @@ def agreement(*, yes: bool, read: TextIO | None = None, write: TextIO | None = N
         if stdin is not None and stdin.isatty() and stderr.isatty():
             stderr.write("Go on? [y/N] ")
             stderr.flush()
-            said = stdin.readline().strip().casefold()
-            return None if said in ("y", "yes") else "not agreed to; the index is complete without"
+            reply = stdin.readline().strip().casefold()
+            return None if reply in ("y", "yes") else "not agreed to; the index is complete without"
         return within_budget(cost)
 
     return agree

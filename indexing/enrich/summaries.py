@@ -20,8 +20,10 @@ OWN_SUMMARY = ("summary", "description", "abstract", "excerpt")
 
 def has_own_summary(front_matter: Mapping[str, Any]) -> bool:
     """Whether a note sums itself up: nobody else need do so then."""
-    said = {str(key).lower(): value for key, value in front_matter.items()}
-    return any(isinstance(said.get(key), str) and said[key].strip() for key in OWN_SUMMARY)
+    properties = {str(key).lower(): value for key, value in front_matter.items()}
+    return any(
+        isinstance(properties.get(key), str) and properties[key].strip() for key in OWN_SUMMARY
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,14 +47,14 @@ _LONGEST_MARKS = 20_000
 """Characters of a reply that are looked at, beside those that are kept: marks and addresses."""
 
 
-def cleaned(said: str, most: int) -> str:
+def cleaned(reply: str, most: int) -> str:
     """The words of a model on one line, without thoughts, marks, links, addresses and controls.
 
     :param most: characters; cut after a sentence where one ends in the last half, else after a
         word.
     :returns: empty if there are no words.
     """
-    text = _THOUGHT.sub("", said)[: most + _LONGEST_MARKS]
+    text = _THOUGHT.sub("", reply)[: most + _LONGEST_MARKS]
     text = _CODE.sub("", text)
     text = _TAG.sub("", _WIKILINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))))
     text = _ADDRESS.sub("", text)
@@ -105,8 +105,8 @@ class TextWriter:
 
     def size(self, request: Request) -> int:
         """The tokens that a request sends."""
-        said = self.counter.count(request.system) + self.counter.count(request.prompt)
-        return said + _FRAME_TOKENS
+        reply = self.counter.count(request.system) + self.counter.count(request.prompt)
+        return reply + _FRAME_TOKENS
 
     def write(self, request: Request, path: str, cancelled: Callable[[], bool]) -> Written:
         """Ask once.
@@ -121,16 +121,16 @@ class TextWriter:
         purpose: Purpose = "summary" if request.kind == "summary" else "header"
         try:
             with sending([path], purpose=purpose, cancelled=cancelled) as sent:
-                said = self._llm.chat(messages).message.content or ""
+                reply = self._llm.chat(messages).message.content or ""
         except NotehopError:
             raise
         except Exception as exc:
             # A library says it in its own way; nothing a model does may end the run.
             raise ProviderError(f"the model {self.model} failed ({exc})") from exc
-        text = cleaned(said, SUMMARY_CHARS if request.kind == "summary" else HEADER_CHARS)
+        text = cleaned(reply, SUMMARY_CHARS if request.kind == "summary" else HEADER_CHARS)
         if not text:
             raise ProviderError(f"the model {self.model} answered without words")
-        tokens = self.size(request) + self.counter.count(said)
+        tokens = self.size(request) + self.counter.count(reply)
         return Written(text, tokens, tuple(sent.notices))
 
 

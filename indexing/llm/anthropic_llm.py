@@ -96,7 +96,7 @@ class ClaudeLLM(CustomLLM):
     def _request(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         """What the service wants: rules apart from what is said."""
         rules = [one.content or "" for one in messages if one.role == MessageRole.SYSTEM]
-        said = [
+        turns = [
             {
                 "role": "assistant" if one.role == MessageRole.ASSISTANT else "user",
                 "content": one.content or "",
@@ -107,7 +107,7 @@ class ClaudeLLM(CustomLLM):
         request: dict[str, Any] = {
             "model": self.model,
             "max_tokens": self.max_tokens,
-            "messages": said,
+            "messages": turns,
         }
         if rules:
             request["system"] = "\n\n".join(rules)
@@ -133,7 +133,7 @@ def _reply(text: str, delta: str | None, raw: Any) -> ChatResponse:
 
 
 NO_KEY = "none"
-"""What the SDK is given for a key: the door puts in the true one."""
+"""What the SDK is given for a key: the transport puts in the true one."""
 
 SERVICE_WINDOW = 200_000
 """Tokens of the window of every model of the service; some can be had with more."""
@@ -142,7 +142,7 @@ SERVICE_WINDOW = 200_000
 def claude(
     llm: LlmSettings, config: ProviderConfig, policy: EgressPolicy
 ) -> tuple[LLM, LLMMetadata]:
-    """The model, behind the door.
+    """The model, behind the transport.
 
     :raises ProviderError: if the temperature is more than it takes.
     """
@@ -154,7 +154,7 @@ def claude(
         anthropic.Anthropic(
             api_key=NO_KEY,
             base_url=config.url,
-            # The door sends again, and knows for how long to wait.
+            # The transport sends again, and knows for how long to wait.
             max_retries=0,
             timeout=llm.timeout_s,
             http_client=httpx.Client(transport=ProviderTransport(policy), trust_env=False),

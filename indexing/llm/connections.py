@@ -67,7 +67,7 @@ class CancellableStream(httpcore.NetworkStream):
     def __init__(self, inner: httpcore.NetworkStream, reply_s: float) -> None:
         self._inner = inner
         self._reply_s = reply_s
-        self._asked = monotonic()
+        self._sent_at = monotonic()
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Read what there is.
@@ -75,7 +75,7 @@ class CancellableStream(httpcore.NetworkStream):
         :raises httpcore.ReadTimeout: if nothing comes in time, or the reply takes too long.
         :raises ProviderError: ``cancelled``.
         """
-        overdue = self._asked + self._reply_s
+        overdue = self._sent_at + self._reply_s
         until = overdue if timeout is None else min(overdue, monotonic() + timeout)
         sending = SENDING.get()
         cancelled = UNWANTED.get() if sending is None else sending.cancelled
@@ -90,7 +90,7 @@ class CancellableStream(httpcore.NetworkStream):
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Write all of it."""
-        self._asked = monotonic()
+        self._sent_at = monotonic()
         self._inner.write(buffer, timeout=timeout)
 
     def close(self) -> None:

@@ -192,10 +192,10 @@ class EgressLog:
             _log.debug("%s: not written: %s", self.file, exc)
         return Attempt(self, str(line["id"]))
 
-    def end(self, told: Mapping[str, Any]) -> None:
+    def end(self, record: Mapping[str, Any]) -> None:
         """Write down how a request ended; a disk that refuses is passed over by then."""
         try:
-            self._append(dict(told))
+            self._append(dict(record))
         except (OSError, Timeout) as exc:
             _log.debug("%s: not written: %s", self.file, exc)
 
@@ -216,9 +216,9 @@ class EgressLog:
             # A name may hold what splitlines() takes for the end of a line, and JSON does not.
             for line in text.split("\n"):
                 with suppress(ValueError, RecursionError):
-                    told = json.loads(line)
-                    if isinstance(told, dict) and isinstance(told.get("id"), str):
-                        yield told
+                    record = json.loads(line)
+                    if isinstance(record, dict) and isinstance(record.get("id"), str):
+                        yield record
 
     def _append(self, line: dict[str, Any]) -> None:
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode(

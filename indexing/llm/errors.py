@@ -41,8 +41,8 @@ def of_status(
     status: int, body: bytes, config: ProviderConfig, path: str
 ) -> tuple[ProviderError, bool]:
     """The error of a reply that is none, and whether it is worth asking again."""
-    said = _words_of(body)
-    quoted = f": {_quote(said, config)}" if said else ""
+    words = _words_of(body)
+    quoted = f": {_quote(words, config)}" if words else ""
     where = f"{config.origin} ({config.provider})"
     if 300 <= status < 400:
         return ProviderError(
@@ -53,7 +53,7 @@ def of_status(
         return _no_key(where, status, config), False
     if status == 403:
         return ProviderError(f"{where} refuses this (status 403){quoted}", "key"), False
-    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(said)):
+    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(words)):
         return ProviderError(
             f"{where} has no credit left for this key{quoted}; see to it there", "rate"
         ), False
@@ -61,9 +61,9 @@ def of_status(
         return ProviderError(
             f"{where} takes no more requests for now (status 429){quoted}; ask again later", "rate"
         ), True
-    if status in (400, 413, 422, 500) and _OVERFLOW.search(said):
+    if status in (400, 413, 422, 500) and _OVERFLOW.search(words):
         return overflow(where, quoted), False
-    if status in (400, 404) and _NO_MODEL.search(said):
+    if status in (400, 404) and _NO_MODEL.search(words):
         return no_model(where, config), False
     if status == 404:
         return ProviderError(
@@ -92,9 +92,9 @@ def of_transport(exc: httpx.TransportError, config: ProviderConfig) -> tuple[Pro
     if isinstance(exc, httpx.TimeoutException):
         return timed_out(config, overdue=OVERDUE in str(exc)), False
     if isinstance(exc, httpx.ConnectError):
-        if (said := _certificate(exc)) is not None:
+        if (words := _certificate(exc)) is not None:
             return ProviderError(
-                f"{where} shows a certificate that is not trusted ({said}); nothing was sent. If "
+                f"{where} shows a certificate that is not trusted ({words}); nothing was sent. If "
                 "it is yours, name the file of its authority in SSL_CERT_FILE",
                 "refused",
             ), False
@@ -124,13 +124,13 @@ def of_cut(exc: httpx.TransportError, config: ProviderConfig) -> ProviderError:
     )
 
 
-def of_words(said: str, config: ProviderConfig) -> ProviderError:
+def of_words(words: str, config: ProviderConfig) -> ProviderError:
     """The error that a provider tells in words, in the middle of its answer or from a library."""
     where = f"{config.origin} ({config.provider})" if config.url else config.provider
-    quoted = f": {_quote(said, config)}" if said.strip() else ""
-    if _OVERFLOW.search(said):
+    quoted = f": {_quote(words, config)}" if words.strip() else ""
+    if _OVERFLOW.search(words):
         return overflow(where, quoted)
-    if _NO_MODEL.search(said):
+    if _NO_MODEL.search(words):
         return no_model(where, config)
     return ProviderError(f"{where} gave no answer that can be read{quoted}")
 
@@ -182,8 +182,8 @@ def no_model(where: str, config: ProviderConfig) -> ProviderError:
 def _no_key(where: str, status: int, config: ProviderConfig) -> ProviderError:
     # What the provider says may repeat the key, in part.
     if config.key is None:
-        told = f"{where} asks for a key (status {status}); set the environment variable"
-        return ProviderError(f"{told} {config.variable}", "key")
+        payload = f"{where} asks for a key (status {status}); set the environment variable"
+        return ProviderError(f"{payload} {config.variable}", "key")
     return ProviderError(
         f"{where} does not take the key in {config.variable} (status {status}); check it", "key"
     )
@@ -193,27 +193,27 @@ def _words_of(body: bytes) -> str:
     """What a provider says of an error, in any of the shapes that are around."""
     text = body.decode("utf-8", "replace").strip()
     try:
-        told: Any = json.loads(text)
+        payload: Any = json.loads(text)
     except ValueError:
         return "" if text.startswith("<") else text
-    if isinstance(told, dict) and isinstance(told.get("error"), dict):
-        told = told["error"]
-    if not isinstance(told, dict):
+    if isinstance(payload, dict) and isinstance(payload.get("error"), dict):
+        payload = payload["error"]
+    if not isinstance(payload, dict):
         return text
-    kinds = [str(told[name]) for name in ("code", "type") if isinstance(told.get(name), str)]
+    kinds = [str(payload[name]) for name in ("code", "type") if isinstance(payload.get(name), str)]
     words = next(
         (
-            told[name]
+            payload[name]
             for name in ("message", "error", "detail")
-            if isinstance(told.get(name), str) and told[name]
+            if isinstance(payload.get(name), str) and payload[name]
         ),
         "",
     )
     return " ".join([words, *(f"({kind})" for kind in kinds)]).strip() or text
 
 
-def _quote(said: str, config: ProviderConfig) -> str:
-    line = " ".join(config.hidden(said).split())
+def _quote(words: str, config: ProviderConfig) -> str:
+    line = " ".join(config.hidden(words).split())
     return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}…"
 
 

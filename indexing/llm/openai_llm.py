@@ -12,7 +12,11 @@ from llama_index.llms.openai import OpenAI
 from llama_index.llms.openai.utils import O1_MODELS, openai_modelname_to_contextsize
 
 from notehop.config.settings import LlmSettings
-from notehop.indexing.llm.providers import STEADY, UNKNOWN_WINDOW, ProviderConfig
+from notehop.indexing.llm.providers import (
+    DEFAULT_CONTEXT_WINDOW,
+    DEFAULT_TEMPERATURE,
+    ProviderConfig,
+)
 from notehop.indexing.llm.transport import EgressPolicy, NoAsyncTransport, ProviderTransport
 
 NO_KEY = "none"
@@ -46,7 +50,7 @@ def openai_llm(
     known: dict[str, Any] = {"additional_kwargs": {"max_completion_tokens": llm.max_tokens}}
     if llm.temperature is None:
         known["additional_kwargs"]["temperature"] = openai.omit
-    window = llm.context_window or (_window(llm.model) if own else UNKNOWN_WINDOW)
+    window = llm.context_window or (_window(llm.model) if own else DEFAULT_CONTEXT_WINDOW)
     if not own:
         from llama_index.llms.openai_like import OpenAILike
 
@@ -54,7 +58,7 @@ def openai_llm(
         known = {"is_chat_model": True, "context_window": window, "max_tokens": llm.max_tokens}
     inner = kind(
         model=llm.model,
-        temperature=STEADY if llm.temperature is None else llm.temperature,
+        temperature=DEFAULT_TEMPERATURE if llm.temperature is None else llm.temperature,
         api_key=NO_KEY,
         api_base=config.url,
         # The transport sends again, and knows for how long to wait.

@@ -24,7 +24,7 @@ from pydantic import PrivateAttr
 
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.egress import SENDING, given_up, opening
-from notehop.indexing.llm.providers import UNKNOWN_WINDOW, ProviderConfig
+from notehop.indexing.llm.providers import DEFAULT_CONTEXT_WINDOW, ProviderConfig
 
 if TYPE_CHECKING:
     from notehop.config.settings import LlmSettings
@@ -94,7 +94,7 @@ class ProviderLLM(LLM):
             return self.connect().metadata
         except ProviderError:
             return LLMMetadata(
-                context_window=self._llm.context_window or UNKNOWN_WINDOW,
+                context_window=self._llm.context_window or DEFAULT_CONTEXT_WINDOW,
                 num_output=self._llm.max_tokens,
                 is_chat_model=True,
                 model_name=self._llm.model or self._llm.provider,
@@ -240,5 +240,5 @@ def ended_by(raw: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _of(told: Any, name: str) -> Any:
-    return told.get(name) if isinstance(told, dict) else getattr(told, name, None)
+def _of(event: Any, name: str) -> Any:
+    return event.get(name) if isinstance(event, dict) else getattr(event, name, None)

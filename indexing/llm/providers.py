@@ -94,10 +94,10 @@ ADDRESSES = {
 }
 """Where a provider is asked unless ``llm.base_url`` says otherwise."""
 
-UNKNOWN_WINDOW = 8_192
+DEFAULT_CONTEXT_WINDOW = 8_192
 """Tokens of the window of a model of which nothing is known: what small models of today have."""
 
-STEADY = 0.1
+DEFAULT_TEMPERATURE = 0.1
 """The temperature of models that are run by their user."""
 
 _NEEDS = {
@@ -230,12 +230,12 @@ def _ollama(
 
     from notehop.indexing.llm.transport import NoAsyncTransport, ProviderTransport
 
-    window = llm.context_window or UNKNOWN_WINDOW
+    window = llm.context_window or DEFAULT_CONTEXT_WINDOW
     plain = {"trust_env": False, "follow_redirects": False}
     inner = Ollama(
         model=llm.model,
         base_url=config.url,
-        temperature=STEADY if llm.temperature is None else llm.temperature,
+        temperature=DEFAULT_TEMPERATURE if llm.temperature is None else llm.temperature,
         context_window=window,
         request_timeout=llm.timeout_s,
         is_function_calling_model=False,

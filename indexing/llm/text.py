@@ -45,25 +45,25 @@ class AnswerText:
         self.thinks = False
         """Whether it began to think, and has not ended."""
         self._begins = True
-        self._held = ""
+        self._pending = ""
         self._closing = _SURROGATE
 
     def feed(self, piece: str) -> str:
         """Take a piece; return what is answer by now, which may be nothing."""
-        text = self._held + piece.replace("\0", "")
-        self._held = ""
+        text = self._pending + piece.replace("\0", "")
+        self._pending = ""
         if text[-1:] and "\ud800" <= text[-1] <= "\udbff":
-            text, self._held = text[:-1], text[-1]
+            text, self._pending = text[:-1], text[-1]
         text = _paired(text)
         if self._begins:
             text, waits = self._answer(text)
-            self._held = waits + self._held
+            self._pending = waits + self._pending
         return text
 
     def close(self) -> str:
         """Return the rest: nothing follows."""
-        rest = "" if self.thinks else _paired(self._held)
-        self._held = ""
+        rest = "" if self.thinks else _paired(self._pending)
+        self._pending = ""
         return rest
 
     def _answer(self, text: str) -> tuple[str, str]:

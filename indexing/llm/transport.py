@@ -63,7 +63,7 @@ class EgressPolicy:
         self.log = log
         self.closing: list[Callable[[], None]] = []
         """Lets go of the connections that are kept."""
-        self._told: set[tuple[str, str]] = set()
+        self._announced: set[tuple[str, str]] = set()
 
     def close(self) -> None:
         """Let go of the connections that block; those of an event loop end with it."""
@@ -98,9 +98,9 @@ class EgressPolicy:
     def _announce(self, host: str, what: str, sending: Sending | None) -> None:
         """Say once for each purpose who gets what: in the log of the program and in the reply."""
         purpose = sending.purpose if sending else "other"
-        if (host, purpose) in self._told:
+        if (host, purpose) in self._announced:
             return
-        self._told.add((host, purpose))
+        self._announced.add((host, purpose))
         if self.log.knows(host, purpose):
             return
         text = (
@@ -231,8 +231,8 @@ class OutgoingRequest:
 
 def encoding_of(response: httpx.Response) -> str | None:
     """How a reply is compressed, if it is."""
-    said = response.headers.get("content-encoding", "").strip().lower()
-    return None if said in ("", "identity") else said
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    return None if encoding in ("", "identity") else encoding
 
 
 def _pause(state: RetryCallState, first: float) -> float:
@@ -321,7 +321,7 @@ class ProviderTransport(httpx.BaseTransport):
 
 
 class NoAsyncTransport(httpx.AsyncBaseTransport):
-    """The transport of clients that an SDK wants and nobody asks: nothing goes around the door."""
+    """The transport of clients that an SDK wants and nobody asks: nothing goes around it."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send nothing."""

@@ -17,7 +17,7 @@ from notehop.indexing.nodes.break_points import (
     choose_breaks,
     token_starts,
 )
-from notehop.indexing.nodes.headings import Headings, said
+from notehop.indexing.nodes.headings import Headings, stripped_span
 from notehop.indexing.nodes.properties import property_texts
 from notehop.indexing.stores.model import ChunkId, ChunkKind
 from notehop.indexing.vault.model import Lines, Note
@@ -67,11 +67,11 @@ def embedded_text(title: str, heading_path: Sequence[str], body: str) -> str:
 
 def embedded_prefix(title: str, heading_path: Sequence[str]) -> str:
     """Return the first line of :func:`embedded_text`; blanks in it are single spaces."""
-    said = " ".join(title.split())
+    shown = " ".join(title.split())
     path = [" ".join(heading.split()) for heading in heading_path]
-    if path and path[0].casefold() == said.casefold():
+    if path and path[0].casefold() == shown.casefold():
         del path[0]
-    return f"{said} - {' > '.join(path)}" if path else said
+    return f"{shown} - {' > '.join(path)}" if path else shown
 
 
 def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -> ChunkId:
@@ -220,7 +220,7 @@ class _Splitter:
         for piece in (piece for part in sections for piece in self._pieces(part)):
             path = self._headings.path(piece.start, piece.end)
             embedded = self._frame.embedded(path, piece.body)
-            first, last = said(self._note.text, piece.start, piece.end)
+            first, last = stripped_span(self._note.text, piece.start, piece.end)
             drafts.append(
                 ChunkDraft(
                     id=chunk_id(self._note.path, path, seen[path, embedded], embedded),

@@ -29,8 +29,8 @@ class Headings:
 
     def between(self, start: int, end: int) -> list[tuple[int, int]]:
         """Return (start, end) of the headings that start in ``[start, end)``."""
-        held = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
-        return list(zip(self._starts[held], self._ends[held], strict=True))
+        inside = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
+        return list(zip(self._starts[inside], self._ends[inside], strict=True))
 
     def paths(self, start: int, end: int) -> list[tuple[str, ...]]:
         """Return every heading path that text of a stretch stands under, in order."""
@@ -54,7 +54,7 @@ class Headings:
         begins with a heading names what all its text has in common, since it shows the rest itself;
         where that is nothing, the headings above its first text.
         """
-        first = said(self._text, start, end)[0]
+        first = stripped_span(self._text, start, end)[0]
         at = bisect_left(self._starts, start)
         if at == len(self._starts) or self._starts[at] > first:
             return _texts(self._above(first))
@@ -74,7 +74,7 @@ class Headings:
         return self._stacks[found] if found >= 0 else ()
 
 
-def said(text: str, start: int, end: int) -> tuple[int, int]:
+def stripped_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the offsets of the first and the last character that is not blank.
 
     The start twice if there is none.

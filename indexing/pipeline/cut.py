@@ -97,7 +97,7 @@ class Cutter:
                 by_path.setdefault(node.metadata["path"], []).append(node)
             if self._headers is not None:
                 parser = self._parser()
-                self._headers.dress(by_path.values(), parser.count, parser.reserve)
+                self._headers.apply(by_path.values(), parser.count, parser.reserve)
             for item in notes:
                 if item.note is not None:
                     item.nodes = by_path.get(item.row.path, ())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder, OnBatch, Vectors
-from notehop.indexing.embed.identity import read_card
+from notehop.indexing.embed.identity import describe_model
 from notehop.indexing.embed.models import MULTILINGUAL_NAME
 from notehop.indexing.embed.onnx_model import read_manifest
 
@@ -100,11 +100,11 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     if settings.model == MULTILINGUAL_NAME:
         from notehop.indexing.embed.onnx_export import describe_packed
 
-        describe_packed(read_card(settings), folder)
+        describe_packed(describe_model(settings), folder)
         opened = load_query(folder, settings)
         return SmallOrBulk(opened, lambda: _bulk(settings), small_change(settings))
-    door = read_manifest(folder)
-    if door is not None and door.reason is not None:
+    manifest = read_manifest(folder)
+    if manifest is not None and manifest.reason is not None:
         return _bulk(settings)
     from notehop.indexing.embed.onnx_export import (
         give_shared,

@@ -216,8 +216,8 @@ class _Describer:
         return tuple(sorted(paths, key=lambda path: (-round(ranks[path], 9), path)))
 
     def _digest(self, group: frozenset[str], central: Sequence[str]) -> str:
-        said = [f"{path}\0{self._content[path]}" for path in sorted(group)]
-        return _hash("\n".join([*said, "", *central]))
+        contents = [f"{path}\0{self._content[path]}" for path in sorted(group)]
+        return _hash("\n".join([*contents, "", *central]))
 
     def _words(self, notes: Sequence[str]) -> tuple[str, ...]:
         lexicon = self._lexicon()

@@ -89,18 +89,18 @@ def sum_up(
             ]
     except Exception as exc:  # noqa: BLE001 (any provider's; the run goes on)
         return [_why(exc, len(lacking))]
-    told: list[str] = []
+    warnings: list[str] = []
     done = 0
     for theme in lacking[:most]:
         try:
-            done += _written(catalog, theme, llm, sources, told, keep)
+            done += _written(catalog, theme, llm, sources, warnings, keep)
         except Exception as exc:  # noqa: BLE001 (any provider's; the run goes on)
-            told.append(_why(exc, len(lacking) - done))
-            return told
+            warnings.append(_why(exc, len(lacking) - done))
+            return warnings
     if len(lacking) > most:
         left = counted(len(lacking) - most, "theme")
-        told.append(f"{left} left to the next run: themes.max_calls is {most}")
-    return told
+        warnings.append(f"{left} left to the next run: themes.max_calls is {most}")
+    return warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _written(
     theme: Theme,
     llm: LLM,
     sources: Sources,
-    told: list[str],
+    warnings: list[str],
     keep: Callable[[str, Written], None],
 ) -> bool:
     """Have a theme summed up; whether it is.
@@ -146,10 +146,10 @@ def _written(
             return False
         notes = _notes(view, sent, sources.summaries)
     with sending(sent, purpose="themes") as call:
-        said = answer_of(llm.predict(PromptTemplate(PROMPT), notes=without_control(notes)))
+        reply = answer_of(llm.predict(PromptTemplate(PROMPT), notes=without_control(notes)))
     faults.point("theme-summed-up")
-    told += [notice for notice in call.notices if notice not in told]
-    text = _fitting(" ".join(said.split()))
+    warnings += [notice for notice in call.notices if notice not in warnings]
+    text = _fitting(" ".join(reply.split()))
     if text:
         digest = source_digest(theme.notes, content)
         keep(theme.id, Written(text, llm.metadata.model_name, digest))

@@ -42,16 +42,16 @@ def telling_tokens(
     :param frequency: token -> passages of the vault that hold it.
     :param total: passages of the vault.
     """
-    held: Counter[str] = Counter()
+    holding: Counter[str] = Counter()
     notes: Counter[str] = Counter()
     for own in passages.values():
         sets = [frozenset(one) for one in own]
-        held.update(token for one in sets for token in one)
+        holding.update(token for one in sets for token in one)
         notes.update(frozenset().union(*sets))
     count = sum(map(len, passages.values()))
     least = min(2, len(passages))
     scores: dict[str, float] = {}
-    for token, passages_with in held.items():
+    for token, passages_with in holding.items():
         if notes[token] < least or token in passed_over or not _says_something(token):
             continue
         share = passages_with / count

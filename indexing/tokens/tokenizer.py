@@ -116,7 +116,7 @@ class Tokenizer:
             latin_language(language), frozenset()
         )
         self._known: dict[str, tuple[str, ...]] = {}
-        self._asked: tuple[str, tuple[str, ...]] | None = None
+        self._last_query: tuple[str, tuple[str, ...]] | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -143,12 +143,12 @@ class Tokenizer:
         Chinese, where many words are one character (known-item search in 547 Chinese man pages: 90
         instead of 88 in 100 among the first ten; in 800 Japanese ones 87 instead of 88).
         """
-        last = self._asked
+        last = self._last_query
         if last is not None and last[0] == text:
             # The stages of a query ask one after the other.
             return list(last[1])
         found = self._query(text)
-        self._asked = text, tuple(found)
+        self._last_query = text, tuple(found)
         return found
 
     def query_words(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -167,8 +167,8 @@ class Tokenizer:
             elif at and not shouting and surface.isupper() and surface != "I":
                 words.append((surface, self._tokens(found)))
             else:
-                said = tuple(word for word in found.words if word not in self._stop)
-                words.append((surface, self._tokens(Subwords(found.kept, said))))
+                content_words = tuple(word for word in found.words if word not in self._stop)
+                words.append((surface, self._tokens(Subwords(found.kept, content_words))))
         words = [(written, tokens) for written, tokens in words if tokens]
         if words:
             return words

@@ -255,34 +255,34 @@ class Phrase:
     """
 
     def __init__(self, text: str) -> None:
-        self.words = words_said(text)
-        self._said = _joined(self.words)
+        self.words = words_in_order(text)
+        self._joined = _joined(self.words)
 
-    def stands_in(self, said: str) -> bool:
+    def stands_in(self, words: str) -> bool:
         """Whether a text says the phrase.
 
-        :param said: what :func:`said_by` made of the text.
+        :param words: what :func:`joined_words` made of the text.
         """
-        return self._said in said
+        return self._joined in words
 
 
-def words_said(text: str) -> list[str]:
+def words_in_order(text: str) -> list[str]:
     """The words of a text in order, folded, not stemmed; of unspaced scripts the characters."""
-    return said_by(text).split()
+    return joined_words(text).split()
 
 
-def said_by(text: str) -> str:
+def joined_words(text: str) -> str:
     """The words of a text in order, a blank between them and at both ends."""
-    said: list[str] = []
+    words: list[str] = []
     for surface in split_words(text):
         if surface.isascii() and surface.isalpha() and len(surface) <= MAX_LENGTH:
             # Most words by far; the rest of the rules would come to the same.
-            said.append(surface.lower())
+            words.append(surface.lower())
         elif len(surface) <= MAX_LENGTH:
-            said += _remembered(surface)
+            words += _remembered(surface)
         else:
-            said += phrase_words(surface)
-    return _joined(said)
+            words += phrase_words(surface)
+    return _joined(words)
 
 
 _remembered = lru_cache(maxsize=_REMEMBERED)(phrase_words)

@@ -53,17 +53,17 @@ def open_dir_below(root: Path, parts: tuple[str, ...], *, make: bool = False) ->
 
     :raises OSError: if it is not there, or a link is on the way.
     """
-    held = os.open(root, _FOLDER | _CLOSED)
+    folder_fd = os.open(root, _FOLDER | _CLOSED)
     for part in parts:
         try:
             if make:
                 with suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=held)
-            below = os.open(part, _FOLDER | _NO_LINK | _CLOSED, dir_fd=held)
+                    os.mkdir(part, dir_fd=folder_fd)
+            below = os.open(part, _FOLDER | _NO_LINK | _CLOSED, dir_fd=folder_fd)
         finally:
-            os.close(held)
-        held = below
-    return held
+            os.close(folder_fd)
+        folder_fd = below
+    return folder_fd
 
 
 def _regular(root: Path, parts: list[str] | tuple[str, ...]) -> BinaryIO:

@@ -30,7 +30,7 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
     """
     text, warnings = decode(path, data)
     front_matter = read_front_matter(path, text)
-    said = read_properties(path, front_matter)
+    properties = read_properties(path, front_matter)
     lines = Lines(text)
     body_start, first_line = _body_start(text, front_matter, lines)
     body = read_body(text, lines, first_line, comment_links=comment_links)
@@ -45,15 +45,15 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
     return Note(
         path=path,
         name=name,
-        title=said.title or name,
+        title=properties.title or name,
         text=text,
         body_start=body_start,
         content_hash=hashlib.sha256(data).hexdigest(),
-        aliases=said.aliases,
-        tags=_each_once([*said.tags, *(tag.name.strip("/") for tag in body.tags)]),
-        page_type=said.page_type,
-        created=said.created,
-        modified=said.modified,
+        aliases=properties.aliases,
+        tags=_each_once([*properties.tags, *(tag.name.strip("/") for tag in body.tags)]),
+        page_type=properties.page_type,
+        created=properties.created,
+        modified=properties.modified,
         front_matter=front_matter.values,
         properties=property_values(front_matter),
         headings=tuple(body.headings),
@@ -62,8 +62,8 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
         links=(*property_links(text, front_matter), *body.links),
         inline_tags=tuple(body.tags),
         edits=body.edits,
-        excluded=said.excluded,
-        warnings=(*warnings, *front_matter.warnings, *said.warnings),
+        excluded=properties.excluded,
+        warnings=(*warnings, *front_matter.warnings, *properties.warnings),
     )
 
 

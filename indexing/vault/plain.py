@@ -110,14 +110,14 @@ def without_emphasis(text: str) -> str:
     kept: list[bool] = []
     last = ""
     for token in _emphasis().parseInline(text)[0].children or ():
-        said = token.content
+        shown = token.content
         if token.nesting > 0:
             kept.append(token.markup[0] == "*" and last.isascii() and last.isalnum())
-            said = token.markup if kept[-1] else ""
+            shown = token.markup if kept[-1] else ""
         elif token.nesting < 0:
-            said = token.markup if kept.pop() else ""
-        parts.append(said)
-        last = said[-1:] or last
+            shown = token.markup if kept.pop() else ""
+        parts.append(shown)
+        last = shown[-1:] or last
     return "".join(parts)
 
 

@@ -152,17 +152,17 @@ def _excluded(front_matter: FrontMatter) -> str | None:
     ``private`` with any value but a plain false keeps it out, and so does ``notehop`` with any but
     a plain true; either without a value says nothing.
     """
-    said = [
+    written = [
         (_name(key), "" if value is None else str(value))
         for key, value in front_matter.values.items()
     ]
-    said += [(_name(key), "said twice") for key in front_matter.repeated]
-    said += [
+    written += [(_name(key), "said twice") for key in front_matter.repeated]
+    written += [
         (key.casefold(), value.partition(" #")[0].strip(" \t\n\"'},"))
         for key, value in _BROKEN_KEY.findall(front_matter.broken or "")
     ]
     for key, harmless, keeps_out in (("private", _NO, "true"), ("notehop", _YES, "false")):
-        for name, value in said:
+        for name, value in written:
             word = value.strip().casefold()
             if name == key and word not in (*harmless, *_NOTHING):
                 if word in (*_YES, *_NO):
@@ -239,10 +239,10 @@ def _values(front_matter: FrontMatter) -> Iterator[PropertyValue]:
         elif isinstance(value, list):
             numbered = list(enumerate(value))
             stack += (((*path, str(at)), names, item) for at, item in reversed(numbered))
-        elif names and (said := _said(value)):
+        elif names and (text := _text_of(value)):
             yield PropertyValue(
                 key=" ".join(" ".join(names).split()),
-                text=said,
+                text=text,
                 key_line=front_matter.key_line(path),
                 line=front_matter.value_line(path),
             )
@@ -257,7 +257,7 @@ def _slug(key: str) -> str:
     return "-".join(re.split(r"[-_\s]+", key.casefold().strip()))
 
 
-def _said(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """A value as text, links by their words; empty for one that says nothing."""
     if isinstance(value, bool):
         return _SWITCH[value]

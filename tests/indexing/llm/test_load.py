@@ -13,7 +13,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
 from tests.support.product import (
-    UNKNOWN_WINDOW,
+    DEFAULT_CONTEXT_WINDOW,
     ProviderError,
     Settings,
     load_llm,
@@ -212,7 +212,7 @@ def test_ollama_is_told_the_window_and_the_length(tmp_path: Path) -> None:
         made("ollama", tmp_path, base_url=server.url, max_tokens=300).chat(ASKED)
         assert server.said["options"] == {
             "temperature": 0.1,
-            "num_ctx": UNKNOWN_WINDOW,
+            "num_ctx": DEFAULT_CONTEXT_WINDOW,
             "num_predict": 300,
         }
         made("ollama", tmp_path, base_url=server.url, context_window=32_768).chat(ASKED)
@@ -269,7 +269,7 @@ def test_anthropic_is_asked_as_it_wants(tmp_path: Path) -> None:
         ("openai", "gpt-4", 8_192),
         ("openai", "gpt-99", 128_000),
         ("anthropic", "claude-x", 200_000),
-        ("ollama", "llama3.2", UNKNOWN_WINDOW),
+        ("ollama", "llama3.2", DEFAULT_CONTEXT_WINDOW),
     ],
 )
 def test_windows_by_name(provider: str, model: str, window: int, tmp_path: Path) -> None:

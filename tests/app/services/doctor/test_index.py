@@ -193,7 +193,7 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
     "no lexical index": (remove("lexical"), "lexical", "cannot be read", INDEX, True),
     "lexical rot": (rot("lexical/segments.npz"), "lexical", "cannot be read", INDEX, True),
     "no query door": (remove("model"), "model", "the model for queries", INDEX, True),
-    "door rotten": (rot("model/door.json"), "model", "the model for queries", INDEX, True),
+    "door rotten": (rot("model/export.json"), "model", "the model for queries", INDEX, True),
     "mark of a run": (touch("writing"), "chroma", "a run was cut off", INDEX, False),
     "half a rebuild": (begin_rebuild, "next", "a rebuild was cut off", INDEX, False),
     "half a run": (

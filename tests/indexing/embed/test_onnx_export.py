@@ -93,7 +93,7 @@ def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: 
     reason = export_query_model(bulk, tmp_path / "door")
     assert reason is not None
     assert "disagrees with torch" in reason
-    assert files(tmp_path / "door") == ["door.json"]
+    assert files(tmp_path / "door") == ["export.json"]
     assert export_query_model(bulk, tmp_path / "door") == reason
     door = load_query(tmp_path / "door", chosen)
     assert (door.source, door.reason) == ("torch", reason)
