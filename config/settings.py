@@ -66,6 +66,10 @@ class IndexSettings(Section):
     dir: Annotated[Path | None, none_if("")] = setting("")
     """Folder of the index; empty: one folder a vault in the user's data directory."""
 
+    mirror: bool = setting(True)
+    """Keep a copy of passages and vectors in Chroma, which other LlamaIndex programs can open; no
+    search of notehop reads it."""
+
 
 class WatchSettings(Section):
     """How the index follows the vault while `serve` or `index --watch` runs."""

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# To copy an index to Chroma takes a process and seconds: the tests of that ask for it.
+os.environ.setdefault("NOTEHOP_INDEX__MIRROR", "false")
+
 settings.register_profile(
     "ci",
     max_examples=25,

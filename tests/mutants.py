@@ -104,7 +104,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         "key=lambda path: dates[path], reverse=True",
         "key=lambda path: dates[path]",
     ),
-    ("indexing/stores/lag.py", "sorted(ids - known)", "sorted(ids & known)"),
+    ("indexing/stores/chroma.py", "None if since is None else view.changed_paths(since)", "None"),
     ("indexing/stores/catalog_write.py", "slices(sorted(touch), IN_LIST)", "slices([], IN_LIST)"),
     (
         "indexing/stores/lexical.py",
@@ -117,11 +117,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     # pipeline
     ("indexing/pipeline/guard.py", "if len(changes.gone) + lately <= FEW:", "if True:"),
     ("indexing/pipeline/relink.py", "if key[0] not in except_from", "if key[0] in except_from"),
-    (
-        "indexing/pipeline/writer.py",
-        'vectors.delete("chunks", sorted(prepared.replaced))',
-        'vectors.delete("chunks", [])',
-    ),
+    ("indexing/pipeline/run.py", "if self._tally.forgets(batch, moved):", "if False:"),
     ("indexing/pipeline/run.py", '"under_way": not last', '"under_way": False'),
     ("indexing/pipeline/run.py", "*(told for told in known.problems if elsewhere(told[0]))", ""),
     # graph

@@ -89,9 +89,6 @@ def _index(check: IndexCheck) -> None:
         show(styled((f"{one.part}: ", style), said), indent=2)
         if one.examples:
             show(styled((on_one_line(", ".join(one.examples)), "dim")), indent=4)
-    if lag := sum(part.lag for part in check.parts):
-        said = f"{counted(lag, 'vector')} behind; no search reads it, and the next run catches up"
-        show(styled(("chroma: ", "dim"), said), indent=2)
     for said in check.not_done:
         show(styled(("not checked  ", "yellow"), on_one_line(said)), indent=2)
 

@@ -143,9 +143,10 @@ def _index(told: IndexStatus) -> None:
     _row("vault", told.vault)
     _row("index", told.index_dir)
     _row("size", f"{shown_size(told.bytes)}: {_sizes(told.sizes)}")
-    if told.chroma_lag:
-        vectors = counted(told.chroma_lag, "vector")
-        _row("chroma", f"{vectors} behind: no search reads it; `notehop index` brings it up")
+    if told.chroma_generation is not None:
+        newest = told.chroma_generation == told.generation
+        more = "" if newest else f" of {told.generation}; `notehop index` brings it up"
+        _row("chroma", f"a copy for other programs, of generation {told.chroma_generation}{more}")
     _row("settings", told.settings_file)
     _kept("Skipped", told.skipped)
     _kept("Failed", told.failed)

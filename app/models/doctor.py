@@ -94,16 +94,11 @@ class IndexFinding(Strict):
 
 
 class PartState(Strict):
-    """What a part of the index holds; ``generation`` is None for one that carries none.
-
-    ``lag`` counts vectors that it has not taken in yet, or still holds: no search reads them there,
-    and the next run catches up.
-    """
+    """What a part of the index holds; ``generation`` is None for one that carries none."""
 
     part: str
     items: int
     generation: int | None
-    lag: int = 0
 
 
 class IndexCheck(Strict):

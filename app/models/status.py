@@ -260,8 +260,7 @@ class IndexStatus(Strict):
     ``vectors``, ``chroma``, ``lexical``, ``model``, ``other``). ``problem`` says why the settings
     in force cannot use it; None if they can. ``passed_over`` are files that are no part of the
     vault, or could not be looked at. ``pending`` is None when the vault cannot be looked at.
-    ``chroma_lag`` counts the vectors that small changes have not written to Chroma yet, which no
-    search reads; the next run does.
+    ``chroma_generation`` is that of the copy in Chroma, which no search reads; None for no copy.
     ``last_run``, ``watcher``, ``writer`` and ``server`` are None where there is none. ``made_with``
     is the fingerprint: model, prompts, chunker and tokenizer. ``settings`` are those in force,
     ``settings_file`` the user's own file, which need not exist. ``llm`` is the language model of
@@ -287,7 +286,7 @@ class IndexStatus(Strict):
     failed: list[Kept]
     passed_over: list[Kept]
     pending: PendingChanges | None
-    chroma_lag: int = 0
+    chroma_generation: int | None = None
     last_run: LastRun | None
     watcher: WatcherNow | None
     writer: WriterNow | None

@@ -50,7 +50,7 @@ from notehop.indexing.llm.egress import EgressLog
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
-from notehop.indexing.stores.lag import read_lag
+from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock_holder import read_holder
 from notehop.indexing.stores.model import NoteRow, NoteStatus
@@ -303,7 +303,7 @@ def index_status(place: Place) -> IndexStatus:
         told = view.meta().get("problems", [])
         made_with = view.fingerprint or {}
         updated = float(view.meta().get("written", place.layout.catalog.stat().st_mtime))
-        sizes = _sizes(place.layout)
+        sizes, mirror = _sizes(place.layout), read_mirror(place.layout)
         return IndexStatus(
             vault=str(place.vault),
             name=place.name,
@@ -322,7 +322,7 @@ def index_status(place: Place) -> IndexStatus:
             failed=_kept(view.notes(NoteStatus.FAILED)),
             passed_over=[Kept(path=path, reason=reason) for path, reason in told],
             pending=_pending(place, catalog),
-            chroma_lag=len(read_lag(place.layout)),
+            chroma_generation=None if mirror is None else mirror.generation,
             last_run=_last_run(place.layout),
             watcher=_watcher(place.layout),
             writer=_writer(place.layout),

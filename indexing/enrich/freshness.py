@@ -46,7 +46,7 @@ def delete_orphans(path: Path, catalog: CatalogReads, within: Iterable[str] | No
     """Delete what was written about notes that are not in the index, bytes included.
 
     A note that was moved keeps it: its content stands at another path now. A crash before this is
-    done leaves the mark of the sweep, and the next run looks at all notes.
+    done is seen by the next run, which looks at all notes.
 
     :param path: of the store.
     :param within: paths at or below which notes may have left; None is all.

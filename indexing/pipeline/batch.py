@@ -6,7 +6,6 @@ Touches: index (reads), model.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from llama_index.core.ingestion import IngestionPipeline
@@ -25,31 +24,6 @@ from notehop.indexing.pipeline.targets import Targets
 from notehop.indexing.pipeline.vectorise import EmbedMissing, KeepKnownVectors, Matrix
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import Batch, LinkRow, NoteRecord, NoteRow, NoteStatus
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """One write: what goes into the vector store before the transaction, and what leaves it after.
-
-    ``chunks`` and ``sentences`` are (ids, float32 matrix) of vectors that the catalog lacks.
-    ``replaced`` and ``unsaid`` are ids that may be unreferenced once the batch is committed.
-    """
-
-    batch: Batch
-    chunks: tuple[list[str], Matrix]
-    sentences: tuple[list[str], Matrix]
-    replaced: frozenset[str]
-    unsaid: frozenset[str]
-
-    @property
-    def touches_vectors(self) -> bool:
-        """Whether vectors come or may go with it."""
-        return self.vectors > 0
-
-    @property
-    def vectors(self) -> int:
-        """How many vectors come, or may go."""
-        return sum(map(len, (self.chunks[0], self.sentences[0], self.replaced, self.unsaid)))
 
 
 class BatchBuilder:
@@ -92,7 +66,7 @@ class BatchBuilder:
         names: Collection[str] = (),
         *,
         every_link: bool = False,
-    ) -> Prepared:
+    ) -> Batch:
         """Prepare one write.
 
         :param gone: paths to delete.
@@ -107,7 +81,7 @@ class BatchBuilder:
         targets = Targets(self._catalog)
         _publish(targets, cut.notes, gone)
         records = self._records(cut.notes, targets)
-        batch = Batch(
+        return Batch(
             upsert=records,
             delete=tuple(gone),
             touch=cut.touch,
@@ -120,14 +94,10 @@ class BatchBuilder:
                 except_from={*written, *gone},
                 every_link=every_link,
             ),
-        )
-        return Prepared(
-            batch=batch,
-            chunks=self._new_chunks(cut.notes, kept),
-            sentences=self._new_sentences(records),
-            replaced=frozenset(key.id for key in self._catalog.chunk_keys([*written, *gone]))
-            - {chunk.id for record in records for chunk in record.chunks},
-            unsaid=frozenset(self._catalog.sentence_ids([*written, *gone])),
+            vectors={
+                "chunks": self._new_chunks(cut.notes, kept),
+                "links": self._new_sentences(records),
+            },
         )
 
     def _learn(

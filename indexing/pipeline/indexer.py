@@ -19,27 +19,30 @@ from notehop.indexing.changes import scan
 from notehop.indexing.enrich.headers import headers_of
 from notehop.indexing.graph.model import Status
 from notehop.indexing.identity import wanted
-from notehop.indexing.pipeline.compact import compact
 from notehop.indexing.pipeline.doors import LoadEmbedder, load_embedder
 from notehop.indexing.pipeline.guard import refuse_deletions
 from notehop.indexing.pipeline.known import Known
 from notehop.indexing.pipeline.language import advice, languages_of
-from notehop.indexing.pipeline.mend import check_catalog
 from notehop.indexing.pipeline.recorded import recorded
 from notehop.indexing.pipeline.run import IndexRun, Seen
-from notehop.indexing.pipeline.upkeep import tidy
+from notehop.indexing.pipeline.upkeep import check_catalog, derive
 from notehop.indexing.report import LinkCounts, Progress, Report, Silent, Update
 from notehop.indexing.stores.catalog import Catalog, stamp_of
+from notehop.indexing.stores.catalog_state import read_catalog_state, write_catalog_state
+from notehop.indexing.stores.chroma import (
+    Write,
+    mirror_due,
+    remove_mirror,
+    update_mirror,
+    write_in_child,
+)
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import NoteStatus
-from notehop.indexing.stores.probe import Probe, probe_apart
 from notehop.indexing.stores.reader_fingerprint import check_vault
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
 from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record
-from notehop.indexing.stores.seal import doubts, put_seal, read_seal
-from notehop.indexing.stores.vectors import Vectors
 from notehop.indexing.themes.update import themes_summed_up, update_themes
 from notehop.indexing.tokens import NAMES
 
@@ -66,14 +69,14 @@ class Indexer:
         load: LoadEmbedder = load_embedder,
         *,
         command: str = "notehop index",
-        probe: Probe = probe_apart,
+        write_mirror: Write = write_in_child,
         limits: Limits = LIMITS,
     ) -> None:
         """Touch nothing yet.
 
         :param load: gives the embedding model; called at most once a run, when a note must be cut.
         :param command: what people know this writer by.
-        :param probe: tries a vector store that may be broken.
+        :param write_mirror: brings the mirror in Chroma to the newest generation.
         :param limits: when work is done; they change nothing that comes of it.
         """
         self.vault = vault
@@ -82,7 +85,7 @@ class Indexer:
         self.progress = progress or Silent()
         self._load = load
         self._command = command
-        self._probe = probe
+        self._write_mirror = write_mirror
         self._limits = limits
         self._known: Known | None = None
         self._outgrown: str | None = None
@@ -100,12 +103,15 @@ class Indexer:
         :raises IndexUnwritable: if the disk is full or read-only; what was committed stays.
         :raises ModelError: if the embedding model is missing or fails.
         """
-        if rebuild:
-            report = self._written(lambda asked: self._rebuilt(asked, allow_mass_delete))
-        else:
-            report = self._written(
-                lambda asked: self._brought_up(asked, None, allow_mass_delete, self._report)
-            )
+
+        def work(asked: dict[str, Any]) -> Report:
+            if rebuild:
+                report = self._rebuilt(asked, allow_mass_delete)
+            else:
+                report = self._brought_up(asked, None, allow_mass_delete, self._report)
+            return replace(report, warnings=(*report.warnings, *self._mirrored()))
+
+        report = self._written(work)
         told = themes_summed_up(self.layout, self.vault, self.settings, self._command)
         return replace(report, warnings=(*report.warnings, *told))
 
@@ -155,24 +161,34 @@ class Indexer:
             )
         )
 
-    def tidy(self) -> None:
-        """Do what keeps the index small and quick to open, if something of it is due.
+    def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> None:
+        """Do what keeps the index small and quick to open, and other programs' copy of it current.
 
+        :param interrupted: asked now and then: whether to leave that copy to a later call.
         :raises NotehopError: as :meth:`run`.
         """
 
-        def work(asked: dict[str, Any]) -> None:
-            if self.layout.sweep_mark.exists() or doubts(self.layout, read_seal(self.layout)):
+        def work(_: object) -> None:
+            state = read_catalog_state(self.layout)
+            if state is None or not state.fits(self.layout):
                 # Something was harmed or cut off: the next run looks at all of it.
                 return
             with Catalog.open(self.layout.catalog) as catalog:
-                tidy(self.layout, catalog, int(asked["dimensions"]), self._limits)
-                with catalog.snapshot() as view:
-                    generation, stamp = view.generation, view.stamp
-            self._compact(self.layout, asked)
-            put_seal(self.layout, generation, stamp)
+                derive(self.layout, catalog, everything=True, limits=self._limits)
+            write_catalog_state(self.layout, state.generation, state.stamp)
+            self._mirrored(interrupted)
 
         self._written(work)
+
+    def _mirrored(self, interrupted: Callable[[], bool] = lambda: False) -> tuple[str, ...]:
+        """Bring the mirror up to the run that ended last; what to tell people if it cannot be."""
+        if not self.settings.index.mirror:
+            remove_mirror(self.layout)
+            return ()
+        if mirror_due(self.layout):
+            self.progress.stage("Copying to Chroma", 0, "")
+        told = update_mirror(self.layout, interrupted, self._write_mirror)
+        return () if told is None else (told,)
 
     def _written(self, work: Callable[[dict[str, Any]], Result]) -> Result:
         """Do what writes, under the lock; remember nothing of a run that failed."""
@@ -294,8 +310,8 @@ class Indexer:
         if not following:
             # A follower counts by itself, and longer while it is held.
             lately = lost_lately(read_run_record(self.layout), time.time())
-        seal = read_seal(layout)
-        doubted = doubts(layout, seal)
+        state = read_catalog_state(layout)
+        harmed = state is None or not state.fits(layout)
         run: IndexRun | None = None
 
         def so_far() -> Update:
@@ -307,16 +323,16 @@ class Indexer:
             ) as record,
             Catalog.open(layout.catalog, create=True, meta=meta) as catalog,
         ):
-            if "catalog" in doubted and catalog.generation:
+            if harmed and catalog.generation:
                 self.progress.stage("Checking the index", 0, "")
-                check_catalog(layout, catalog, seal)
+                check_catalog(catalog, state)
             if self._known is None or not self._known.fits(catalog):
                 self._known = Known(catalog)
             check_vault(self._known.meta, self.vault, layout.root)
             named = frozenset(paths or ())
             headers = headers_of(self.settings, self.layout.enrichment)
             others = self._known.meta.get("headers") != (headers.identity if headers else None)
-            if doubted or others or self._known.cut_off or layout.sweep_mark.exists():
+            if harmed or others or self._known.cut_off:
                 paths = None
             if paths is None:
                 self.progress.stage("Scanning", 0, "files")
@@ -336,8 +352,6 @@ class Indexer:
                 asked=asked,
                 allow_mass_delete=allow_mass_delete,
                 lately=lately,
-                doubted=doubted,
-                probe=self._probe,
                 headers=headers,
                 enrichment=self.layout.enrichment,
                 limits=self._limits,
@@ -349,9 +363,7 @@ class Indexer:
             if not again and (update.wrote or not following or failed_before(self.layout)):
                 record(update)
             result = told(catalog, update, seen)
-        if paths is None:
-            self._compact(layout, asked)
-        put_seal(layout, self._known.generation, stamp_of(self._known.meta))
+        write_catalog_state(layout, self._known.generation, stamp_of(self._known.meta))
         return result
 
     def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
@@ -361,10 +373,6 @@ class Indexer:
         if not self.settings.themes.enabled:
             return update
         return replace(update, seconds={**update.seconds, "themes": time.perf_counter() - started})
-
-    def _compact(self, layout: IndexLayout, asked: dict[str, Any]) -> None:
-        with Catalog.open(layout.catalog) as catalog:
-            compact(layout, catalog, lambda: Vectors.open(layout.chroma, int(asked["dimensions"])))
 
     def _report(self, catalog: Catalog, update: Update, seen: Seen) -> Report:
         counts = catalog.counts()

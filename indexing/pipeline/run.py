@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import IndexDamaged
 from notehop.indexing.changes import Changes, compare
 from notehop.indexing.enrich.freshness import delete_orphans
 from notehop.indexing.graph.files import affected_names
@@ -25,23 +24,19 @@ from notehop.indexing.pipeline.guard import check_deletions
 from notehop.indexing.pipeline.heap import few_collections
 from notehop.indexing.pipeline.known import Known, apart, within
 from notehop.indexing.pipeline.language import judge
-from notehop.indexing.pipeline.mend import mend
 from notehop.indexing.pipeline.meter import Meter
 from notehop.indexing.pipeline.notes import NoteReader, moved
 from notehop.indexing.pipeline.records import unread_row
-from notehop.indexing.pipeline.sweep import Sweep
 from notehop.indexing.pipeline.tally import Tally
-from notehop.indexing.pipeline.upkeep import derive
+from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.reading import Read
 from notehop.indexing.report import Progress, Update
 from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.limits import LIMITS, Limits
-from notehop.indexing.stores.model import NoteStatus
-from notehop.indexing.stores.probe import Probe, probe_apart
+from notehop.indexing.stores.model import Batch, NoteStatus
 from notehop.indexing.stores.reader_fingerprint import check_fingerprint
-from notehop.indexing.stores.seal import Part
-from notehop.indexing.stores.vectors import Vectors
 from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.walk import FileEntry, Walk
@@ -51,9 +46,8 @@ from notehop.indexing.vault.walk import FileEntry, Walk
 if TYPE_CHECKING:
     from notehop.indexing.enrich.headers import Headers
     from notehop.indexing.nodes.parser import SectionNodeParser
-    from notehop.indexing.pipeline.batch import BatchBuilder, Prepared
+    from notehop.indexing.pipeline.batch import BatchBuilder
     from notehop.indexing.pipeline.cut import Cut
-    from notehop.indexing.pipeline.writer import Writer
 
 TICK_NS = 2_000_000_000
 """The coarsest clock of a disk, in nanoseconds (FAT): within one tick of it a note can be written
@@ -91,8 +85,6 @@ class IndexRun:
         asked: Mapping[str, Any],
         allow_mass_delete: bool = False,
         lately: int = 0,
-        doubted: Mapping[Part, frozenset[str]] | None = None,
-        probe: Probe = probe_apart,
         headers: Headers | None = None,
         enrichment: Path | None = None,
         limits: Limits = LIMITS,
@@ -101,8 +93,6 @@ class IndexRun:
 
         :param known: what the catalog holds; it is brought up to what this run writes.
         :param lately: notes that the runs just before forgot: they count as deleted in this one.
-        :param doubted: files that are other than the last run left them, by part of the index.
-        :param probe: tries a vector store that may be broken.
         :param headers: what a model wrote to place passages in their notes.
         :param enrichment: file of what was written about notes, if not that of ``layout``.
         """
@@ -120,10 +110,6 @@ class IndexRun:
         self._asked = dict(asked)
         self._allow_mass_delete = allow_mass_delete
         self._lately = lately
-        self._doubted = dict(doubted or {})
-        self._probe = probe
-        self._doorless = False
-        self._sweep = Sweep(layout.sweep_mark)
         self._meter = Meter(progress)
         self._tally = Tally(known.stamps)
         self._warnings: list[str] = []
@@ -133,7 +119,6 @@ class IndexRun:
         self._language = "en"
         self.outgrown: str | None = None
         """The language of most notes by now, where the index was made for another one."""
-        self._opened: Vectors | None = None
 
     def execute(self) -> Update:
         """Do what is to be done, batch by batch; each ends in a generation that is whole.
@@ -144,32 +129,22 @@ class IndexRun:
         started = time.perf_counter()
         if (stored := self._known.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self._asked)
+        everything = self._seen.paths is None
+        if everything:
+            self._warnings += remove_damaged(self._layout)
         try:
             with few_collections():
                 self._write(self._changes())
             self._warnings += delete_orphans(self._enrichment, self._catalog, self._seen.paths)
-            if self._doorless:
+            if everything and self._catalog.has_chunks and lacks_query_model(self._layout):
                 self._progress.stage("Loading the model", 0, "")
-                self._parser  # noqa: B018 (loading the model makes its query door)
+                self._parser  # noqa: B018 (loading the model makes the one for queries)
             with self._timed("derive"):
-                if self._sweep.withdrawn:
+                if self._layout.purge_mark.exists():
                     # While the mark still says that words have to leave every file.
                     update_themes(self._layout, self._catalog, self._vault, self._settings.themes)
-                derive(
-                    self._layout,
-                    self._catalog,
-                    self._sweep,
-                    self._vectors,
-                    everything=self._seen.paths is None,
-                    limits=self._limits,
-                )
-        except IndexDamaged:
-            self._sweep.distrust()
-            raise
+                derive(self._layout, self._catalog, everything=everything, limits=self._limits)
         finally:
-            if self._opened is not None:
-                self._opened.close()
-            self._sweep.end()
             self._seconds["total"] = time.perf_counter() - started
         return self.so_far()
 
@@ -196,20 +171,7 @@ class IndexRun:
         if paths is not None:
             # A note is no other file, and nothing is below it.
             files = within(files, [path for path in paths if path not in stamps])
-        if known.generation and (self._doubted or self._sweep.due):
-            self._progress.stage("Checking the index", 0, "")
-        found = mend(
-            self._layout,
-            self._catalog,
-            self._doubted,
-            self._sweep,
-            self._vectors,
-            self._probe,
-            self._dimensions,
-        )
-        self._doorless = found.doorless
         again = self._to_be_made_anew()
-        self._warnings += found.told
         if again:
             stamps = {path: stamp for path, stamp in stamps.items() if path not in again}
         self._notes = NoteReader(
@@ -269,7 +231,6 @@ class IndexRun:
         if not changes and told and not cut_off:
             return
         from notehop.indexing.pipeline.cut import Cutter
-        from notehop.indexing.pipeline.writer import Writer
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
@@ -278,14 +239,6 @@ class IndexRun:
         if not (changes.read or self._catalog.has_chunks):
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self._asked["language"]
-        writer = Writer(
-            self._layout,
-            self._catalog,
-            self._vectors,
-            self._sweep,
-            self._may_lag,
-            self._limits,
-        )
         other = {
             name for path in (*changes.attach, *changes.detach) for name in affected_names(path)
         }
@@ -315,7 +268,7 @@ class IndexRun:
                 went = moved(cut.reads, gone, known, self._catalog)
                 leaving = sorted(gone) if last else sorted(went)
                 with self._timed("embed"):
-                    prepared = builder.build(
+                    batch = builder.build(
                         cut, leaving, other if last else (), every_link=last and every_link
                     )
                 # Until the last batch, links may lead to files that only this walk has seen.
@@ -326,9 +279,10 @@ class IndexRun:
                 }
                 if last:
                     meta |= about
-                    prepared = _attached(prepared, changes)
+                    # With the files that are no notes.
+                    batch = replace(batch, attach=changes.attach, detach=changes.detach)
                 with self._timed("store"):
-                    self._committed(writer, prepared, meta, went)
+                    self._committed(replace(batch, meta=meta), went)
                 gone.difference_update(leaving)
                 self._warnings += [w for r in cut.reads if r.note for w in r.note.warnings]
                 done += len(cut.reads)
@@ -345,14 +299,15 @@ class IndexRun:
             dimensions=self._dimensions,
         )
 
-    def _committed(
-        self, writer: Writer, prepared: Prepared, meta: dict[str, Any], moved: Sequence[str]
-    ) -> None:
-        if self._tally.withdraws(prepared.batch):
-            self._sweep.withdraw()
-        generation = writer.write(prepared, meta)
-        self._tally.written(prepared.batch, moved)
-        self._known.wrote(replace(prepared.batch, meta=meta), generation)
+    def _committed(self, batch: Batch, moved: Sequence[str]) -> None:
+        if self._tally.withdraws(batch):
+            withdraw(self._layout)
+        if self._tally.forgets(batch, moved):
+            # Chroma keeps the bytes of what it deletes. Before the commit, in case that is cut off.
+            remove_mirror(self._layout)
+        generation = self._catalog.commit(batch)
+        self._tally.written(batch, moved)
+        self._known.wrote(batch, generation)
 
     def _announce(self, reads: Sequence[Read], notes: int) -> None:
         if any(read.note is not None for read in reads):
@@ -360,22 +315,6 @@ class IndexRun:
             self._progress.stage("Loading the model", 0, "")
             self._parser  # noqa: B018 (a cached property)
         self._progress.stage("Indexing", notes, "notes")
-
-    def _may_lag(self) -> bool:
-        """Whether a small write may leave the vector store as it is.
-
-        A run that looks at everything brings it up to date in the end; one that has it open need
-        not spare it; and of what is withdrawn nothing may stay in it.
-        """
-        told = self._seen.paths is not None and not self._sweep.withdrawn
-        return told and self._opened is None and self._layout.chroma.is_dir()
-
-    def _vectors(self) -> Vectors:
-        """The vector store, opened when it is first needed: a run without changes never does."""
-        if self._opened is None:
-            self._sweep.begin()
-            self._opened = Vectors.open(self._layout.chroma, self._dimensions)
-        return self._opened
 
     @cached_property
     def _parser(self) -> SectionNodeParser:
@@ -400,12 +339,6 @@ class IndexRun:
             yield
         finally:
             self._seconds[stage] = self._seconds.get(stage, 0.0) + time.perf_counter() - started
-
-
-def _attached(prepared: Prepared, changes: Changes) -> Prepared:
-    """The last write of a run, with the files that are no notes."""
-    batch = replace(prepared.batch, attach=changes.attach, detach=changes.detach)
-    return replace(prepared, batch=batch)
 
 
 def _path_of(file: FileEntry) -> str:

@@ -31,6 +31,10 @@ class Tally:
             for record in batch.upsert
         )
 
+    def forgets(self, batch: Batch, moved: Sequence[str]) -> bool:
+        """Whether a batch keeps out or deletes a note that was indexed, and that is nowhere else."""
+        return self.withdraws(batch) or any(map(self._was_indexed, {*batch.delete} - {*moved}))
+
     def written(self, batch: Batch, moved: Sequence[str]) -> None:
         """Count what a batch wrote, before the stamps are brought up to it.
 

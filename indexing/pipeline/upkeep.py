@@ -1,83 +1,128 @@
-"""What follows the notes: derived indexes on disk and the vector store, as far as it is due.
+"""What is made from the catalog: brought up to it, thrown away where it was harmed.
 
 Touches: index (reads and writes; under the writer lock).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
-from functools import cache
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 
-from notehop.config.errors import IndexDamaged
-from notehop.indexing.pipeline.sweep import Sweep, fold_journal
-from notehop.indexing.stores import lag
-from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.layout import IndexLayout
+from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.indexing import faults
+from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
+from notehop.indexing.stores.catalog import Catalog, fold_withdrawn
+from notehop.indexing.stores.catalog_engine import REBUILD
+from notehop.indexing.stores.catalog_state import CatalogState
+from notehop.indexing.stores.chroma import remove_mirror
+from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due
-from notehop.indexing.stores.upkeep_due import lag_due
-from notehop.indexing.stores.vectors import Vectors
+from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.upkeep_due import NAMES
+
+
+def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
+    """Look at a catalog whose files are other than a run left them.
+
+    Where a run of ours was cut off, its pages are looked at; where none was, every row too.
+
+    :raises IndexDamaged: if it is not sound, or does not know what it knew.
+    """
+    with catalog.snapshot() as view:
+        generation, stamp = view.generation, view.stamp
+    catalog.verify(rows=state is None or generation <= state.generation)
+    if state is not None and stamp == state.stamp and generation < state.generation:
+        raise IndexDamaged(
+            f"{catalog.label}: the index has lost what was written after generation "
+            f"{generation} of {state.generation}; {REBUILD}"
+        )
+
+
+def remove_damaged(layout: IndexLayout) -> Iterator[str]:
+    """Remove what is made from the catalog and is not as it was written; what, for people.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    for folder in (layout.vectors, layout.lexical):
+        if folder.exists() and not folder.is_dir():
+            _remove(layout, folder)
+    try:
+        for name in NAMES:
+            VectorTable.open(layout.vectors, name)
+    except IndexMissing:
+        pass
+    except IndexDamaged:
+        _remove(layout, layout.vectors)
+        yield f"{layout.vectors}: the vectors were damaged and are made anew"
+    if layout.lexical.is_dir():
+        try:
+            read_segments(layout.lexical)
+        except IndexDamaged:
+            _remove(layout, layout.lexical)
+            yield f"{layout.lexical}: the lexical index was damaged and is made anew"
+
+
+def lacks_query_model(layout: IndexLayout) -> bool:
+    """Whether the model that was exported for queries is not there as it was written; it is forgotten then.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    if layout.model.exists() and not layout.model.is_dir():
+        _remove(layout, layout.model)
+    manifest = read_manifest(layout.model)
+    if manifest is not None and manifest.is_sound(layout.model):
+        return False
+    _remove(layout, layout.model / MANIFEST_FILE)
+    return True
+
+
+def withdraw(layout: IndexLayout) -> None:
+    """Say, before it is committed, that a note is withdrawn: :func:`derive` writes all anew then.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    try:
+        layout.purge_mark.touch()
+    except OSError as exc:
+        raise unwritable(layout.root, exc) from exc
+    faults.point("purge-mark-set")
 
 
 def derive(
-    layout: IndexLayout,
-    catalog: Catalog,
-    sweep: Sweep,
-    vectors: Callable[[], Vectors],
-    *,
-    everything: bool,
-    limits: Limits = LIMITS,
+    layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: Limits = LIMITS
 ) -> None:
     """At the end of a run: bring what is derived up to the notes.
 
-    :param vectors: opens the vector store.
     :param everything: do all that is due; else, after a change of some notes, what can wait does:
         readers catch up by themselves.
     :raises IndexDamaged: if the catalog lacks a vector.
+    :raises IndexUnwritable: if the disk refuses.
     """
-    withdrawn = sweep.withdrawn
-    everything = everything or withdrawn
-    if everything or upkeep_due(layout, catalog, limits) is Due.NOW:
+    withdrawn = layout.purge_mark.exists()
+    if withdrawn:
+        remove_mirror(layout)
+    if everything or withdrawn or upkeep_due(layout, catalog, limits) is Due.NOW:
         bring_up_to_date(layout, catalog, thorough=withdrawn, limits=limits)
-    if everything or lag_due(layout, limits) is Due.NOW:
-        catch_up(layout, catalog, sweep, vectors)
-    fold_journal(layout, catalog, withdrawn=withdrawn)
-    sweep.forgotten()
-
-
-def tidy(layout: IndexLayout, catalog: Catalog, dimensions: int, limits: Limits = LIMITS) -> None:
-    """In a quiet moment: do what is due and could wait.
-
-    :raises IndexDamaged: if the catalog lacks a vector.
-    """
-    sweep = Sweep(layout.sweep_mark)
     try:
-        with ExitStack() as opened:
-
-            @cache
-            def vectors() -> Vectors:
-                sweep.begin()
-                return opened.enter_context(Vectors.open(layout.chroma, dimensions))
-
-            bring_up_to_date(layout, catalog, limits=limits)
-            if lag_due(layout, limits):
-                catch_up(layout, catalog, sweep, vectors)
-    except IndexDamaged:
-        sweep.distrust()
-        raise
-    finally:
-        sweep.end()
+        if withdrawn:
+            layout.journal_mark.touch()
+        fold_withdrawn(catalog, layout.journal_mark)
+        layout.purge_mark.unlink(missing_ok=True)
+    except OSError as exc:
+        raise unwritable(layout.root, exc) from exc
+    if withdrawn:
+        faults.point("purge-mark-cleared")
 
 
-def catch_up(
-    layout: IndexLayout, catalog: Catalog, sweep: Sweep, vectors: Callable[[], Vectors]
-) -> None:
-    """Bring the vector store up to what small changes wrote to the catalog alone, if they did."""
-    if not lag.read_lag(layout):
-        return
-    store = vectors()
-    with sweep.writing():
-        with catalog.snapshot() as view:
-            lag.catch_up(layout, view, store)
-        lag.clear_lag(layout)
+def _remove(layout: IndexLayout, path: Path) -> None:
+    try:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as exc:
+        raise unwritable(layout.root, exc) from exc
+    faults.point(f"{path.name}-removed")

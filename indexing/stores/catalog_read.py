@@ -129,11 +129,6 @@ class CatalogReads(LabelReads):
         """Whether any note has a chunk."""
         return bool(self._rows(select(CHUNKS.c.id).limit(1)))
 
-    def vectors_at_most(self) -> int:
-        """How many chunks and links there are: the sentences with links are no more."""
-        counts = (self._rows(select(func.count()).select_from(one)) for one in (CHUNKS, LINKS))
-        return sum(int(rows[0][0]) for rows in counts)
-
     def notes(self, status: NoteStatus | None = None) -> list[NoteRow]:
         """All notes, or those of one status, by path."""
         query = select(NOTES)

@@ -31,16 +31,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class PartState:
-    """How much a part holds, and of which generation; None for a part that carries none.
-
-    ``lag`` counts what it has not taken in yet, or still holds, of changes that it is known to be
-    told of later.
-    """
+    """How much a part holds, and of which generation; None for a part that carries none."""
 
     part: str
     items: int
     generation: int | None = None
-    lag: int = 0
 
 
 def said_of(error: Exception) -> str:

@@ -1,16 +1,14 @@
 """Whether what is derived from the catalog agrees with it: vector tables, lexical index, store.
 
-A part that cannot be read, or is of another index, the next run makes anew, once its seal is
-broken (:func:`notehop.indexing.stores.seal.break_seal`). One that is whole and lacks something is what no
-run would notice: a rebuild repairs it.
+A part that cannot be read, or is of another index, the next run makes anew. One that is whole and
+lacks something is what no run would notice: a rebuild repairs it.
 
-Touches: index (reads; the vector store only under the writer lock, which the caller holds).
+Touches: index (reads).
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +16,7 @@ from sqlalchemy import func, select
 
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.chroma import is_untouched, read_mirror
 from notehop.indexing.stores.finding import (
     INDEX,
     REBUILD,
@@ -27,15 +26,12 @@ from notehop.indexing.stores.finding import (
     said_of,
     some,
 )
-from notehop.indexing.stores.lag import read_lag
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.model import Collection as Name
 from notehop.indexing.stores.reader_holdings import dimensions_of
 from notehop.indexing.stores.schema import LINKS
-from notehop.indexing.stores.seal import read_seal
 from notehop.indexing.stores.table import VectorTable
-from notehop.indexing.stores.vectors import Collection as Name
-from notehop.indexing.stores.vectors import Vectors
 
 NAMES: tuple[Name, ...] = ("chunks", "links")
 
@@ -44,8 +40,6 @@ _OFF = 1e-3
 
 _SLICE = 8_192
 """Vectors looked at together: 13 MB at 384 dimensions."""
-
-_PIECE = 1 << 20
 
 Held = Mapping[str, str]
 """Id of a chunk or of a sentence -> path of a note that it is of."""
@@ -95,7 +89,7 @@ def check_table(layout: IndexLayout, view: CatalogSnapshot, name: Name, wanted: 
         findings.append(Finding(part, problem, command, len(missing), paths))
     if bad := _of_wrong_length(table, [one for one in wanted if one in table]):
         problem, paths = "vectors of a wrong length", some(wanted[one] for one in bad)
-        findings.append(Finding(part, problem, INDEX, len(bad), paths))
+        findings.append(Finding(part, problem, REBUILD, len(bad), paths))
     return Checked(tuple(findings), (state,))
 
 
@@ -124,59 +118,20 @@ def check_lexical(layout: IndexLayout, view: CatalogSnapshot, wanted: Held) -> C
     return Checked(tuple(findings), (state,))
 
 
-def check_store(layout: IndexLayout, view: CatalogSnapshot, wanted: Mapping[Name, Held]) -> Checked:
-    """Compare the ids in the vector store with the catalog.
-
-    What the store is known to lag behind by is counted, and is no finding: the tables have it. A
-    broken one can end this process: let :mod:`notehop.indexing.stores.probe` try it before. It is opened
-    only where it is, for to open is to make.
-
-    :raises IndexDamaged: if it cannot be read.
-    """
+def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
+    """Whether the mirror in Chroma is there as it was written; one that is behind is no finding."""
     part = "chroma"
-    if not (layout.chroma / "chroma.sqlite3").is_file():
-        left = {one: path for held in wanted.values() for one, path in held.items()}
-        return Checked((lacking(part, "every vector", left, left.values()),) if left else ())
-    findings: list[Finding] = []
-    parts: list[PartState] = []
-    with Vectors.open(layout.chroma, dimensions_of(view.fingerprint)) as store:
-        lag = read_lag(layout)
-        for name in NAMES:
-            stored, later = store.ids(name), lag.of(name)
-            missing = [one for one in wanted[name] if one not in stored]
-            extra = stored - wanted[name].keys()
-            behind = later.intersection(missing) | (extra & later)
-            parts.append(PartState(f"{part}/{name}", len(stored), lag=len(behind)))
-            missing = [one for one in missing if one not in later]
-            if missing:
-                paths = (wanted[name][one] for one in missing)
-                findings.append(lacking(f"{part}/{name}", f"vectors of {name}", missing, paths))
-            if extra := extra - later:
-                problem = "vectors that nothing refers to"
-                findings.append(Finding(f"{part}/{name}", problem, INDEX, len(extra), broken=False))
-    return Checked(tuple(findings), tuple(parts))
-
-
-def check_files(layout: IndexLayout, known: Collection[str]) -> Checked:
-    """Compare the files that are written once with their checksums.
-
-    :param known: parts in which something was found already: they are passed over.
-    """
-    seal = read_seal(layout)
-    findings: list[Finding] = []
-    for name, sealed in sorted(seal.files.items() if seal else ()):
-        part = name.partition("/")[0]
-        path = layout.root / name
-        if sealed.crc is None or part in known or not path.is_file():
-            continue
-        checksum = 0
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                checksum = zlib.crc32(piece, checksum)
-        if checksum != sealed.crc:
-            problem = "a file is not as it was written"
-            findings.append(Finding(part, problem, INDEX, examples=(name,)))
-    return Checked(tuple(findings))
+    state = read_mirror(layout)
+    if state is None:
+        problem = "there is no copy for other programs"
+        return Checked((Finding(part, problem, INDEX, broken=False),))
+    parts = (PartState(part, state.chunks, state.generation),)
+    if state.stamp != view.stamp or state.generation > view.generation:
+        return Checked((Finding(part, "it is of another index", INDEX, broken=False),), parts)
+    if not is_untouched(layout, state):
+        problem = "its files are other than written"
+        return Checked((Finding(part, problem, INDEX, broken=False),), parts)
+    return Checked((), parts)
 
 
 def _of_wrong_length(table: VectorTable, ids: Sequence[str]) -> list[str]:

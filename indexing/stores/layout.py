@@ -36,13 +36,8 @@ class IndexLayout:
 
     @property
     def chroma(self) -> Path:
-        """The folder of the vector store."""
+        """The folder of the mirror in Chroma."""
         return self.root / "chroma"
-
-    @property
-    def lag(self) -> Path:
-        """The file that says which vectors the store does not have yet, or still has."""
-        return self.chroma / "lag"
 
     @property
     def vectors(self) -> Path:
@@ -80,9 +75,9 @@ class IndexLayout:
         return self.root / "writer.json"
 
     @property
-    def sweep_mark(self) -> Path:
-        """The file that is there while vectors are written: left over, it asks for a sweep."""
-        return self.root / "writing"
+    def purge_mark(self) -> Path:
+        """The file that is there while derived files may hold words of withdrawn notes."""
+        return self.root / "purge"
 
     @property
     def journal_mark(self) -> Path:
@@ -121,9 +116,9 @@ class IndexLayout:
         return tuple(self.catalog.with_name(self.catalog.name + suffix) for suffix in suffixes)
 
     @property
-    def seal(self) -> Path:
-        """The file that says what the others were like when the last run ended."""
-        return self.root / "seal.json"
+    def catalog_state(self) -> Path:
+        """The file that says what the catalog's were like when the last run ended."""
+        return self.root / "catalog.json"
 
     @property
     def themes(self) -> Path:
@@ -147,9 +142,9 @@ class IndexLayout:
         return (
             *reversed(self.catalog_files),
             *derived,
-            self.seal,
+            self.catalog_state,
             self.themes,
-            self.sweep_mark,
+            self.purge_mark,
             self.journal_mark,
         )
 
@@ -218,6 +213,22 @@ def write_private(path: Path, text: str) -> None:
     """
     path.touch(0o600)
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Put a file in the place of the one there is, or leave that as it is.
+
+    :raises OSError: if the disk refuses.
+    """
+    new = path.with_suffix(".new")
+    try:
+        write_private(new, text)
+        faults.point(f"{path.stem}-drafted")
+        new.replace(path)
+        faults.point(f"{path.stem}-replaced")
+    finally:
+        # On a full disk the half that was written is in everyone's way.
+        new.unlink(missing_ok=True)
 
 
 def _closed(path: Path, found: os.stat_result) -> bool:

@@ -19,14 +19,6 @@ class Limits:
     embed_beside: int = 40_000
     """Characters of texts above which they are embedded in a thread of their own."""
 
-    lag_batch: int = 1_000
-    """Vectors up to which a change may leave the store behind: to write as many takes it a second."""
-
-    lag: int = 256
-    """Vectors by which the vector store may lag behind at least: they are in the tables alone, and
-    to embed them again, if those are harmed, takes seconds. To bring the store up to them takes as
-    long where it is large."""
-
     table_parts: int = 16
     """Parts of a table above which some are joined: each costs a search some 20 microseconds."""
 

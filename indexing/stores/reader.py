@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from notehop.config.errors import IndexMissing, NotehopError
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, fold_withdrawn
 from notehop.indexing.stores.catalog_engine import went_back
+from notehop.indexing.stores.catalog_state import read_catalog_state, write_catalog_state
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.limits import LIMITS, Limits
@@ -24,7 +25,6 @@ from notehop.indexing.stores.reader_holdings import Holdings, Ranking, advance, 
 from notehop.indexing.stores.reader_renewal import Renewal
 from notehop.indexing.stores.reader_snapshot import Snapshot
 from notehop.indexing.stores.replacement import settle
-from notehop.indexing.stores.seal import doubts, put_seal, read_seal
 from notehop.indexing.stores.table import VectorTable
 
 if TYPE_CHECKING:
@@ -188,13 +188,13 @@ class Reader:
         # next one does it.
         lock = WriterLock(self.layout, "notehop, emptying the journal")
         with suppress(NotehopError, OSError), lock:
-            seal = read_seal(self.layout)
-            whole = seal is not None and not doubts(self.layout, seal)
+            state = read_catalog_state(self.layout)
+            whole = state is not None and state.fits(self.layout)
             with Catalog.open(self._catalog_at) as catalog:
                 fold_withdrawn(catalog, self.layout.journal_mark)
-            if seal is not None and whole:
+            if state is not None and whole:
                 # The file has other bytes now, and is as whole as before.
-                put_seal(self.layout, seal.generation, seal.stamp)
+                write_catalog_state(self.layout, state.generation, state.stamp)
 
     def _check(self, view: CatalogSnapshot) -> None:
         if view.fingerprint is None:
@@ -203,12 +203,12 @@ class Reader:
             check_fingerprint(view.fingerprint, self._expected)
 
     def _check_newest(self, catalog: Catalog, held: Holdings) -> None:
-        seal = read_seal(self.layout)
-        if seal is None or seal.stamp != held.stamp or seal.generation <= held.generation:
+        state = read_catalog_state(self.layout)
+        if state is None or state.stamp != held.stamp or state.generation <= held.generation:
             return
         # A writer came between, or an older copy of the catalog stands there.
         with catalog.snapshot() as view:
-            if view.generation < seal.generation:
+            if view.generation < state.generation:
                 raise went_back(catalog.label, view.generation)
 
     def _follow(self) -> None:

@@ -12,7 +12,6 @@ from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.catalog_engine import REBUILD
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Collection
-from notehop.indexing.stores.seal import break_seal
 from notehop.indexing.stores.table import VectorTable
 from notehop.indexing.stores.table_files import Manifest
 
@@ -29,11 +28,7 @@ def open_table(
     empty = VectorTable.empty(dimensions, stamp=view.stamp)
     try:
         table = VectorTable.open(layout.vectors, name)
-    except IndexMissing:
-        return empty
-    except IndexDamaged:
-        # Its size and time may be what they were: the next run would not look.
-        break_seal(layout, ["vectors"])
+    except (IndexMissing, IndexDamaged):
         return empty
     return table if (table.stamp, table.dimensions) == (view.stamp, dimensions) else empty
 

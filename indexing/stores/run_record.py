@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 from pydantic import TypeAdapter
 
-from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, write_private
+from notehop.indexing.stores.layout import IndexLayout, replace_file
 
 LATELY = 600.0
 """Seconds that the deletions of several runs count together: a sync tool or a disk that goes takes
@@ -58,16 +57,8 @@ def write_run_record(layout: IndexLayout, record: RunRecord) -> None:
     path = layout.run_record
     if not layout.marker.is_file():
         return
-    new = path.with_suffix(".new")
     with suppress(OSError):
-        try:
-            write_private(new, json.dumps(asdict(record), indent=1))
-            faults.point("run-record-drafted")
-            new.replace(path)
-            faults.point("run-record-replaced")
-        finally:
-            # On a full disk the half that was written is in everyone's way.
-            new.unlink(missing_ok=True)
+        replace_file(path, json.dumps(asdict(record), indent=1))
 
 
 def read_run_record(layout: IndexLayout) -> RunRecord | None:

@@ -11,13 +11,12 @@ from typing import get_args
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing.stores import table_files
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
-from notehop.indexing.stores.lag import read_lag
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical_segments import read_about
 from notehop.indexing.stores.limits import LIMITS, Limits
+from notehop.indexing.stores.model import Collection
 from notehop.indexing.stores.reader_holdings import dimensions_of
 from notehop.indexing.stores.table_files import Manifest
-from notehop.indexing.stores.vectors import Collection
 
 NAMES: tuple[Collection, ...] = get_args(Collection)
 
@@ -77,11 +76,6 @@ def lexical_due(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> D
     if made_for != view.stamp:
         return Due.NOW
     return _behind(layout, view, generation, limits)
-
-
-def lag_due(layout: IndexLayout, limits: Limits = LIMITS) -> Due:
-    """Whether the vector store has to be brought up to what it lags behind by."""
-    return _over(len(read_lag(layout)), max(limits.lag, _chunks(layout) // limits.chunks_each))
 
 
 def manifest_of(layout: IndexLayout, name: Collection) -> Manifest | None:

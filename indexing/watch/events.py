@@ -99,13 +99,20 @@ class VaultEvents:
     def take(self, timeout: float) -> ReportedChanges:
         """What was reported since the last call; waits for something, up to ``timeout`` seconds."""
         with self._lock:
-            self._lock.wait_for(
-                lambda: self._paths or self._settings or self._lost or self._failure, timeout
-            )
+            self._lock.wait_for(self._has_changes, timeout)
             changes = ReportedChanges(frozenset(self._paths), self._settings, self._lost)
             self._paths.clear()
             self._settings = self._lost = False
         return changes
+
+    @property
+    def pending(self) -> bool:
+        """Whether :meth:`take` would not wait."""
+        with self._lock:
+            return self._has_changes()
+
+    def _has_changes(self) -> bool:
+        return bool(self._paths or self._settings or self._lost or self._failure)
 
     def close(self) -> None:
         """End the watch; a second time is nothing."""

@@ -89,7 +89,7 @@ class Follower:
                     self._begin_events()
                     self._take_in()
                 elif not self._due and self._upkeep and self._schedule.quiet:
-                    self._tidy()
+                    self._tidy(stop)
         finally:
             self._end_events()
 
@@ -166,6 +166,11 @@ class Follower:
         if self._events is not None:
             self._events.close()
             self._events = None
+
+    @property
+    def _pending(self) -> bool:
+        """Whether something was reported that nobody took."""
+        return self._events is not None and self._events.pending
 
     def _go_on_unreported(self) -> None:
         """The vault is scanned again and again until changes are reported."""
@@ -270,12 +275,12 @@ class Follower:
         self._failed_at = index_stamp(self._indexer.layout)
         self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", _message(exc))
 
-    def _tidy(self) -> None:
+    def _tidy(self, stop: threading.Event) -> None:
         """Do what keeps the index small and quick to open, while nobody waits for it."""
         if self._upkeep_backoff.left:
             return
         try:
-            self._indexer.tidy()
+            self._indexer.tidy(lambda: stop.is_set() or self._pending)
         except IndexLocked:
             self._upkeep_backoff.failed(self._timing.quiet, self._timing.quiet)
             return
@@ -321,7 +326,7 @@ IndexStamp = tuple[tuple[int, int, int] | None, ...]
 
 def index_stamp(layout: IndexLayout) -> IndexStamp:
     """What changes when an index is written, replaced or restored."""
-    return tuple(_stamp(path) for path in (layout.catalog, layout.seal))
+    return tuple(_stamp(path) for path in (layout.catalog, layout.catalog_state))
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

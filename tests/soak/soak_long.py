@@ -18,7 +18,7 @@ from tests.indexing.pipeline.machine.running import Done, Kind, run_machine
 from tests.soak.load import under_load
 
 TURNS = (Kind(), Kind(small=True), Kind(), Kind(small=True), Kind(chroma=True))
-"""The store itself takes five times as long, and differs the least from run to run."""
+"""With Chroma it takes five times as long."""
 
 TELL_EVERY = 60.0
 """Seconds between two lines on how it goes."""
@@ -30,9 +30,7 @@ def test_following_equals_starting_anew(tmp_path: Path, soak_minutes: float) -> 
     done = Done()
     for number in count(int(time.time())):
         kind = TURNS[number % len(TURNS)]
-        with pytest.MonkeyPatch.context() as patch:
-            kind.prepare(patch)
-            done += run_machine(tmp_path, kind, vaults=4, steps=50, number=number)
+        done += run_machine(tmp_path, kind, vaults=4, steps=50, number=number)
         if time.monotonic() > told + TELL_EVERY:
             told += TELL_EVERY
             print(f"{done}, last number {number}", flush=True)
@@ -46,7 +44,7 @@ ROUNDS = 60
 """Rounds in one vault; then another begins."""
 
 MANY = 520
-"""Notes of two chunks: from a thousand vectors on, the store writes its graph to files."""
+"""Notes of two chunks: from a thousand vectors on, Chroma writes its graph to files."""
 
 
 @pytest.mark.parametrize(("notes", "share"), [(0, 0.75), (MANY, 0.25)])

@@ -8,26 +8,22 @@ With the real embedding model: :mod:`tests.support.real_index`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from tests.indexing.pipeline.machine.contents import caught_up
 from tests.support.product import (
     LIMITS,
-    MANIFEST_FILE,
     Catalog,
     ChunkRow,
-    Embedder,
     Indexer,
     IndexLayout,
     LinkRow,
-    ModelManifest,
     Place,
     Report,
     Settings,
     load_settings,
     locate,
+    write_mirror,
 )
-from tests.support.readable_model import DIMENSIONS, ReadableModel
+from tests.support.readable_model import ReadableModel
 
 NOTES = {
     "Atlas.md": (
@@ -56,19 +52,13 @@ def write_notes(vault: Path, notes: dict[str, str]) -> Path:
     return vault
 
 
-class ModelWithDoor(ReadableModel):
-    """Leaves a query door, as the models of the product do."""
-
-    def load(self, *arguments: Any) -> Embedder:
-        folder = Path(arguments[1])
-        folder.mkdir(parents=True, exist_ok=True)
-        door = ModelManifest({}, DIMENSIONS, None, 60, "", "", {}, reason="nobody asks this model")
-        (folder / MANIFEST_FILE).write_text(door.text(), encoding="utf-8")
-        return super().load(*arguments)
-
-
-def sound(*_: object) -> None:
-    """Take a vector store for sound without a process that tries it."""
+def mirror_here(layout: IndexLayout, _: object) -> str | None:
+    """Write the mirror in this process, which may be lost with it, and takes no seconds."""
+    try:
+        write_mirror(layout)
+    except Exception as exc:  # noqa: BLE001 (as the child tells)
+        return str(exc)
+    return None
 
 
 def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
@@ -79,9 +69,7 @@ def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
 
 
 def indexer(place: Place, layout: IndexLayout | None = None) -> Indexer:
-    return Indexer(
-        place.vault, place.settings, layout or place.layout, load=ModelWithDoor().load, probe=sound
-    )
+    return Indexer(place.vault, place.settings, layout or place.layout, load=ReadableModel().load)
 
 
 def index(place: Place, *, rebuild: bool = False, layout: IndexLayout | None = None) -> None:
@@ -114,7 +102,12 @@ class Bench:
 
     def indexer(self) -> Indexer:
         return Indexer(
-            self.vault, self.settings, self.layout, load=self.model.load, limits=self.limits
+            self.vault,
+            self.settings,
+            self.layout,
+            load=self.model.load,
+            write_mirror=mirror_here,
+            limits=self.limits,
         )
 
     def catalog(self) -> Catalog:
@@ -128,17 +121,10 @@ class Bench:
         with self.catalog() as catalog:
             return catalog.chunks_of(path)
 
-    def vector_ids(self) -> tuple[set[str], set[str]]:
-        """What the vector store holds, once it has caught up."""
-        if not self.layout.chroma.is_dir():
-            return set(), set()
-        with caught_up(self.layout, DIMENSIONS) as vectors:
-            return vectors.ids("chunks"), vectors.ids("links")
-
     def content(self) -> tuple[object, ...]:
         """All that the index says of the vault, without what depends on how it came to be."""
         with self.catalog() as catalog:
             notes = [(n.path, n.title, n.status, n.reason, n.aliases) for n in catalog.notes()]
             keys = [(k.id, k.path, k.ordinal, k.embedded_hash) for k in catalog.chunk_keys()]
             tokens = {chunk: dict(said) for chunk, said in catalog.chunk_tokens()}
-            return notes, keys, tokens, list(catalog.links()), self.vector_ids()
+            return notes, keys, tokens, list(catalog.links())

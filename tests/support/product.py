@@ -192,11 +192,14 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.report": "Report Silent Update",
     "notehop.indexing.report_lines": "report_lines",
     "notehop.indexing.shown": "without_marks",
-    "notehop.indexing.stores": "lag",
     "notehop.indexing.stores.catalog": "Catalog",
+    "notehop.indexing.stores.catalog_state": "read_catalog_state",
+    "notehop.indexing.stores.chroma": (
+        "COLLECTION mirror_due read_mirror update_mirror write_in_child write_mirror"
+    ),
     "notehop.indexing.stores.finding": "INDEX REBUILD",
+    "notehop.indexing.stores.integrity": "check_mirror",
     "notehop.indexing.stores.labels": "property_label",
-    "notehop.indexing.stores.lag": "read_lag",
     "notehop.indexing.stores.layout": "index_dir_for IndexLayout",
     "notehop.indexing.stores.lexical": "BOOSTS LexicalIndex",
     "notehop.indexing.stores.lexical_segments": "MAX_COUNT",
@@ -205,7 +208,6 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.model": (
         "Batch ChunkRow FieldTokens LinkRow NoteRecord NoteRow NoteStatus"
     ),
-    "notehop.indexing.stores.probe": "examine=probe_examine probe_apart",
     "notehop.indexing.stores.reader": "Reader",
     "notehop.indexing.stores.reader_graph": "build_graph",
     "notehop.indexing.stores.reader_holdings": "Ranking",
@@ -213,9 +215,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.reader_upkeep": "bring_up_to_date",
     "notehop.indexing.stores.run_record": "LATELY read_run_record RunRecord write_run_record",
     "notehop.indexing.stores.schema": "METADATA",
-    "notehop.indexing.stores.seal": "doubts read_seal",
     "notehop.indexing.stores.table": "VectorTable",
-    "notehop.indexing.stores.vectors": "Collection Matrix Vectors=VectorsVectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
     "notehop.indexing.themes.model": "read_themes Theme Themes",
     "notehop.indexing.themes.update": "update_themes options_of sum_themes_up",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tests.support.product import Embedder, OnBatch
+from tests.support.product import MANIFEST_FILE, Embedder, ModelManifest, OnBatch
 from tests.support.product import EmbedderVectors as Vectors
 
 DIMENSIONS = 384
@@ -41,8 +42,13 @@ class ReadableModel:
         self.max_tokens = 60
         self.cut = 0
 
-    def load(self, *_: object) -> Embedder:
+    def load(self, _: object = None, folder: Path | None = None) -> Embedder:
+        """Leave a manifest, as the models of the product do for queries."""
         self.loaded += 1
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            told = ModelManifest({}, DIMENSIONS, None, 60, "", "", {}, reason="nobody asks it")
+            (folder / MANIFEST_FILE).write_text(told.text(), encoding="utf-8")
         return self
 
     def identity(self) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from tests.support.product import (
     NoteStatus,
     bring_up_to_date,
 )
-from tests.support.product import VectorsVectors as Vectors
 
 DIMENSIONS = 8
 
@@ -135,21 +134,15 @@ class SampleIndex:
             for one in note.links
             if one.sentence_id
         }
-        with self.catalog() as catalog, self.vectors() as vectors:
+        with self.catalog() as catalog:
             parts = {
                 "chunks": (list(chunks), matrix_of(chunks.values())),
                 "links": (list(links), matrix_of(links.values())),
             }
-            vectors.upsert("chunks", *parts["chunks"])
-            vectors.upsert("links", *parts["links"])
             generation = catalog.commit(replace(batch, vectors=parts))
             if derived:
                 bring_up_to_date(self.layout, catalog)
         return generation
-
-    def vectors(self) -> Vectors:
-        """The vector store; the caller closes it."""
-        return Vectors.open(self.layout.chroma, DIMENSIONS)
 
     def remove(self) -> None:
         """Take everything away, as a rebuild does."""

@@ -1,12 +1,12 @@
 """Checks an index: every derived part against the catalog, and the catalog in itself.
 
-Touches: index (reads; the writer lock, the seal that tells the next run where to look); processes.
+Touches: index (reads; the writer lock).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from functools import partial
 
@@ -26,33 +26,27 @@ from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.identity import wanted
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_check import check_catalog
+from notehop.indexing.stores.catalog_state import read_catalog_state
 from notehop.indexing.stores.finding import ELSEWHERE, INDEX, REBUILD, Finding, said_of
 from notehop.indexing.stores.integrity import (
     NAMES,
     Checked,
-    Held,
-    check_files,
     check_lexical,
-    check_store,
+    check_mirror,
     check_table,
     wanted_of,
 )
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.probe import Probe, probe_apart
 from notehop.indexing.stores.reader_fingerprint import check_fingerprint, check_vault
-from notehop.indexing.stores.reader_holdings import dimensions_of
 from notehop.indexing.stores.replacement import settle
-from notehop.indexing.stores.seal import PARTS, Part, break_seal, doubts, put_seal, read_seal
-from notehop.indexing.stores.vectors import Collection as Name
 
 
 class _Check:
     """Gathers what the checks of one index find."""
 
-    def __init__(self, place: Place, probe: Probe) -> None:
+    def __init__(self, place: Place) -> None:
         self.place = place
-        self._probe = probe
         self.layout = place.layout
         self.findings: list[Finding] = []
         self.parts: list[PartState] = []
@@ -65,21 +59,10 @@ class _Check:
     def run(self) -> None:
         """Do every check that can be done."""
         with ExitStack() as held:
-            lock = WriterLock(self.layout, "notehop doctor")
-            try:
-                held.enter_context(lock)
+            with suppress(IndexLocked, IndexUnwritable):
+                held.enter_context(WriterLock(self.layout, "notehop doctor"))
                 self.alone = True
-            except (IndexLocked, IndexUnwritable) as exc:
-                self.not_done.append(f"chroma: {said_of(exc)}")
-            seal = read_seal(self.layout)
-            untouched = self.alone and seal is not None and not doubts(self.layout, seal)
             self._run()
-            wrong = {_sealed_part(one) for one in self.findings if one.command == INDEX}
-            if self.alone and wrong:
-                break_seal(self.layout, wrong)
-            elif untouched and seal is not None and not (self.findings or self.not_done):
-                # To look changed the files of the store: the next run need not wonder why.
-                put_seal(self.layout, seal.generation, seal.stamp)
 
     def _run(self) -> None:
         settle(self.layout)
@@ -123,10 +106,9 @@ class _Check:
             self._take(f"vectors/{name}", table)
         self._take("lexical", partial(check_lexical, self.layout, view, wants["chunks"]))
         self.findings += _door(self.layout)
-        known = {_sealed_part(one) for one in self.findings}
-        self._take("files", partial(check_files, self.layout, known))
+        if self.place.settings.index.mirror:
+            self._take("chroma", partial(check_mirror, self.layout, view))
         if self.alone:
-            self._store(view, wants)
             self.findings += _left_over(self.layout, view)
         try:
             self.pending = pending_changes(self.place, catalog).pending
@@ -142,24 +124,10 @@ class _Check:
 
     def _lost(self, view: CatalogSnapshot) -> None:
         """Whether the catalog still knows what it knew when the last run ended."""
-        seal = read_seal(self.layout)
-        if seal is not None and seal.stamp == view.stamp and view.generation < seal.generation:
-            problem = f"generations {view.generation + 1} to {seal.generation} are lost"
+        state = read_catalog_state(self.layout)
+        if state is not None and state.stamp == view.stamp and view.generation < state.generation:
+            problem = f"generations {view.generation + 1} to {state.generation} are lost"
             self.findings.append(Finding("catalog", problem, REBUILD))
-
-    def _store(self, view: CatalogSnapshot, wants: Mapping[Name, Held]) -> None:
-        """Look at the vector store, after another process found that one can."""
-        if any(_sealed_part(one) == "vectors" for one in self.findings):
-            # It is compared with them: which of both is right would be a guess.
-            self.not_done.append("chroma: it can be checked when the vector tables are repaired")
-            return
-        if (self.layout.chroma / "chroma.sqlite3").is_file():
-            count = sum(len(held) for held in wants.values())
-            wrong = self._probe(self.layout, dimensions_of(view.fingerprint), count)
-            if wrong is not None:
-                self.findings.append(Finding("chroma", f"it is damaged: {wrong}", INDEX))
-                return
-        self._take("chroma", partial(check_store, self.layout, view, wants))
 
     def _take(self, part: str, check: Callable[[], Checked]) -> None:
         try:
@@ -176,15 +144,12 @@ class _Check:
         self.findings.append(Finding(part, said_of(exc), command))
 
 
-def check_index(place: Place, probe: Probe = probe_apart) -> IndexCheck:
-    """Check the index of a place; nothing in it is repaired.
-
-    :param probe: tries the vector store.
-    """
+def check_index(place: Place) -> IndexCheck:
+    """Check the index of a place; nothing in it is repaired."""
     layout = place.layout
     if not any(path.exists() for path in layout.contents):
         return IndexCheck(exists=False)
-    check = _Check(place, probe)
+    check = _Check(place)
     check.run()
     return IndexCheck(
         exists=True,
@@ -203,9 +168,9 @@ def _left_over(layout: IndexLayout, view: CatalogSnapshot) -> Iterator[Finding]:
     """What a run that was cut off left; while one is under way, it is its own business."""
     if view.meta().get("under_way"):
         yield Finding("catalog", "the last run was cut off: notes are missing", INDEX)
-    if layout.sweep_mark.exists():
-        problem = "a run was cut off: vectors may be there that nothing refers to"
-        yield Finding("chroma", problem, INDEX, broken=False)
+    if layout.purge_mark.exists():
+        problem = "a run was cut off: words of withdrawn notes may stand in files"
+        yield Finding("purge", problem, INDEX, broken=False)
     if layout.next.root.exists():
         yield Finding("next", "a rebuild was cut off and takes room", INDEX, broken=False)
 
@@ -214,11 +179,4 @@ def _door(layout: IndexLayout) -> Iterator[Finding]:
     """Whether queries find the model that was exported for them."""
     door = read_manifest(layout.model)
     if door is None or not door.is_sound(layout.model):
-        # Without a seal a run does not know that there was one.
-        command = REBUILD if read_seal(layout) is None else INDEX
-        yield Finding("model", "the model for queries is not there or not whole", command)
-
-
-def _sealed_part(finding: Finding) -> Part:
-    name = finding.part.partition("/")[0]
-    return next((part for part in PARTS if part == name), "catalog")
+        yield Finding("model", "the model for queries is not there or not whole", INDEX)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.support.notes import built, place_of
-from tests.support.product import Place, WriterLock, app
+from tests.support.product import Place, app
 
 NOTES = {
     "Index.md": "[[Tide gaet]] [[Nowhere]] [[Plan]] [[Atlas#Timelnie]] [[Tide gate]]\n",
@@ -90,25 +90,18 @@ def test_all_of_one_kind(place: Place) -> None:
 
 def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
-    shutil.rmtree(place.layout.chroma)
+    shutil.rmtree(place.layout.vectors)
     result = call(place, "index")
     assert result.exit_code == 1
     assert result.stdout == (
         "My vault\n\n"
-        "Index  1 part broken, generation 1\n"
-        "  chroma: 3 x it lacks every vector\n"
+        "Index  2 parts broken, generation 1\n"
+        "  vectors/chunks: 2 x it lacks every vector\n"
         "    A.md, B.md\n"
+        "  vectors/links: it lacks every vector\n"
+        "    A.md\n"
         "\nTo repair the index, run: notehop index\n"
     )
     again = call(place, "index", "--json")
     assert again.exit_code == 1
     assert json.loads(again.stdout)["broken"] is True
-
-
-def test_a_check_that_was_not_made_is_said(tmp_path: Path) -> None:
-    place = built(tmp_path, {"A.md": "text\n"})
-    shutil.rmtree(place.layout.chroma)
-    with WriterLock(place.layout, "notehop index"):
-        result = call(place, "index")
-    assert result.exit_code == 0
-    assert "  not checked  chroma: " in result.stdout

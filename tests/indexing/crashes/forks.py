@@ -75,9 +75,9 @@ class Forks:
         assert ended.code == 0, f"the reader ended with {ended.code}"
         return ended.told
 
-    def mended(self, home: Path, where: str) -> Told:
+    def mended(self, home: Path, where: str, *, mirror: bool = False) -> Told:
         """All that an index says after another run over it, which must succeed."""
-        ended = self.run("mended", home=str(home))
+        ended = self.run("mended", home=str(home), mirror=mirror)
         assert ended.code == 0, f"{where}: the run ended with {ended.code}"
         assert ended.told["error"] is None, f"{where}: {ended.told}"
         return ended.told

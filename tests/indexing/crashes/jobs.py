@@ -11,17 +11,20 @@ from typing import Any
 
 from tests.indexing.pipeline.machine.contents import (
     catalog_rows,
-    caught_up,
+    differences,
     graph_of,
     lexical_hits,
+    mirrored,
     places,
     ranks_of,
-    stored_vectors,
     table_vectors,
+    to_be_mirrored,
     tokens_of,
 )
+from tests.support.notes import mirror_here
 from tests.support.product import (
     LIMITS,
+    Catalog,
     Indexer,
     IndexLayout,
     Limits,
@@ -32,9 +35,9 @@ from tests.support.product import (
     Update,
     faults,
     load_settings,
+    mirror_due,
 )
-from tests.support.product import probe_examine as examine
-from tests.support.readable_model import DIMENSIONS, ReadableModel
+from tests.support.readable_model import ReadableModel
 
 BATCH_NOTES = 3
 """Notes a transaction: few, so that a run over a handful of notes writes several."""
@@ -57,6 +60,7 @@ def index(
     rebuild: bool = False,
     paths: list[str] | None = None,
     tidies: bool = False,
+    mirror: bool = False,
     batch: int = BATCH_NOTES,
     log: str | None = None,
     kill_at: int | None = None,
@@ -66,7 +70,8 @@ def index(
     """Run the indexer over a home.
 
     :param paths: look at these alone, as who follows a vault does; an empty one is all of it.
-    :param tidies: bring up to date what that left behind, however little it is.
+    :param tidies: bring up to date what that left behind.
+    :param mirror: keep the mirror in Chroma.
     :param log: a file to write the name of each point into that the run passes.
     :param kill_at: the point, counted from 0, at which the process is sent ``signal_no``.
     :param most_bytes: where the disk refuses to let a file grow further.
@@ -80,8 +85,8 @@ def index(
         signal.signal(signal.SIGINT, signal.default_int_handler)
         faults.hook = _Points(log, kill_at, signal_no)
     try:
-        limits = Limits(batch_notes=batch, embed_beside=ASIDE_FROM, lag=0 if tidies else 256)
-        indexer = _indexer(home, at, model, limits)
+        limits = Limits(batch_notes=batch, embed_beside=ASIDE_FROM)
+        indexer = _indexer(home, at, model, limits, mirror=mirror)
         if paths is None:
             report: Report | Update = indexer.run(rebuild=rebuild, allow_mass_delete=True)
         else:
@@ -137,36 +142,20 @@ def content(home: str, at: str = "index") -> Told:
         found |= graph_of(snapshot) | ranks_of(snapshot)
         found |= lexical_hits(snapshot, tokens_of(snapshot))
         found |= places(snapshot)
-        tables, stored = table_vectors(snapshot), _stored(layout)
+        tables = table_vectors(snapshot)
         found |= {name: "vector" if hasattr(row, "shape") else row for name, row in tables.items()}
-        found |= {f"stored {name}": _agrees(row, tables.get(name)) for name, row in stored.items()}
+        if not mirror_due(layout):
+            with Catalog.open(layout.catalog, read_only=True) as catalog:
+                assert not [*differences(mirrored(layout), to_be_mirrored(catalog))]
         return {name: repr(value) for name, value in found.items()}
 
     return _reading(layout, told)
 
 
-def mended(home: str) -> Told:
+def mended(home: str, *, mirror: bool = False) -> Told:
     """Run the indexer over a home, then tell all that the index says; an error as it is."""
-    done = index(home)
+    done = index(home, mirror=mirror)
     return content(home) if done["error"] is None else done
-
-
-def _agrees(row: Any, other: Any) -> str:
-    if other is None:
-        return "in the store only"
-    return "same" if abs(row - other).max() < 1e-5 else "another vector"
-
-
-def _stored(layout: IndexLayout) -> Told:
-    if not layout.chroma.is_dir():
-        return {}
-    with caught_up(layout, DIMENSIONS) as store:
-        found = stored_vectors(store)
-    # Named as the readers' tables name them.
-    return {
-        name.replace("chunks ", "chunk ").replace("links ", "sentence "): row
-        for name, row in found.items()
-    }
 
 
 def _reading(layout: IndexLayout, told: Callable[[Snapshot], Told]) -> Told:
@@ -184,21 +173,20 @@ def _hits(snapshot: Snapshot) -> list[list[tuple[str, float]]]:
     return [*near, *(snapshot.lexical_top([word], 20) for word in words)]
 
 
-def _indexer(home: str, at: str, model: ReadableModel, limits: Limits = LIMITS) -> Indexer:
-    settings = load_settings().with_overrides({"lexical.language": "en", "chunking.min_tokens": 4})
+def _indexer(
+    home: str, at: str, model: ReadableModel, limits: Limits = LIMITS, *, mirror: bool = False
+) -> Indexer:
+    settings = load_settings().with_overrides(
+        {"lexical.language": "en", "chunking.min_tokens": 4, "index.mirror": mirror}
+    )
     return Indexer(
         Path(home) / "vault",
         settings,
         layout_of(home, at),
         load=model.load,
-        probe=_examined_here,
+        write_mirror=mirror_here,
         limits=limits,
     )
-
-
-def _examined_here(layout: IndexLayout, dimensions: int, _: int) -> str | None:
-    """As a process of its own would: this one has opened nothing yet, and may be lost."""
-    return examine(layout.chroma, layout.vectors, dimensions)
 
 
 class _Points:

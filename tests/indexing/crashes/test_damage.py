@@ -85,26 +85,18 @@ def check_mended(forks: Forks, whole: Whole, *, told: str = "") -> None:
     assert (again["warnings"], again["loaded"]) == ([], 0)
 
 
-CHUNKS, LINKS = "the table of chunks was damaged", "the table of links was damaged"
-STORE = "vectors were put back from the catalog"
-LEXICAL = "the lexical index was damaged"
+VECTORS, LEXICAL = "the vectors were damaged", "the lexical index was damaged"
 DERIVED = {
-    "no vector store": ("chroma", harm.gone, STORE),
-    "a file for a vector store": ("chroma", harm.replaced_by_a_file, STORE),
-    "no database": ("chroma/chroma.sqlite3", harm.gone, "made anew"),
-    "half a database": ("chroma/chroma.sqlite3", harm.cut, "made anew"),
-    "garbage in a database": ("chroma/chroma.sqlite3", harm.garbage(0.3, 0.6), "made anew"),
-    "garbage at its head": ("chroma/chroma.sqlite3", harm.garbage(0, 0.01), "made anew"),
     "no tables": ("vectors", harm.gone, ""),
     "no manifest": ("vectors/chunks.json", harm.gone, ""),
-    "half a manifest": ("vectors/chunks.json", harm.cut, CHUNKS),
-    "garbage for a manifest": ("vectors/links.json", harm.garbage(), LINKS),
-    "no matrix": ("vectors/chunks-*.npy", harm.gone, CHUNKS),
-    "half a matrix": ("vectors/links-*.npy", harm.cut, LINKS),
-    "other numbers": ("vectors/chunks-*.npy", harm.garbage(0.5, 0.8), CHUNKS),
-    "other numbers of links": ("vectors/links-*.npy", harm.garbage(0.5, 0.8), LINKS),
-    "no ids": ("vectors/links-*.ids", harm.gone, LINKS),
-    "other ids": ("vectors/chunks-*.ids", harm.garbage(0.5, 0.8), CHUNKS),
+    "half a manifest": ("vectors/chunks.json", harm.cut, VECTORS),
+    "garbage for a manifest": ("vectors/links.json", harm.garbage(), VECTORS),
+    "no matrix": ("vectors/chunks-*.npy", harm.gone, VECTORS),
+    "half a matrix": ("vectors/links-*.npy", harm.cut, VECTORS),
+    "other numbers": ("vectors/chunks-*.npy", harm.garbage(0.5, 0.8), VECTORS),
+    "other numbers of links": ("vectors/links-*.npy", harm.garbage(0.5, 0.8), VECTORS),
+    "no ids": ("vectors/links-*.ids", harm.gone, VECTORS),
+    "other ids": ("vectors/chunks-*.ids", harm.garbage(0.5, 0.8), VECTORS),
     "no lexical index": ("lexical", harm.gone, ""),
     "half a lexical index": ("lexical/segments.npz", harm.cut, LEXICAL),
     "garbage for a lexical index": ("lexical/segments.npz", harm.garbage(), LEXICAL),
@@ -120,12 +112,6 @@ def test_what_is_derived_is_made_whole(
     check_mended(forks, whole, told=told)
 
 
-def test_store_and_tables_both_gone_are_made_of_the_catalog(forks: Forks, whole: Whole) -> None:
-    harm.gone(whole.home.layout.chroma)
-    harm.gone(whole.home.layout.vectors)
-    check_mended(forks, whole, told=STORE)
-
-
 def test_an_index_that_was_copied_elsewhere_is_as_good(forks: Forks, whole: Whole) -> None:
     """A copy has other times: everything is looked at, and nothing is found."""
     for file in whole.home.layout.root.rglob("*"):
@@ -135,15 +121,15 @@ def test_an_index_that_was_copied_elsewhere_is_as_good(forks: Forks, whole: Whol
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 1}'])
 def test_files_that_only_inform(forks: Forks, whole: Whole, text: str) -> None:
-    for name in ("last-run.json", "writer.json", "seal.json", "watcher.json"):
+    for name in ("last-run.json", "writer.json", "catalog.json", "watcher.json"):
         (whole.home.layout.root / name).write_text(text)
     check_mended(forks, whole)
 
 
-@pytest.mark.parametrize("name", ["writing", "next", "replaced"])
+@pytest.mark.parametrize("name", ["purge", "next", "replaced"])
 def test_what_a_run_that_was_cut_off_left(forks: Forks, whole: Whole, name: str) -> None:
-    if name == "writing":
-        whole.home.layout.sweep_mark.touch()
+    if name == "purge":
+        whole.home.layout.purge_mark.touch()
     else:
         left = whole.home.layout.root / name
         left.mkdir()

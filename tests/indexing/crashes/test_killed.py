@@ -42,7 +42,7 @@ def _committed(seen: Told) -> int:
 @pytest.mark.parametrize(
     ("point", "batches"),
     [
-        pytest.param("chunks-vectors-upserted", 2, id="while vectors are written"),
+        pytest.param("catalog-before-commit", 2, id="before a commit"),
         pytest.param("catalog-inside-commit", 3, id="inside a commit"),
         pytest.param("catalog-committed", 5, id="after a commit"),
         pytest.param("lexical-drafted", 6, id="at the end"),

@@ -44,9 +44,9 @@ def of_the_exchange(names: Sequence[str]) -> list[int]:
     return [at for at, name in enumerate(names) if name.startswith("rebuild-")]
 
 
-def of_mending(names: Sequence[str]) -> list[int]:
-    """Those at which a run makes whole what was harmed: all until it would write what is new."""
-    return list(range(names.index("store-refilled") + 1))
+def of_the_mirror(names: Sequence[str]) -> list[int]:
+    """Those at which the mirror in Chroma is removed and written."""
+    return [at for at in each(names) if names[at].startswith("mirror-")]
 
 
 def test_a_first_index(forks: Forks, folder: Path) -> None:
@@ -75,25 +75,20 @@ def test_a_run_over_edits(forks: Forks, folder: Path) -> None:
 
 
 def test_small_changes_that_are_followed(forks: Forks, folder: Path, known: list[str]) -> None:
-    """They leave the vector store behind, and a quiet moment after them brings it up."""
     home = Home(folder)
     write(home.vault, FIRST)
     forks.index(home.path)
-    # What is withdrawn is written at once.
-    write(home.vault, {path: text for path, text in EDITS.items() if path != "Secret.md"})
+    write(home.vault, EDITS)
     kill_at_points(forks, home, but(known), batch=1_000, paths=[""], tidies=True)
 
 
-def test_a_run_over_what_was_followed(forks: Forks, folder: Path, known: list[str]) -> None:
+def test_a_mirror_that_takes_in_edits(forks: Forks, folder: Path) -> None:
     home = Home(folder)
-    write(home.vault, FIRST)
-    forks.index(home.path)
-    followed = {path: EDITS[path] for path in ("a/Log.md", "New.md", "Old.md", "c/Old.md")}
-    write(home.vault, followed)
-    forks.index(home.path, batch=1_000, paths=[""])
-    assert home.layout.lag.exists()
-    write(home.vault, {path: text for path, text in EDITS.items() if path not in followed})
-    kill_at_points(forks, home, but(known), batch=1_000)
+    write(home.vault, {path: text for path, text in FIRST.items() if path != "Secret.md"})
+    forks.index(home.path, mirror=True)
+    write(home.vault, {path: text for path, text in EDITS.items() if text is not None})
+    (home.vault / "Secret.md").unlink()
+    kill_at_points(forks, home, of_the_mirror, batch=1_000, mirror=True)
 
 
 def test_a_rebuild(forks: Forks, folder: Path) -> None:
@@ -108,10 +103,9 @@ def test_a_run_that_mends(forks: Forks, folder: Path) -> None:
     home = Home(folder)
     write(home.vault, FIRST)
     forks.index(home.path)
-    harm.gone(home.layout.chroma)
     harm.cut(max(home.layout.vectors.glob("links-*.npy")))
     harm.garbage()(home.layout.lexical / "segments.npz")
-    kill_at_points(forks, home, of_mending)
+    kill_at_points(forks, home, some)
 
 
 def kill_at_points(forks: Forks, home: Home, choose: Choose, **how: Any) -> None:
@@ -135,9 +129,10 @@ def kill_at_points(forks: Forks, home: Home, choose: Choose, **how: Any) -> None
         where = f"killed at {point}, {names[point]}"
         assert ended.killed, where
         check_reader(forks.read(home.path), before, after, where, whole=whole)
-        found: Told = forks.mended(home.path, where)
+        found: Told = forks.mended(home.path, where, mirror=how.get("mirror", False))
         assert not differing(found, expected), f"{where}: {differing(found, expected)}"
-        if "private: true" in (home.vault / "Secret.md").read_text():
+        secret = home.vault / "Secret.md"
+        if secret.exists() and "private: true" in secret.read_text():
             assert holding(home, b"zanzibarquux") == [], where
 
 

@@ -25,9 +25,8 @@ from tests.indexing.pipeline.machine.running import Kind, run_machine
     ],
 )
 def test_following_equals_starting_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Kind, vaults: int, steps: int
+    tmp_path: Path, kind: Kind, vaults: int, steps: int
 ) -> None:
-    kind.prepare(monkeypatch)
     done = run_machine(tmp_path, kind, vaults=vaults, steps=steps)
     assert done.edits >= 20
     assert done.runs >= 5
@@ -80,8 +79,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS.keys())
-def test_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Sequence[Step]) -> None:
-    Kind().prepare(monkeypatch)
+def test_a_script(tmp_path: Path, script: Sequence[Step]) -> None:
     following = Following(tmp_path / "script")
     try:
         play(following, script)

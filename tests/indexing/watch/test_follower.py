@@ -271,7 +271,7 @@ def delete_while_written(folder: Path) -> None:
 def test_an_index_that_is_deleted_is_made_again_and_followed_by_one(followed: Followed) -> None:
     bench = followed.bench
     delete_while_written(bench.layout.root)
-    followed.until(bench.layout.seal.exists)
+    followed.until(bench.layout.catalog_state.exists)
     followed.until(lambda: (s := read_watch_state(bench.layout)) and s.checked > 0)
     assert len(followed.paths()) == 13
     with pytest.raises(IndexLocked, match="a test"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.notes import built, index, indexer, place_of, sound
+from tests.support.notes import built, index, place_of
 from tests.support.product import (
     INDEX,
     REBUILD,
@@ -19,14 +19,8 @@ from tests.support.product import (
     Place,
     WriterLock,
     check_index,
-    doubts,
     locate,
-    probe_apart,
-    read_lag,
-    read_seal,
 )
-from tests.support.product import VectorsVectors as Vectors
-from tests.support.readable_model import DIMENSIONS
 
 NOTES = {
     "Atlas.md": "The map project is planned in [[Plan]] and drawn in [[Tiles]].\n",
@@ -41,7 +35,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def check(place: Place) -> IndexCheck:
-    return check_index(place, sound)
+    return check_index(place)
 
 
 def told(found: IndexCheck) -> list[tuple[str, str, str]]:
@@ -57,43 +51,7 @@ def test_a_sound_index(place: Place) -> None:
         ("vectors/chunks", 3, 1),
         ("vectors/links", 2, 1),
         ("lexical", 3, 1),
-        ("chroma/chunks", 3, None),
-        ("chroma/links", 2, None),
     ]
-
-
-def follow_an_edit(place: Place) -> int:
-    """Edit a note as a follower takes it in; by how many vectors the store lags behind then."""
-    (place.vault / "Plan.md").write_text("The beta starts in June, see [[Atlas]] and [[Tiles]].\n")
-    indexer(place).update(["Plan.md"])
-    return len(read_lag(place.layout))
-
-
-def test_what_the_store_takes_in_later_is_no_harm(place: Place) -> None:
-    lag = follow_an_edit(place)
-    assert lag > 0
-    found = check(place)
-    assert (told(found), found.not_done) == ([], [])
-    assert sum(part.lag for part in found.parts) == lag
-    assert {part.part for part in found.parts if part.lag} == {"chroma/chunks", "chroma/links"}
-    # To look is nothing that the next run has to wonder about, and it catches up.
-    assert not doubts(place.layout, read_seal(place.layout))
-    index(place)
-    assert all(part.lag == 0 for part in check(place).parts)
-
-
-def test_what_the_store_lacks_beside_that_is_harm(place: Place) -> None:
-    lag = follow_an_edit(place)
-    with Vectors.open(place.layout.chroma, DIMENSIONS) as store:
-        later = read_lag(place.layout).of("chunks")
-        store.delete("chunks", sorted(store.ids("chunks") - later)[:1])
-    found = check(place)
-    assert [(one.part, one.count, one.broken) for one in found.findings] == [
-        ("chroma/chunks", 1, True)
-    ]
-    assert sum(part.lag for part in found.parts) == lag
-    index(place)
-    assert told(check(place)) == []
 
 
 def sql(statement: str) -> Callable[[Place], None]:
@@ -145,17 +103,6 @@ def touch(name: str) -> Callable[[Place], None]:
     return change
 
 
-def lose_vectors(place: Place) -> None:
-    with Vectors.open(place.layout.chroma, DIMENSIONS) as store:
-        store.delete("chunks", sorted(store.ids("chunks"))[:2])
-
-
-def add_vectors(place: Place) -> None:
-    with Vectors.open(place.layout.chroma, DIMENSIONS) as store:
-        _, matrix = store.get("chunks", sorted(store.ids("chunks"))[:1])
-        store.upsert("links", ["nobody"], matrix)
-
-
 def misprint_manifest(place: Place) -> None:
     path = place.layout.vectors / "chunks.json"
     said = json.loads(path.read_text())
@@ -173,15 +120,6 @@ def begin_rebuild(place: Place) -> None:
 
 
 HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
-    "store gone": (remove("chroma"), "chroma", "it lacks every vector", INDEX, True),
-    "store lacks some": (lose_vectors, "chroma/chunks", "it lacks vectors", INDEX, True),
-    "store holds too many": (
-        add_vectors,
-        "chroma/links",
-        "vectors that nothing refers to",
-        INDEX,
-        False,
-    ),
     "no tables": (remove("vectors"), "vectors/chunks", "it lacks every vector", INDEX, True),
     "no part": (remove("vectors/chunks-*.npy"), "vectors/chunks", "damaged", INDEX, True),
     "part cut short": (cut("vectors/links-*.npy"), "vectors/links", "damaged", INDEX, True),
@@ -194,7 +132,7 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
     "lexical rot": (rot("lexical/segments.npz"), "lexical", "cannot be read", INDEX, True),
     "no query door": (remove("model"), "model", "the model for queries", INDEX, True),
     "door rotten": (rot("model/export.json"), "model", "the model for queries", INDEX, True),
-    "mark of a run": (touch("writing"), "chroma", "a run was cut off", INDEX, False),
+    "mark of a run": (touch("purge"), "purge", "a run was cut off", INDEX, False),
     "half a rebuild": (begin_rebuild, "next", "a rebuild was cut off", INDEX, False),
     "half a run": (
         sql("UPDATE meta SET value='true' WHERE key='under_way'"),
@@ -272,16 +210,7 @@ def test_every_harm_is_found_and_repaired_by_the_command_that_is_named(
     index(place, rebuild=REBUILD in commands)
     mended = check(place)
     assert (told(mended), mended.not_done) == ([], [])
-    assert [part.items for part in mended.parts] == [3, 3, 2, 3, 3, 2]
-
-
-def test_a_store_that_ends_its_process_is_found(place: Place) -> None:
-    for path in place.layout.chroma.rglob("*.bin"):
-        path.write_bytes(b"\x07" * path.stat().st_size)
-    (place.layout.chroma / "chroma.sqlite3").write_bytes(b"no database")
-    found = check_index(place, probe_apart)
-    assert [(one.part, one.command) for one in found.findings] == [("chroma", INDEX)]
-    assert "it is damaged: " in found.findings[0].problem
+    assert [part.items for part in mended.parts] == [3, 3, 2, 3]
 
 
 def test_settings_that_do_not_fit(place: Place) -> None:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tests.support.product import (
+    COLLECTION,
     METADATA,
     Catalog,
     IndexLayout,
     Snapshot,
     Tokenizer,
     build_graph,
-    lag,
 )
-from tests.support.product import VectorsVectors as Vectors
 
 QUESTIONS = (
     "tides at the sea wall",
@@ -130,32 +129,37 @@ def table_vectors(snapshot: Snapshot) -> Told:
     return told
 
 
-@contextmanager
-def caught_up(layout: IndexLayout, dimensions: int) -> Iterator[Vectors]:
-    """A copy of an index's vector store, brought up to what it lags behind by.
+def mirrored(layout: IndexLayout) -> Told:
+    """What the mirror holds for other programs: of a copy, for Chroma writes when it is opened."""
+    import chromadb
 
-    A copy, for the store writes when it is opened, and its files are sealed.
-    """
     copy = Path(shutil.copytree(layout.chroma, layout.root.with_name("chroma-copy")))
     try:
-        with Vectors.open(copy, dimensions) as opened:
-            # One in memory belongs to the folder's mark, and so to the copy of it.
-            store = opened.apart() if hasattr(opened, "apart") else opened
-            with (
-                Catalog.open(layout.catalog, read_only=True) as catalog,
-                catalog.snapshot() as view,
-            ):
-                assert not lag.catch_up(layout, view, store), "vectors are nowhere"
-            yield store
+        client = chromadb.PersistentClient(str(copy), chromadb.Settings(anonymized_telemetry=False))
+        found = client.get_collection(COLLECTION, embedding_function=None).get(
+            include=["documents", "embeddings", "metadatas"]
+        )
+        client.close()
     finally:
         shutil.rmtree(copy)
-
-
-def stored_vectors(store: Vectors) -> Told:
+    rows = zip(
+        *(found[key] for key in ("ids", "documents", "embeddings", "metadatas")), strict=True
+    )
     told: Told = {}
-    for name in ("chunks", "links"):
-        ids, matrix = store.get(name, sorted(store.ids(name)))
-        told |= {f"{name} {one}": row for one, row in zip(ids, matrix, strict=True)}
+    for one, text, vector, about in rows:
+        told[f"mirrored {one}"] = text, about["path"], about["title"]
+        told[f"vector of {one}"] = vector
+    return told
+
+
+def to_be_mirrored(catalog: Catalog) -> Told:
+    """What it should hold."""
+    told: Told = {}
+    titles = {note.path: note.title for note in catalog.notes()}
+    for path, ids in catalog.chunk_ids().items():
+        for one, vector in zip(*catalog.vectors("chunks", ids), strict=True):
+            told[f"vector of {one}"] = vector
+        told |= {f"mirrored {o.id}": (o.text, path, titles[path]) for o in catalog.chunks_of(path)}
     return told
 
 

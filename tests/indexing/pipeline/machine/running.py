@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.indexing.pipeline.machine.memory_store import open_in_memory
 from tests.indexing.pipeline.machine.rules import VaultMachine
 from tests.support.product import LIMITS, Limits
-from tests.support.product import VectorsVectors as Vectors
 
 SMALL = Limits(
     batch_notes=2,
     embed_beside=30,
     table_parts=3,
     changed_notes=2,
-    lag=3,
-    lag_batch=12,
     segment=6,
     segments=3,
 )
@@ -29,14 +24,10 @@ SMALL = Limits(
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What stands in for what: a vector store of dictionaries, limits that are soon reached."""
+    """Whether the mirror in Chroma is kept too, and whether limits are soon reached."""
 
     chroma: bool = False
     small: bool = False
-
-    def prepare(self, patch: pytest.MonkeyPatch) -> None:
-        if not self.chroma:
-            patch.setattr(Vectors, "open", open_in_memory)
 
     @property
     def limits(self) -> Limits:
@@ -64,7 +55,7 @@ def run_machine(
     :raises AssertionError: with the script that failed, for the table of regressions.
     """
     made: type[VaultMachine] = type(
-        "Machine", (VaultMachine,), {"folder": folder, "limits": kind.limits}
+        "Machine", (VaultMachine,), {"folder": folder, "limits": kind.limits, "chroma": kind.chroma}
     )
     if number is not None:
         made = seed(number)(made)

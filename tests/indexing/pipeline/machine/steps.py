@@ -47,6 +47,7 @@ class Steps(RuleBasedStateMachine):
     """Where its vaults and indexes live; set by whoever runs it."""
 
     limits = LIMITS
+    chroma = False
 
     edits = 0
     """Steps that changed a vault, over all examples."""
@@ -60,7 +61,7 @@ class Steps(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.place = Path(tempfile.mkdtemp(dir=self.folder))
-        self.following = Following(self.place, limits=self.limits)
+        self.following = Following(self.place, limits=self.limits, chroma=self.chroma)
         self.vault = self.following.vault
         self.whole = True
         self.slipped = False

@@ -1,0 +1,312 @@
+"""The mirror of the catalog in Chroma, for other LlamaIndex programs; no search of notehop reads it.
+
+Chroma may end or hang the process that has it open, so a child process writes it::
+
+    python -m notehop.indexing.stores.chroma INDEX_FOLDER
+
+It holds the chunks, as ``ChromaVectorStore`` adds nodes. What it holds is written down last, so that
+one that was cut off is filled anew. The only importer of chromadb.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from posixpath import dirname
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from notehop.indexing import faults
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog_fetch import slices
+from notehop.indexing.stores.catalog_state import file_marks, read_catalog_state
+from notehop.indexing.stores.labels import date_label
+from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import TextNode
+
+COLLECTION = "chunks"
+
+_STATE = "mirror.json"
+
+_AT_ONCE = 1_000
+"""Chunks written together: 10 MB with their texts."""
+
+_SECONDS = 60.0
+_SECONDS_A_MEGABYTE = 3.0
+"""How long the child may take, and how much longer for each MB of catalog: ten times what it does."""
+
+_APART = 1e-3
+"""Difference in a number above which two vectors are not the same."""
+
+_GRAPH = {
+    "hnsw:space": "cosine",
+    # With Chroma's 100, building took three times as long; with 20 and a wider search it finds as
+    # much (recall@10 0.985 of 40,000 real vectors, 0.992 with Chroma's own numbers).
+    "hnsw:construction_ef": 20,
+    "hnsw:M": 12,
+    "hnsw:search_ef": 400,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorState:
+    """The generation that the mirror holds; ``files`` are path -> (size, mtime_ns)."""
+
+    generation: int
+    stamp: str
+    chunks: int
+    files: dict[str, tuple[int, int]]
+
+
+class MirrorFailed(Exception):
+    """The mirror holds something else than the catalog."""
+
+
+def read_mirror(layout: IndexLayout) -> MirrorState | None:
+    """What the mirror holds; None if there is none that was finished."""
+    try:
+        found = json.loads((layout.chroma / _STATE).read_bytes())
+        files = {str(name): (int(size), int(at)) for name, (size, at) in found.pop("files").items()}
+        return MirrorState(files=files, **found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def is_untouched(layout: IndexLayout, state: MirrorState) -> bool:
+    """Whether nobody wrote the files of the mirror since; who opens it with Chroma does."""
+    return state.files == _files(layout)
+
+
+def mirror_due(layout: IndexLayout) -> bool:
+    """Whether the mirror has to be brought to the generation of the run that ended last."""
+    newest, state = read_catalog_state(layout), read_mirror(layout)
+    if newest is None or not newest.generation:
+        return False
+    if state is None or (state.generation, state.stamp) != (newest.generation, newest.stamp):
+        return True
+    return not is_untouched(layout, state)
+
+
+def remove_mirror(layout: IndexLayout) -> None:
+    """Remove the mirror, and so every word and number of it.
+
+    :raises IndexUnwritable: if the disk refuses.
+    """
+    try:
+        # First what says that it is whole, in case this is cut off.
+        (layout.chroma / _STATE).unlink(missing_ok=True)
+        shutil.rmtree(layout.chroma)
+        faults.point("mirror-removed")
+    except NotADirectoryError:
+        layout.chroma.unlink()
+    except FileNotFoundError:
+        pass
+    except OSError as exc:
+        raise unwritable(layout.root, exc) from exc
+
+
+def write_in_child(layout: IndexLayout, interrupted: Callable[[], bool]) -> str | None:
+    """Run :func:`write_mirror` in a process of its own; why it failed, or None.
+
+    :param interrupted: asked now and then; the child is killed once it says so, or takes too long.
+    """
+    # -P: the folder that this process runs in, a vault perhaps, is not where modules come from.
+    command = [sys.executable, "-P", "-m", "notehop.indexing.stores.chroma", str(layout.root)]
+    try:
+        megabytes = layout.catalog.stat().st_size / 1e6
+        until = time.monotonic() + _SECONDS + _SECONDS_A_MEGABYTE * megabytes
+        with (
+            tempfile.TemporaryFile() as said,
+            # The child ends when the pipe does: it must not outlive the lock of this process.
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said
+            ) as child,
+        ):
+            try:
+                while not interrupted() and time.monotonic() < until:
+                    with suppress(subprocess.TimeoutExpired):
+                        if not child.wait(timeout=0.1):
+                            return None
+                        said.seek(0)
+                        return _last_line(said.read())
+            finally:
+                child.kill()
+        return "it was interrupted" if interrupted() else "it does not answer"
+    except OSError as exc:
+        return str(exc)
+
+
+Write = Callable[[IndexLayout, Callable[[], bool]], str | None]
+
+
+def update_mirror(
+    layout: IndexLayout,
+    interrupted: Callable[[], bool] = lambda: False,
+    write: Write = write_in_child,
+) -> str | None:
+    """Bring the mirror to the generation of the run that ended last; one that fails is filled anew.
+
+    The caller holds the writer lock.
+
+    :returns: a warning if there is no mirror now; nothing else depends on it.
+    :raises IndexUnwritable: if what failed cannot be removed.
+    """
+    while mirror_due(layout):
+        anew = read_mirror(layout) is None
+        if anew:
+            remove_mirror(layout)
+        problem = write(layout, interrupted)
+        if problem is None:
+            break
+        remove_mirror(layout)
+        if interrupted():
+            break
+        if anew:
+            return (
+                f"{layout.chroma}: the copy for other programs was not made ({problem}); "
+                "no search reads it; the next run tries again"
+            )
+    return None
+
+
+def write_mirror(layout: IndexLayout) -> None:
+    """Take in what changed since the generation that the mirror holds: everything, if it has none.
+
+    :raises MirrorFailed: if it holds something else then.
+    """
+    state = read_mirror(layout)
+    with Catalog.open(layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
+        if state is not None and (state.stamp != view.stamp or state.generation > view.generation):
+            raise MirrorFailed("it is of another index")
+        touched = state is not None and not is_untouched(layout, state)
+        (layout.chroma / _STATE).unlink(missing_ok=True)
+        faults.point("mirror-begun")
+        with _opened(layout.chroma) as collection:
+            _take_in(view, collection, None if state is None else state.generation)
+            count = _check(view, collection, thorough=touched)
+        faults.point("mirror-written")
+        done = MirrorState(view.generation, view.stamp, count, _files(layout))
+        replace_file(layout.chroma / _STATE, json.dumps(asdict(done)))
+
+
+def _take_in(view: CatalogSnapshot, collection: Any, since: int | None) -> None:
+    from llama_index.vector_stores.chroma import ChromaVectorStore
+
+    store = ChromaVectorStore(chroma_collection=collection)
+    paths = None if since is None else view.changed_paths(since)
+    for part in slices(paths or [], _AT_ONCE):
+        collection.delete(where={"document_id": {"$in": list(part)}})
+    for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
+        store.add(list(_nodes(view, ids)))
+        faults.point("mirror-added")
+
+
+def _nodes(view: CatalogSnapshot, ids: Sequence[str]) -> Iterator[TextNode]:
+    from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+
+    chunks = view.chunks(ids)
+    notes = view.notes_at({chunk.path for chunk in chunks.values()})
+    for one, vector in zip(*view.vectors("chunks", ids), strict=True):
+        chunk = chunks[one]
+        note = notes[chunk.path]
+        yield TextNode(
+            id_=one,
+            text=chunk.text,
+            embedding=vector.tolist(),
+            metadata={
+                "path": chunk.path,
+                "title": note.title,
+                "folder": dirname(chunk.path),
+                "heading": " > ".join(chunk.heading_path),
+                "first_line": chunk.first_line,
+                "last_line": chunk.last_line,
+                "kind": chunk.kind,
+                "tags": ", ".join(note.tags),
+                "type": note.page_type or "",
+                "date": date_label(note),
+            },
+            relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=chunk.path)},
+        )
+
+
+def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
+    """How many chunks the collection holds: those of the catalog.
+
+    :param thorough: compare texts and vectors, and search for some: somebody wrote the files.
+    :raises MirrorFailed: if it holds others.
+    """
+    ids = sorted(key.id for key in view.chunk_keys())
+    if collection.count() != len(ids):
+        raise MirrorFailed(f"it holds {collection.count()} of {len(ids)} chunks")
+    for part in slices(ids if thorough else [], _AT_ONCE):
+        chunks, (known, matrix) = view.chunks(part), view.vectors("chunks", part)
+        found = collection.get(ids=known, include=["documents", "embeddings"])
+        place = {one: at for at, one in enumerate(found["ids"])}
+        if place.keys() != set(known):
+            raise MirrorFailed("it lacks chunks that it lists")
+        stored = np.asarray(found["embeddings"])[[place[one] for one in known]]
+        texts = [found["documents"][place[one]] == chunks[one].text for one in known]
+        if not (np.abs(stored - matrix) < _APART).all() or not all(texts):
+            raise MirrorFailed("its chunks are not those that were written")
+        near = collection.query(query_embeddings=matrix[:1], n_results=1, include=["distances"])
+        if not near["distances"][0] or near["distances"][0][0] > _APART:
+            raise MirrorFailed("a search does not find its chunks")
+    return len(ids)
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[Any]:
+    import chromadb
+    from chromadb.config import Settings
+
+    folder.mkdir(mode=0o700, exist_ok=True)
+    # No telemetry; and no settings from a file .env that happens to lie in the current folder.
+    settings = Settings(_env_file=None, anonymized_telemetry=False)
+    client = chromadb.PersistentClient(path=str(folder), settings=settings)
+    try:
+        yield client.get_or_create_collection(COLLECTION, embedding_function=None, metadata=_GRAPH)
+    finally:
+        client.close()
+
+
+def _files(layout: IndexLayout) -> dict[str, tuple[int, int]]:
+    return file_marks(layout.root, _below(layout.chroma))
+
+
+def _below(folder: Path) -> Iterable[Path]:
+    return (file for file in folder.rglob("*") if file.stem != Path(_STATE).stem)
+
+
+def _last_line(said: bytes) -> str:
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else "it ended its process"
+
+
+def main(root: str) -> int:
+    """Write the mirror of the index in a folder; the last line on stderr says what failed."""
+
+    def end_with_parent() -> None:
+        os.read(0, 1)
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    os.umask(0o077)
+    write_mirror(IndexLayout(Path(root)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

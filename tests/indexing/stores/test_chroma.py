@@ -1,0 +1,216 @@
+"""The mirror in Chroma: what other LlamaIndex programs find in it, and what becomes of a bad one."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from llama_index.core import VectorStoreIndex
+from llama_index.core.embeddings import MockEmbedding
+from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
+
+from tests.indexing.crashes import harm
+from tests.indexing.crashes.harm import Harm
+from tests.indexing.pipeline.machine.contents import differences, mirrored, to_be_mirrored
+from tests.support.notes import Bench
+from tests.support.product import (
+    COLLECTION,
+    check_mirror,
+    mirror_due,
+    read_mirror,
+    update_mirror,
+    write_in_child,
+)
+from tests.support.readable_model import DIMENSIONS
+
+pytestmark = pytest.mark.timeout(300)
+
+NOTES = {
+    "Tide.md": "---\ntags: [sea]\n---\n# Tide\n\nThe tide comes twice a day.\n",
+    "Wall.md": "The wall holds the water back, see [[Tide]].\n",
+    "a/Secret.md": "The zanzibarquux is at the pier.\n",
+}
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> Bench:
+    bench = Bench(tmp_path)
+    bench.settings = bench.settings.with_overrides({"index.mirror": True})
+    for path, text in NOTES.items():
+        bench.write(path, text)
+    assert bench.index().warnings == ()
+    return bench
+
+
+def check_equal(bench: Bench) -> None:
+    assert not mirror_due(bench.layout)
+    with bench.catalog() as catalog:
+        assert not [*differences(mirrored(bench.layout), to_be_mirrored(catalog))]
+
+
+def test_a_stock_llamaindex_program_searches_it(indexed: Bench) -> None:
+    import chromadb
+    from llama_index.vector_stores.chroma import ChromaVectorStore
+
+    client = chromadb.PersistentClient(
+        str(indexed.layout.chroma), chromadb.Settings(anonymized_telemetry=False)
+    )
+    store = ChromaVectorStore(chroma_collection=client.get_collection(COLLECTION))
+    index = VectorStoreIndex.from_vector_store(store, embed_model=MockEmbedding(DIMENSIONS))
+    query = indexed.model.embed(["the wall holds the water"])[0].tolist()
+    from llama_index.core.schema import QueryBundle
+
+    [first, *_] = index.as_retriever(similarity_top_k=3).retrieve(QueryBundle("", embedding=query))
+    [chunk] = indexed.chunks("Wall.md")
+    assert (first.node_id, first.node.ref_doc_id) == (chunk.id, "Wall.md")
+    assert first.text == chunk.text
+    assert first.metadata["path"] == "Wall.md"
+    assert (first.metadata["first_line"], first.metadata["last_line"]) == (1, 1)
+    only = MetadataFilters(filters=[MetadataFilter(key="tags", value="sea")])
+    found = index.as_retriever(filters=only).retrieve(QueryBundle("", embedding=query))
+    assert {one.metadata["path"] for one in found} == {"Tide.md"}
+    client.close()
+
+
+def test_it_takes_in_what_changed(indexed: Bench) -> None:
+    indexed.write("Tide.md", "# Tide\n\nThe tide comes when it likes.\n")
+    indexed.write("New.md", "New words.\n")
+    indexed.indexer().update()
+    assert mirror_due(indexed.layout)
+    kept = set(indexed.layout.chroma.iterdir())
+    indexed.indexer().tidy()
+    assert kept == set(indexed.layout.chroma.iterdir())
+    check_equal(indexed)
+
+
+@pytest.mark.parametrize("text", [None, "---\nprivate: true\n---\nThe zanzibarquux.\n"])
+def test_what_is_withdrawn_leaves_its_files(indexed: Bench, text: str | None) -> None:
+    [chunk] = indexed.chunks("a/Secret.md")
+    with indexed.catalog() as catalog:
+        vector = catalog.vectors("chunks", [chunk.id])[1].tobytes()
+
+    def holding(word: bytes) -> list[Path]:
+        files = filter(Path.is_file, indexed.layout.chroma.rglob("*"))
+        return [file for file in files if word in file.read_bytes()]
+
+    assert holding(b"zanzibarquux")
+    assert holding(vector)
+    secret = indexed.vault / "a" / "Secret.md"
+    if text is None:
+        secret.unlink()
+    else:
+        secret.write_text(text)
+    # A follower takes it in: what stands in files leaves at once, the rest comes back when it is quiet.
+    indexed.indexer().update(["a/Secret.md"])
+    assert not indexed.layout.chroma.exists()
+    # In a process of its own: Chroma leaves what it finds in fresh memory in its files.
+    assert update_mirror(indexed.layout) is None
+    assert holding(b"zanzibarquux") == holding(vector) == []
+    check_equal(indexed)
+
+
+def test_a_moved_note_is_no_withdrawn_one(indexed: Bench) -> None:
+    (indexed.vault / "Wall.md").rename(indexed.vault / "a" / "Wall.md")
+    kept = set(indexed.layout.chroma.iterdir())
+    indexed.index()
+    assert kept == set(indexed.layout.chroma.iterdir())
+    check_equal(indexed)
+
+
+def lose_rows(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM embedding_metadata WHERE key = 'chroma:document'")
+        connection.commit()
+
+
+HARMS: dict[str, tuple[str, Harm]] = {
+    "gone": (".", harm.gone),
+    "a file": (".", harm.replaced_by_a_file),
+    "no database": ("chroma.sqlite3", harm.gone),
+    "half a database": ("chroma.sqlite3", harm.cut),
+    "garbage in a database": ("chroma.sqlite3", harm.garbage(0.3, 0.6)),
+    "rows lost": ("chroma.sqlite3", lose_rows),
+    "lengths lost": ("*/length.bin", harm.zeros(0, 1)),
+    "vectors cut": ("*/data_level0.bin", harm.cut),
+    "numbers rotten": ("*/data_level0.bin", harm.garbage(0.1, 0.9)),
+    "no state": ("mirror.json", harm.cut),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("where", "how"), HARMS.values(), ids=HARMS)
+def test_one_that_was_harmed_is_filled_anew(indexed: Bench, where: str, how: Harm) -> None:
+    how(min(indexed.layout.chroma.glob(where)) if where != "." else indexed.layout.chroma)
+    assert mirror_due(indexed.layout)
+    assert update_mirror(indexed.layout) is None
+    check_equal(indexed)
+
+
+def test_one_that_another_program_opened_stays(indexed: Bench) -> None:
+    made = (indexed.layout.chroma / "chroma.sqlite3").stat().st_ino
+    with closing(sqlite3.connect(indexed.layout.chroma / "chroma.sqlite3")) as connection:
+        connection.execute("CREATE TABLE elsewhere (x)")
+    assert mirror_due(indexed.layout)
+    assert indexed.index().warnings == ()
+    assert (indexed.layout.chroma / "chroma.sqlite3").stat().st_ino == made
+    check_equal(indexed)
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (lambda *_: "it does not answer", "it does not answer"),
+        (lambda *_: "it ended its process", "it ended its process"),
+    ],
+)
+def test_one_that_cannot_be_made_is_a_warning(
+    indexed: Bench, write: Callable[..., str | None], said: str
+) -> None:
+    indexed.write("New.md", "New words.\n")
+    indexed.indexer().update()
+    told = update_mirror(indexed.layout, write=write)
+    assert told is not None
+    assert said in told
+    assert not indexed.layout.chroma.exists()
+
+
+def test_a_child_that_fails_hangs_or_is_interrupted(
+    indexed: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = tmp_path / "program"
+    monkeypatch.setattr(sys, "executable", str(program))
+    for lines, interrupted, said in (
+        ("echo first >&2; echo 'the last line' >&2; exit 1", False, "the last line"),
+        ("kill -SEGV $$", False, "it ended its process"),
+        ("exec sleep 60", True, "it was interrupted"),
+    ):
+        program.write_text(f"#!/bin/sh\n{lines}\n")
+        program.chmod(0o700)
+        assert write_in_child(indexed.layout, lambda stop=interrupted: stop) == said
+    monkeypatch.setattr("notehop.indexing.stores.chroma._SECONDS", 0.2)
+    assert write_in_child(indexed.layout, lambda: False) == "it does not answer"
+
+
+def test_it_goes_where_it_is_not_wanted(indexed: Bench) -> None:
+    state = read_mirror(indexed.layout)
+    assert state is not None
+    assert (state.generation, state.chunks) == (1, 3)
+    indexed.settings = indexed.settings.with_overrides({"index.mirror": False})
+    indexed.index()
+    assert not indexed.layout.chroma.exists()
+
+
+def test_the_doctor_says_what_is_with_it(indexed: Bench) -> None:
+    def told() -> list[str]:
+        with indexed.catalog() as catalog, catalog.snapshot() as view:
+            return [one.problem for one in check_mirror(indexed.layout, view).findings]
+
+    assert told() == []
+    (indexed.layout.chroma / "chroma.sqlite3").touch()
+    assert told() == ["its files are other than written"]
+    harm.gone(indexed.layout.chroma)
+    assert told() == ["there is no copy for other programs"]
