@@ -1,4 +1,4 @@
-"""The graph of links, as networkx has it: from the handle, and as the command line prints it."""
+"""The graph of links: as networkx has it, as the command line prints it on any terminal, from comments."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from typer.testing import CliRunner
 
 from tests.support.notes import built
-from tests.support.processes import environment
-from tests.support.product import open_place
+from tests.support.processes import NOTEHOP, environment
+from tests.support.product import app, open_place
 
 NOTES = {
     "A.md": "---\ntags: [x]\n---\nTo [[B]] twice, [[B#Part|see]], and [[A]], [[Secret]], [[Nowhere]].",
@@ -77,3 +78,72 @@ def test_what_is_no_graph(tmp_path: Path, options: tuple[str, ...], said: str) -
     done = printed(place.vault, *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+TEXT = "Said %% see [[Inline]] %% here.\n\n%%\n[[Block]]\n%%\n\n[[Plain]]\n"
+
+
+def targets(tmp_path: Path, setting: str | None) -> list[str]:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for name in ("Inline", "Block", "Plain"):
+        (vault / f"{name}.md").write_text("Text.")
+    (vault / "Here.md").write_text(TEXT)
+    if setting is not None:
+        (vault / "notehop.toml").write_text(f"[vault]\ncomment_links = {setting}\n")
+    result = CliRunner().invoke(app, ["links", "--vault", str(vault), "--json"])
+    assert result.exit_code == 0, result.output
+    return [link["target"].removesuffix(".md") for link in json.loads(result.stdout)]
+
+
+@pytest.mark.parametrize(
+    ("setting", "found"),
+    [
+        (None, ["Inline", "Plain"]),
+        ('"inline"', ["Inline", "Plain"]),
+        ('"none"', ["Plain"]),
+        ('"all"', ["Inline", "Block", "Plain"]),
+        ("false", ["Plain"]),  # as 0.1.0 wrote it
+        ("true", ["Inline", "Block", "Plain"]),
+    ],
+)
+def test_links_in_comments(tmp_path: Path, setting: str | None, found: list[str]) -> None:
+    assert targets(tmp_path, setting) == found
+
+
+LINK = "[[日本|the land “日”]]"
+
+
+NAMES = ("Wave \U0001f30a.md", "Жук.md", "Café.md")
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    for name in NAMES:
+        (tmp_path / name).write_text(f"See {LINK}.\n", encoding="utf-8")
+    return tmp_path
+
+
+def links(vault: Path, encoding: str, *more: str) -> bytes:
+    done = subprocess.run(
+        [*NOTEHOP, "links", str(vault), *more],
+        capture_output=True,
+        env=environment(PYTHONIOENCODING=encoding, PYTHONUTF8="0"),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "cp437", "utf-8"])
+def test_json_is_json(vault: Path, encoding: str) -> None:
+    said = json.loads(links(vault, encoding, "--json").decode(encoding))
+    assert {link["source"] for link in said} == set(NAMES)
+    assert {(link["raw"], link["display"]) for link in said} == {(LINK, "the land “日”")}
+
+
+def test_what_cannot_be_shown_is_written_in_ascii(vault: Path) -> None:
+    shown = links(vault, "cp1252").decode("cp1252")
+    assert "Wave \\U0001f30a.md" in shown
+    assert "Café.md" in shown

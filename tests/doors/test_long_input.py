@@ -1,4 +1,4 @@
-"""What somebody pastes is read in a time that its length explains, whatever signs it is made of."""
+"""What is long takes a time that its length explains, and no character is lost that is no mark."""
 
 from __future__ import annotations
 
@@ -9,21 +9,39 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from notehop import open_vault
 from tests.support.notes import Bench
-from tests.support.product import VaultHandle, answer_html, app, snippets_html
+from tests.support.product import (
+    VaultHandle,
+    answer_html,
+    app,
+    cleaned,
+    snippets_html,
+    without_emphasis,
+)
 
 LENGTH = 10_000
+
+
 """Characters, as many as a query may have."""
 
+
 CALLS = 130
+
+
 """Calls of functions that a character may take in the page's renderer: a word takes some ten."""
 
+
 SLOWER = 6
+
+
 """Times as long as a query of words of the same length that one of signs may take; a pattern that
 tries all ways to share them out takes fifteen times as long."""
+
 
 RUNS = [
     "[",
@@ -126,3 +144,90 @@ def test_links_of_a_place_that_no_disk_takes(tmp_path: Path, name: str) -> None:
     result = CliRunner().invoke(app, ["links", name, "--index-dir", str(tmp_path / "index")])
     assert result.exit_code == 2, result.output
     assert "unexpected" not in result.output
+
+
+MANY = 200_000
+
+
+BLANK = {
+    "word": "a" + " " * MANY,
+    "item": "x\n\n- " + " " * MANY + "a",
+    "tabs": "a" + "\t" * MANY,
+    "lines": "a" + "\n" * MANY + "b",
+    "no-break": "a" + "\u00a0" * MANY + "b",
+    "blank lines": "a\n" + "   \n" * (MANY // 4) + "b",
+    "headings": "# a\n" + " " * (MANY // 2) + "\n" + " " * (MANY // 2) + "b",
+    "ideographic": "a" + "\u3000" * MANY + "b",
+    "links": "a [[word]]" + " " * MANY + "[[tabs]] b",
+}
+
+
+@pytest.mark.timeout(100)
+def test_blanks_are_indexed_in_no_time(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for name, text in BLANK.items():
+        bench.write(f"{name}.md", text)
+    report = bench.index()
+    assert report.added == len(BLANK)
+    assert [link.raw_target for link in bench.links("links.md")] == ["word", "tabs"]
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Rename my_function to other_name", "Rename my_function to other_name"),
+        ("Costs $500 and x=5", "Costs $500 and x=5"),
+        ("look at ~/notes again", "look at ~ notes again"),  # no disk takes a slash
+        ("**Call** _Bram_ about `snake__case` ==now==", "Call Bram about snake__case now"),
+        ("- [ ] 3 = 4 - ~1", "3 = 4 - ~1"),
+    ],
+)
+def test_a_captured_note_is_named_by_its_words(empty: Path, text: str, title: str) -> None:
+    result = CliRunner().invoke(app, ["capture", "--vault", str(empty), "--", text])
+    assert result.exit_code == 0, result.output
+    (file,) = empty.rglob("*.md")
+    assert file.stem.split(" ", 2)[2] == title
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "Training data: 300 notes. Config file: settings.toml.",
+            "Training data: 300 notes. Config file: settings.toml.",
+        ),
+        ("JavaScript: the good parts.", "JavaScript: the good parts."),
+        ("It is 3*4*5 m.", "It is 3*4*5 m."),
+        ("Call snake__case__name.", "Call snake__case__name."),
+        ("See (https://evil.example/a). Then go.", "See (). Then go."),
+        ("A data:text/html;base64,AAAA b.", "A b."),
+        ("A file:///etc/passwd b.", "A b."),
+        ("A javascript:alert(1) b.", "A b."),
+    ],
+)
+def test_a_summary_keeps_its_words(said: str, kept: str) -> None:
+    assert cleaned(said, 300) == kept
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))
+def test_letters_and_digits_are_never_lost(text: str) -> None:
+    def words(line: str) -> list[str]:
+        return [char for char in line if char.isalnum()]
+
+    assert words(without_emphasis(text)) == words(text)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("piece", ["[", "![", "[[", "`", "==a ", "**a", "*_", "http://(", "<!--"])
+def test_a_reply_of_nothing_but_marks_takes_no_time(piece: str) -> None:
+    cleaned(piece * 200_000, 300)
+    without_emphasis((piece * 2_000)[:2_000])

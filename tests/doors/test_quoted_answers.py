@@ -17,6 +17,7 @@ from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
 
+
 NOTES = {
     "Panpsychism.md": (
         "---\naliases: [All-mind view]\n---\n"
@@ -231,3 +232,52 @@ def test_a_quote_says_where_it_stands_and_not_that_it_is_right(
     arguments = ["--vault", str(where[0]), "--index-dir", str(where[1]), "--json"]
     shown = CliRunner().invoke(app, ["ask", "What is panpsychism?", *arguments])
     assert json.loads(shown.stdout)["citations"][0]["support"] is None
+
+
+ABBREVIATIONS = {
+    "Reinforcement learning from human feedback (RLHF).md": (
+        "A way of training language models with preferences. Annotators compare two outputs.\n"
+    ),
+    "Methods.md": (
+        "## Chain of thought (CoT)\n\nModels write their reasoning before the answer.\n\n"
+        "## KPI: key performance indicator\n\n- number of visits\n- time to the first answer\n"
+    ),
+    "Glossary.md": (
+        "- **OKR** – Objectives and Key Results, a way of planning\n"
+        "- TTL (time to live) is the seconds for which a record is cached.\n"
+        "- Cache: what is kept near\n"
+    ),
+    "Privacy.md": "All data that is uploaded is handled as the GDPR asks.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def glossary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    folder = tmp_path_factory.mktemp("abbreviations")
+    write_notes(folder / "vault", ABBREVIATIONS)
+    real_index(folder / "vault", folder / "index")
+    with open_vault(folder / "vault", index_dir=folder / "index") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("What does RLHF stand for?", "Reinforcement learning from human feedback (RLHF): “A way"),
+        ("what does cot stand for", "“Chain of thought (CoT)” ["),
+        ("what is CoT", "Chain of thought (CoT): “Models write their reasoning"),
+        ("KPI stands for?", "“KPI: key performance indicator” ["),
+        ("what does OKR stand for", "“**OKR** – Objectives and Key Results, a way of planning” ["),
+        ("What is TTL?", "“TTL (time to live) is the seconds for which a record is cached.” ["),
+    ],
+)
+def test_it_is_spelt_out(glossary: VaultHandle, question: str, begins: str) -> None:
+    answer = glossary.ask(question)
+    assert answer.mode == "extractive"
+    assert " ".join(answer.answer.split("\n", 1)[1].split()).startswith(begins)
+
+
+def test_a_note_that_only_uses_it_does_not_say_it(glossary: VaultHandle) -> None:
+    answer = glossary.ask("What does GDPR stand for?")
+    assert answer.mode == "none"
+    assert "Privacy" in answer.answer

@@ -1,17 +1,21 @@
-"""The command as a process: pipes, signals, and what it loads."""
+"""Commands as processes: what they import, how they end, and what a running server does for them."""
 
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from tests.support.processes import NOTEHOP, environment
+from tests.support.processes import NOTEHOP, environment, notehop_serve
+from tests.support.product import IndexLayout, app
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
@@ -82,3 +86,123 @@ def test_serve_answers_and_stops_at_ctrl_c(indexed: tuple[Path, Path]) -> None:
             assert process.stderr.read() == ""
         finally:
             process.kill()
+
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="module")
+def where(indexed: tuple[Path, Path]) -> Iterator[list[str]]:
+    """The options that name the small vault, for which a server runs."""
+    named = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
+    layout = IndexLayout(indexed[1])
+    with notehop_serve(*indexed):
+        assert layout.server.is_file()
+        yield named
+    assert not layout.server.exists()
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, arguments)
+    told = re.sub(r'"timings_ms": \{.*?\}', "", result.stdout, flags=re.DOTALL)
+    return result.exit_code, told, result.stderr
+
+
+def not_here(*_: object) -> None:
+    raise AssertionError("the command did the work itself")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["search", "launch", "--json"], id="search"),
+        pytest.param(["search", "launch", "--notes", "--explain", "--json"], id="notes-explained"),
+        pytest.param(["search", "launch", "-k", "1", "--direction", "both"], id="search-shown"),
+        pytest.param(["ask", "When is the launch of Atlas?", "--json"], id="ask"),
+        pytest.param(["ask", "When is the launch of Atlas?"], id="ask-shown"),
+        pytest.param(["search", "launch", "--path", "people", "--json"], id="filtered"),
+        pytest.param(["search", "--", "-path:people launch"], id="filtered-in-words"),
+        pytest.param(["ask", "boiling point of ethanol"], id="not-in-the-vault"),
+        pytest.param(["search", "?!"], id="with-a-warning"),
+        pytest.param(["browse", "Atlas", "--depth", "2", "--json"], id="browse"),
+        pytest.param(["browse", "Atlas", "--chunks", "--path", "people"], id="browse-shown"),
+        pytest.param(["browse", "Nobody"], id="browse-nothing"),
+        pytest.param(["search", "x" * 20_000], id="too-long"),
+    ],
+)
+def test_the_same_is_printed(
+    where: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("notehop.app.services.open_vault.open_place", not_here)
+        asked = call(*arguments, *where)
+    monkeypatch.setattr("notehop.app.services.running_server.read_running", lambda _: None)
+    assert call(*arguments, *where) == asked
+
+
+def test_a_conversation_is_the_same(where: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def talk() -> tuple[int, str]:
+        result = CliRunner().invoke(
+            app, ["chat", *where], input="When is the launch of Atlas?\n\n/new\nbread\n/quit\nx\n"
+        )
+        return result.exit_code, result.stdout
+
+    with monkeypatch.context() as patched:
+        patched.setattr("notehop.app.services.open_vault.open_place", not_here)
+        code, told = talk()
+    assert code == 0
+    assert "14 June 2027" in told
+    assert told.count("14 June 2027") == 1
+    assert told.index("Atlas.md") < told.index("Bread.md")
+    monkeypatch.setattr("notehop.app.services.running_server.read_running", lambda _: None)
+    assert talk() == (code, told)
+
+
+def test_a_text_is_captured_by_the_server(
+    where: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox = Path(where[1]) / "Inbox"
+    monkeypatch.setattr("notehop.app.services.capture.capture_cold", not_here)
+    try:
+        code, told, _ = call("capture", "The launch waits for the tiles.", "--json", *where)
+        found = json.loads(told)
+        assert code == 0
+        assert (Path(where[1]) / found["filename"]).is_file()
+        assert found["connections"]
+        code, _, said = call("capture", "Tea", "--tag", "2026", *where)
+        assert code == 2
+        assert "can be no tag" in said
+        assert len(list(inbox.iterdir())) == 1
+    finally:
+        for path in inbox.glob("*"):
+            path.unlink()
+        inbox.rmdir()
+
+
+def test_other_settings_are_answered_here(
+    where: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "0")
+    code, told, _ = call("search", "launch", "--json", *where)
+    assert (code, json.loads(told.replace("  ,\n", ""))["connected_notes"]) == (0, [])
+    monkeypatch.setattr("notehop.app.services.open_vault.open_place", not_here)
+    assert call("search", "launch", *where)[0] == 1
+
+
+def test_little_is_loaded(where: list[str]) -> None:
+    heavy = ("llama_index", "chromadb", "numpy", "onnxruntime", "sqlalchemy", "fastapi", "httpx")
+    code = (
+        "import sys; from notehop.app.cli.program import run\n"
+        f"code = run(['search', 'launch', '--json', *{where!r}])\n"
+        f"print(code, [name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=60,
+        check=True,
+    )
+    assert result.stderr.strip() == "0 []"
+    assert json.loads(result.stdout)["hits"]

@@ -1,8 +1,10 @@
-"""Answer sets: what is read, what an answer is held to, and ``notehop eval --answers``."""
+"""Questions to evaluate on: answer sets, golden sets, and those that a vault asks itself."""
 
 from __future__ import annotations
 
 import json
+import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,24 @@ import pytest
 from tests.app.cli.test_cli import call, told
 from tests.support.product import (
     AnswerQuestion,
+    GoldenSet,
+    LinkRow,
+    NoteRow,
+    NoteStatus,
+    Question,
+    QuestionSet,
     Replied,
+    Target,
     UsageError,
     conclusion,
+    golden_sets,
+    linked_at_random,
     measured,
+    own_questions,
     read_answer_set,
+    read_questions,
     rows,
+    with_unrelated_links,
 )
 
 FACT: dict[str, Any] = {
@@ -28,6 +42,8 @@ FACT: dict[str, Any] = {
     "contains": ["tar varnish|pitch", r"two\s+coats"],
     "notes": [["Boats/Paint.md", "Boats/Hull.md"]],
 }
+
+
 NEAR = {"id": "price", "kind": "number", "question": "What did it cost?", "answerable": False}
 
 
@@ -121,3 +137,225 @@ def test_the_command(indexed: tuple[Path, Path], tmp_path: Path) -> None:
     assert asked["question"] in each
     other = call("eval", "--answers", a_set(tmp_path, FACT), *where)
     assert "hull needs Boats/Paint.md or Boats/Hull.md" in told(other, 2)
+
+
+ROW = {"id": "q1", "question": "Who?", "gold": ["a.md"], "answer": "Ann"}
+
+
+def golden_set(data: Path, *, row: object = ROW, folder: str = "vault") -> Path:
+    target = data / "set"
+    target.mkdir(parents=True)
+    (target / "queries.jsonl").write_text(f"{json.dumps(row)}\n" if row else "")
+    note = data / "a.md"
+    note.write_text("Words.")
+    with tarfile.open(target / "vault.tar.gz", "w:gz") as archive:
+        archive.add(note, f"{folder}/a.md")
+    return target
+
+
+@pytest.mark.parametrize("named", [".", "set"])
+def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
+    golden_set(tmp_path / "data")
+    (found,) = golden_sets(tmp_path / "data" / named, tmp_path / "work")
+    assert found.name == "set"
+    assert (found.vault / "a.md").read_text() == "Words."
+    assert found.questions == (Question("q1", "Who?", (Target("a.md"),), answers=("Ann",)),)
+    (found.vault / "a.md").write_text("Mine.")
+    (again,) = golden_sets(tmp_path / "data" / named, tmp_path / "work")
+    assert (again.vault / "a.md").read_text() == "Mine."
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"id": "q1"}, r"queries\.jsonl:1: not an object with"),
+        ({**ROW, "gold": "a.md"}, "gold is no list of paths"),
+        ({**ROW, "gold": []}, "gold is no list of paths"),
+        ({**ROW, "question": " "}, "the question is no text"),
+        ({**ROW, "answers": "Ann"}, "answers is no list"),
+        ({**ROW, "answer": {"text": "Ann"}}, "neither text nor number"),
+        ([], "holds no questions"),
+    ],
+)
+def test_questions_that_cannot_be_read_are_named(tmp_path: Path, row: object, said: str) -> None:
+    target = golden_set(tmp_path, row=row)
+    with pytest.raises(UsageError, match=said):
+        read_questions(target / "queries.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        pytest.param({"answer": " Ann "}, ("Ann",), id="text"),
+        pytest.param({"answer": 1974}, ("1974",), id="number"),
+        pytest.param({"answer": True}, ("yes",), id="truth"),
+        pytest.param({"answers": ["Ann", "Anna", "Ann"]}, ("Ann", "Anna"), id="several"),
+        pytest.param({"answer": "Ann", "answer_aliases": ["A."]}, ("Ann", "A."), id="aliases"),
+        pytest.param({"answer": "", "answers": None}, (), id="unknown"),
+    ],
+)
+def test_the_answer_is_read(tmp_path: Path, keys: dict[str, object], expected: object) -> None:
+    row = {key: value for key, value in ROW.items() if key != "answer"} | keys
+    target = golden_set(tmp_path, row=row)
+    assert read_questions(target / "queries.jsonl")[0].answers == expected
+
+
+def test_a_set_is_copied_once_and_keeps_its_questions(tmp_path: Path) -> None:
+    vault = tmp_path / "set" / "vault"
+    (vault / "deep").mkdir(parents=True)
+    (vault / "a.md").write_text("A.")
+    (vault / "deep" / "b.md").write_text("B.")
+    asked = (Question("q", "What?", (Target("a.md"),)),)
+    golden = GoldenSet("set", vault, asked)
+    found = with_unrelated_links(golden, tmp_path, 1)
+    assert (found.name, found.questions) == ("set+1-links", asked)
+    assert (found.vault / "deep" / "b.md").read_text() == "B (see [[a]])."
+    assert (vault / "a.md").read_text() == "A."
+    (found.vault / "a.md").write_text("Mine.")
+    assert (with_unrelated_links(golden, tmp_path, 1).vault / "a.md").read_text() == "Mine."
+    assert with_unrelated_links(golden, tmp_path, 1, seed=2).name == "set+1-links-seed-2"
+
+
+NOTES = {
+    "Atlas.md": "---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]. It grew! Why?\n",
+    "Plan.md": "One sentence without an end\n\n```\nCode. More code.\n```\n\n| a. | b. |\n",
+    "Empty.md": "",
+    **{f"deep/Note {n}.md": f"Note {n} says this. And that." for n in range(30)},
+    "Odd #1.md": "A name that no link can hold.",
+}
+
+
+def test_only_sentences_of_the_text_get_them() -> None:
+    atlas = linked_at_random(NOTES, 20)["Atlas.md"]
+    assert atlas.startswith("---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]")
+    assert atlas.endswith("?\n")
+    plan = linked_at_random(NOTES, 20)["Plan.md"]
+    assert "```\nCode. More code.\n```\n\n| a. | b. |\n" in plan
+    assert plan.startswith("One sentence without an end (see [[")
+
+
+SENTENCE = "Every spring the old weir upstream is measured against"
+
+
+def note(path: str, *headings: str, aliases: tuple[str, ...] = ()) -> NoteRow:
+    outline = tuple((2, text, 10 * at) for at, text in enumerate(headings, start=1))
+    name = path.rpartition("/")[2].removesuffix(".md")
+    return NoteRow(path, name, NoteStatus.INDEXED, aliases=aliases, outline=outline, line_count=100)
+
+
+def link(path: str, target: str | None, sentence: str, **changed: object) -> LinkRow:
+    row = LinkRow(
+        path=path,
+        ordinal=0,
+        chunk_id="c",
+        line=7,
+        kind="link",
+        syntax="wikilink",
+        raw="[[x]]",
+        raw_target=(target or "Nowhere").removesuffix(".md"),
+        fragment=None,
+        display=None,
+        sentence=sentence,
+        sentence_id="s",
+        property=None,
+        status="resolved" if target else "unresolved",
+        via=None,
+        target_path=target,
+        target_chunk_id="t" if target else None,
+        fragment_found=None,
+    )
+    return replace(row, **changed)  # type: ignore[arg-type]
+
+
+def made(
+    notes: list[NoteRow], links: list[LinkRow] | None = None, most: int = 100, seed: int = 0
+) -> dict[str, QuestionSet]:
+    sets = own_questions(notes, links or [], str.split, most=most, seed=seed)
+    return {one.name: one for one in sets}
+
+
+def test_a_heading_asks_for_its_section() -> None:
+    found = made([note("a.md", "Tide tables", "Gate repair costs")])["headings"]
+    (question,) = found.questions
+    (target,) = question.gold
+    spans = {"Tide tables": (10, 19), "Gate repair costs": (20, 100)}
+    assert question.text in spans
+    assert target == Target("a.md", question.text, spans[question.text])
+    assert found.measure == "chunks.ndcg@10"
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        pytest.param([note("a.md", "Open points"), note("b.md", "Open Points")], id="said twice"),
+        pytest.param([note("a.md", "Notes")], id="one word"),
+        pytest.param([note("a.md", "Tide gate"), note("Tide gate.md")], id="name of a note"),
+        pytest.param([note("a.md", "tide gate", aliases=("Tide Gate",))], id="alias"),
+        pytest.param([note("a.md", "See [[b]] and more")], id="holds a link"),
+    ],
+)
+def test_headings_that_name_no_section_are_not_asked(notes: list[NoteRow]) -> None:
+    assert "headings" not in made(notes)
+
+
+def test_an_alias_asks_for_its_note_if_no_other_goes_by_it() -> None:
+    notes = [note("a.md", aliases=("Ann", "A")), note("b.md", aliases=("Bob",)), note("Bob.md")]
+    (question,) = made(notes)["aliases"].questions
+    assert (question.text, question.gold) == ("Ann", (Target("a.md"),))
+
+
+def test_an_anchor_is_the_sentence_without_the_link() -> None:
+    links = [link("a.md", "Old mill.md", f"{SENTENCE} Old mill and old Mill again.")]
+    found = made([note("a.md"), note("Old mill.md")], links)["anchors"]
+    (question,) = found.questions
+    assert question.text == f"{SENTENCE} and again."
+    assert question.gold == (Target("Old mill.md"),)
+    assert question.without == "a.md"
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(link("a.md", None, f"{SENTENCE} Nowhere"), id="unresolved"),
+        pytest.param(link("a.md", "a.md", f"{SENTENCE} a"), id="own note"),
+        pytest.param(link("a.md", "b.md", "See b"), id="says too little"),
+        pytest.param(link("a.md", "bridge.md", SENTENCE), id="text not in the sentence"),
+        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", kind="embed"), id="embed"),
+        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", status="ambiguous"), id="ambiguous"),
+        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", target_chunk_id=None), id="no text"),
+    ],
+)
+def test_links_that_make_no_question(one: LinkRow) -> None:
+    assert made([note("a.md")], [one]) == {}
+
+
+def many(count: int) -> tuple[list[NoteRow], list[LinkRow]]:
+    notes = [note(f"n{at}.md", f"Heading of {at}", f"Other {at}") for at in range(count)]
+    links = [
+        link(f"n{at}.md", f"n{other}.md", f"{SENTENCE} n{other} in {at}", line=other)
+        for at in range(count)
+        for other in (at + 1, at + 2)
+    ]
+    return notes, links
+
+
+def test_links_held_out_are_few_and_none_that_an_anchor_asks_for() -> None:
+    found = made(*many(30), most=8)
+    held_out, anchors = found["held-out links"], found["anchors"]
+    assert len(anchors.questions) == 8
+    assert len(held_out.questions) == 6
+    assert held_out.measure == "context.all"
+    assert all(question.without is None for question in held_out.questions)
+    pairs = {
+        (question.id.split()[1].split(":")[0], question.gold[0].path)
+        for question in held_out.questions
+    }
+    assert held_out.held_out == pairs
+    assert pairs.isdisjoint((one.without, one.gold[0].path) for one in anchors.questions)
+
+
+def test_the_same_vault_gives_the_same_questions_and_another_seed_others() -> None:
+    notes, links = many(30)
+    first, again = made(notes, links, 5), made(notes[::-1], links[::-1], 5)
+    assert first == again
+    assert made(notes, links, 5, seed=1) != first

@@ -1,14 +1,18 @@
-"""Questions are asked once each, and settings are held to one another question by question."""
+"""Measures of replies, and how settings compare by them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isnan, log2
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.product import (
+    ANSWERS,
+    RANKED,
     STOCK,
     Answered,
     Context,
@@ -21,19 +25,30 @@ from tests.support.product import (
     UsageError,
     Variant,
     ablation,
+    answer_values,
     ask_all,
     baseline,
     compare,
+    context_values,
     distinct,
+    holds,
     load_settings,
+    mean,
     named,
     pair,
+    ranked_targets,
+    ranking_values,
+    refusal,
 )
 
 QUESTIONS = tuple(
     Question(f"q{n}", f"What is {n}?", (Target("a.md"), Target(f"{n}.md"))) for n in range(4)
 )
+
+
 ASKED = QuestionSet("set", QUESTIONS, "context.all")
+
+
 VARIANTS = [Variant("first"), Variant("second", {"connected.max": 3}, "first")]
 
 
@@ -164,3 +179,121 @@ def test_a_pair(settings: Settings) -> None:
     assert of(settings, second).connected.max == 1
     with pytest.raises(UsageError, match="compared with itself"):
         pair(settings, "stock", "stock", no_file)
+
+
+def value(ranking: list[int | None], gold: int, measure: str) -> float:
+    values, _ = ranking_values([ranking], [gold])
+    return float(values[0, RANKED.index(measure)])
+
+
+@pytest.mark.parametrize(
+    ("ranking", "gold", "measure", "expected"),
+    [
+        ([0], 1, "hit@1", 1.0),
+        ([None, 0], 1, "hit@1", 0.0),
+        ([None, None, 0], 1, "mrr", 1 / 3),
+        ([None, 0], 1, "ndcg@5", 1 / log2(3)),
+        ([0, None, 1], 2, "ndcg@10", (1 + 1 / log2(4)) / (1 + 1 / log2(3))),
+        ([None] * 5 + [0], 1, "ndcg@5", 0.0),
+        ([0, None, 1], 2, "precision@10", 0.2),
+        ([0, None, None, None, None, 1], 3, "recall@5", 1 / 3),
+        ([0, None, None, None, None, 1], 3, "recall@10", 2 / 3),
+        ([None] * 19 + [0], 1, "recall@20", 1.0),
+        ([], 1, "mrr", 0.0),
+        ([None] * 20, 2, "recall@20", 0.0),
+    ],
+)
+def test_a_ranking(ranking: list[int | None], gold: int, measure: str, expected: float) -> None:
+    assert value(ranking, gold, measure) == pytest.approx(expected)
+
+
+def test_a_second_passage_of_a_target_is_none() -> None:
+    gold = (Target("a.md", "Dates", (4, 8)), Target("b.md"))
+    hits = [
+        ("a.md", (1, 3)),
+        ("a.md", (8, 9)),
+        ("b.md", (1, 2)),
+        ("b.md", (3, 4)),
+        ("c.md", (1, 9)),
+    ]
+    assert ranked_targets(hits, gold) == [None, 0, 1, None, None]
+
+
+def test_one_passage_meets_one_target() -> None:
+    gold = (Target("a.md", "One", (1, 2)), Target("a.md", "Two", (3, 4)))
+    assert ranked_targets([("a.md", (1, 9)), ("a.md", (4, 4))], gold) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("sources", "linked", "expected"),
+    [
+        (["a.md", "b.md"], [], (1.0, 0.0)),
+        (["a.md"], ["b.md"], (1.0, 1.0)),
+        (["a.md", "b.md"], ["b.md"], (1.0, 0.0)),
+        (["x.md"], ["b.md"], (0.0, 1.0)),
+        (["a.md"], ["x.md"], (0.0, 0.0)),
+    ],
+)
+def test_a_context(sources: list[str], linked: list[str], expected: tuple[float, float]) -> None:
+    question = Question("q", "?", (Target("a.md"), Target("b.md")))
+    assert context_values(question, sources, linked) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "held"),
+    [
+        pytest.param("It was the Port of Spain.", "port of Spain", True, id="case-article"),
+        pytest.param("Lyons’ death, in 1939", "Lyons' death in 1939", True, id="punctuation"),
+        pytest.param("Beyonce sang.", "Beyoncé", True, id="marks-on-letters"),
+        pytest.param("from 1990–1994", "1994", True, id="dash"),
+        pytest.param("1,200 people", "1200", True, id="thousands"),
+        pytest.param("about 1200 people", "120", False, id="part-of-a-number"),
+        pytest.param("a length of 3.5 m", "35", False, id="decimal-point"),
+        pytest.param("a length of 3.5 m", "3.5", True, id="decimal"),
+        pytest.param("five gates", "5", True, id="number-in-words"),
+        pytest.param("on 20 March 851", "March 20, 851", True, id="day-first"),
+        pytest.param("on March 20th, 851", "20 March 851", True, id="day-in-order"),
+        pytest.param("Stanleyville", "Stanley", False, id="part-of-a-word"),
+        pytest.param("東京都に住む", "東京", True, id="no-spaces-between-words"),
+        pytest.param("Anything.", "the", False, id="no-words"),
+    ],
+)
+def test_holds(text: str, answer: str, held: bool) -> None:
+    assert holds(text, [answer]) is held
+
+
+def asked(text: str, *answers: str) -> Question:
+    return Question("q", text, (Target("a.md"), Target("b.md")), answers=answers)
+
+
+def values(question: Question, answered: Answered) -> dict[str, float]:
+    found = zip(ANSWERS, answer_values(question, answered), strict=True)
+    return {name.removeprefix("answer."): value for name, value in found if not isnan(value)}
+
+
+def test_an_open_question() -> None:
+    long = Answered(f"{'word ' * 60}1974", frozenset({"a.md", "b.md"}), "In 1974.")
+    assert values(asked("When?", "1974"), long) == {
+        "contains": 1,
+        "in50": 0,
+        "in100": 1,
+        "cites_all": 1,
+        "silent": 0,
+        "sources": 1,
+        "context": 1,
+    }
+
+
+def test_refusals() -> None:
+    question = asked("When?", "1974")
+    assert refusal(question, Answered("", sources="Rain.")) == 1
+    assert refusal(question, Answered("It rained.", sources="Rain.")) == 0
+    assert isnan(refusal(question, Answered("In 1974.", sources="In 1974.")))
+
+
+def test_an_interval_holds_the_mean_and_narrows() -> None:
+    few = mean(np.asarray([0.0, 1.0] * 10))
+    many = mean(np.asarray([0.0, 1.0] * 500))
+    assert few.low < 0.5 < few.high
+    assert many.high - many.low < (few.high - few.low) / 5
+    assert mean(np.ones(9)).low == 1

@@ -1,18 +1,23 @@
-"""The server over a vault that is none: what it hands on, and tells when things go wrong."""
+"""Tools of the MCP server, and the examples of its page."""
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
 import pytest
 from mcp import Client, MCPError, types
+from typer.testing import CliRunner
 
 from tests.app.api.fake_vault import FakeVault
 from tests.support.product import (
+    TOOLS,
     Access,
     Captured,
     CaptureQuery,
@@ -22,8 +27,13 @@ from tests.support.product import (
     Query,
     SourcesEvent,
     StreamEvent,
+    app,
+    arguments,
+    http,
     make_server,
     problem,
+    resources,
+    stdio,
 )
 
 T = TypeVar("T")
@@ -155,3 +165,44 @@ def test_a_line_that_is_too_long_for_the_budget_is_cut() -> None:
     assert len(reply) < 3_000
     assert "\n\n> word " in reply
     assert reply.endswith("Note: line 1 is too long for the budget and was cut")
+
+
+ROOT = Path(__file__).parents[3]
+
+
+PAGE = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_tool_is_described_and_no_other() -> None:
+    assert re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE) == list(TOOLS)
+    for tool in TOOLS.values():
+        row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{tool.name}` |"))
+        assert row.endswith(
+            f"| {'yes' if tool.models else 'no'} | {'one new note' if tool.writes else 'no'} |"
+        )
+        assert f"`{tool.name}`" in README
+
+
+def test_the_limits_are_those_in_force() -> None:
+    assert f"({arguments.LEAST} to {arguments.MOST:,};" in PAGE
+    assert f"{stdio.MAX_LINE:,} bytes" in PAGE
+    assert f"{http.SESSIONS} sessions" in PAGE
+    assert f"hundred best linked notes, {resources.PAGE} a page" in PAGE
+    assert resources.MOST == 100
+
+
+def test_the_configurations_are_json_and_start_the_command() -> None:
+    section = README.split("## For agents")[1].split("\n## ")[0]
+    first, second = (
+        json.loads(one) for one in re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    )
+    server = first["mcpServers"]["notes"]
+    assert server["command"].endswith("/notehop")
+    assert server["args"][0] == "mcp"
+    assert second["mcpServers"]["notes"]["url"].endswith(http.PATH)
+    shown = CliRunner().invoke(app, ["mcp", "--help"], env={"COLUMNS": "100"})
+    assert shown.exit_code == 0
+    assert "--no-watch" in shown.output

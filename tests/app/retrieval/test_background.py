@@ -1,18 +1,26 @@
-"""What tells a match from chance: the words of a question in the vault, the likeness of its notes."""
+"""Words that say little: common in the vault, of templates, of lists of links."""
 
 from __future__ import annotations
 
 import math
 
 import pytest
+from llama_index.core.schema import NodeWithScore, TextNode
 
-from tests.support.fake_index import FakeIndex, cosine
+from tests.support.fake_index import FakeIndex, cosine, direction, light
 from tests.support.product import (
+    SKELETON,
+    ConnectedNotesPostprocessor,
     LexicalIndex,
     Tokenizer,
+    TracedQuery,
+    asks_for_templates,
     background_of,
     coverage,
+    held_back,
     idf,
+    is_skeleton,
+    line_keys,
     question_words,
 )
 
@@ -72,3 +80,101 @@ def test_the_background_is_the_likeness_of_passages_of_different_notes() -> None
     assert background.likeness.tolist() == pytest.approx(alike, abs=1e-6)
     assert background.quantile(1.0) == pytest.approx(max(alike), abs=1e-6)
     assert background_of(index) is background
+
+
+DAILY = "# {{date}}\n\n## Tasks\n- [ ] \n\n## How was the day?\n\n## Week <% tp.date.now('ww') %>\n"
+
+
+LINES = frozenset(line_keys(DAILY))
+
+
+def test_a_line_goes_by_its_letters() -> None:
+    assert line_keys(DAILY) == ["tasks", "how was the day", "week"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("## Tasks\n- [ ]\n\n## How was the day?\n", True, id="never-filled-in"),
+        pytest.param("# 2026-11-22\n## Week 47\n## Tasks", True, id="dates-say-nothing"),
+        pytest.param("# Sunday walk\n## Tasks\n", True, id="its-title-again"),
+        pytest.param("## Tasks\n- [ ] call Ana\n", False, id="one-task"),
+        pytest.param("Tasks: 80.5\n", False, id="a-number-behind-a-prompt"),
+        pytest.param("Tasks:: 😀\n", False, id="a-picture-behind-a-prompt"),
+        pytest.param("Tasks: 2026-11-22 09:30\n", True, id="a-date-behind-a-prompt"),
+        pytest.param("## Groceries\n", False, id="another-heading"),
+        pytest.param("", False, id="nothing-at-all"),
+        pytest.param("12.30\n---\n", False, id="no-letters"),
+    ],
+)
+def test_skeletons(text: str, expected: bool) -> None:
+    assert is_skeleton(text, "Sunday walk", LINES) is expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("meeting template", True),
+        ("Vorlagen für Besprechungen", True),
+        ("会议模板", True),
+        ("what did we decide in the meeting?", False),
+    ],
+)
+def test_who_asks_for_templates_gets_them(query: str, expected: bool) -> None:
+    assert asks_for_templates(query) is expected
+
+
+def hit(name: str, score: float, **metadata: object) -> NodeWithScore:
+    return NodeWithScore(node=TextNode(id_=name, metadata=metadata), score=score)
+
+
+def back(hits: list[NodeWithScore]) -> list[NodeWithScore]:
+    """With the hit "a" held back."""
+    return list(held_back([(one, SKELETON if one.node_id == "a" else None) for one in hits], 0.5))
+
+
+def test_hits_held_back_keep_a_share_of_their_score() -> None:
+    hits = [hit("a", 0.9), hit("b", 0.6), hit("c", 0.3)]
+    found = back(hits)
+    assert [(one.node.node_id, one.score) for one in found] == [("b", 0.6), ("a", 0.45), ("c", 0.3)]
+    assert found[1].node.metadata["held_back"] == SKELETON
+    assert hits[0].score == 0.9
+    assert "held_back" not in hits[0].node.metadata
+
+
+def test_a_note_named_exactly_keeps_its_place() -> None:
+    named = hit("a", 0.9, signals={"title": {"rank": 1}})
+    assert back([named, hit("b", 0.6)])[0] is named
+
+
+def manual(*others: str) -> FakeIndex:
+    """A how-to that links to two notes, and other how-tos that link to the first of them, too."""
+    index = FakeIndex().add("Themes.md", 0).add("Settings.md", 50).add("Fonts.md", 55)
+    index.add("Passage.md", 45, 45)
+    for number, sentence in enumerate(others):
+        index.add(f"Howto {number}.md", 90)
+        index.link(f"Howto {number}.md", "Settings.md", 20, sentence=sentence)
+    index.link("Themes.md", "Settings.md", 20, sentence="Open **Settings**.")
+    return index.link("Themes.md", "Fonts.md", 25, sentence="A theme may bring Fonts of its own.")
+
+
+def connected(index: FakeIndex, most: int = 1) -> list[str]:
+    stage = ConnectedNotesPostprocessor(
+        view=index, top_k=1, context_chunks=1 + most, max_connected=most
+    )
+    asked = TracedQuery("themes", embedding=direction(0))
+    found = stage.postprocess_nodes(light("Themes.md:0", "Passage.md:0", "Passage.md:1"), asked)
+    return [hit.node.node_id for hit in found if hit.node.metadata["role"] == "connected"]
+
+
+def test_what_many_notes_say_alike_counts_less() -> None:
+    assert connected(manual()) == ["Settings.md:0"]
+    alike = manual("Open **Settings**.", "Then open Settings.", "open Settings", "Open Settings!")
+    assert connected(alike) == ["Fonts.md:0"]
+
+
+def test_such_a_sentence_alone_is_no_evidence_for_a_place() -> None:
+    repeated = ["Open Settings."] * 4
+    # The passage that would lose its place is likelier than the note.
+    assert connected(manual(*repeated), most=2) == ["Fonts.md:0"]
+    assert connected(manual(), most=2) == ["Settings.md:0", "Fonts.md:0"]

@@ -1,4 +1,4 @@
-"""What is linked around notes is listed as it stands in the vault now."""
+"""What is linked around notes is listed and drawn as it stands in the vault now."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.support.product import (
     NoteMissing,
     QueryError,
     VaultHandle,
+    laid_out,
     open_place,
 )
 
@@ -188,3 +189,56 @@ def test_a_note_that_is_gone_is_not_shown(own: VaultHandle) -> None:
     assert paths(browsed(own, "Hub")) == ["work/Budget.md"]
     with pytest.raises(NoteMissing, match="no note of this vault"):
         browsed(own, "Plan")
+
+
+DRAWN = {
+    "A.md": "To [[B]] and [[B]] and [[C]] and [[A]] and [[Secret]].",
+    "B.md": "To [[D]].",
+    "C.md": "To [[A]].",
+    "D.md": "To nothing.",
+    "sub/E.md": "Alone.",
+    "Secret.md": "---\nprivate: true\n---\nTo [[A]].",
+}
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    with open_place(built(tmp_path_factory.mktemp("drawn"), DRAWN)) as vault:
+        yield vault
+
+
+def test_around_a_note(drawn: VaultHandle) -> None:
+    view = drawn.picture(["a"])
+    assert [one.path for one in view.nodes if one.seed] == ["A.md"]
+    assert [(one.source, one.target, one.count) for one in view.edges] == [
+        ("A.md", "B.md", 2),
+        ("A.md", "C.md", 1),
+        ("C.md", "A.md", 1),
+    ]
+    degrees = {one.path: one.degree for one in view.nodes}
+    assert degrees == {"A.md": 4, "B.md": 3, "C.md": 2}
+    assert (view.total, view.warnings) == (3, [])
+    assert all(-1 <= at <= 1 for one in view.nodes for at in (one.x, one.y))
+
+
+def test_the_best_of_all(drawn: VaultHandle) -> None:
+    view = drawn.picture(most=2)
+    assert len(view.nodes) == 2
+    assert view.total == 5
+    ranks = [one.pagerank for one in view.nodes]
+    assert ranks == sorted(ranks, reverse=True)
+    assert len(drawn.picture().nodes) == 5
+
+
+def test_linked_notes_lie_near_each_other() -> None:
+    paths = [f"{cluster}{n}" for cluster in "ab" for n in range(6)]
+    edges = {(f"{c}{n}", f"{c}{m}"): 1 for c in "ab" for n in range(6) for m in range(n)}
+    places = laid_out(paths, {**edges, ("a0", "b0"): 1})
+
+    def far(one: str, other: str) -> float:
+        (x, y), (u, v) = places[one], places[other]
+        return float(((x - u) ** 2 + (y - v) ** 2) ** 0.5)
+
+    within = [far(f"{c}{n}", f"{c}{m}") for c in "ab" for n in range(6) for m in range(n)]
+    between = [far(f"a{n}", f"b{m}") for n in range(6) for m in range(6)]
+    assert 2 * sum(within) / len(within) < sum(between) / len(between)

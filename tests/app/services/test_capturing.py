@@ -1,15 +1,18 @@
-"""A text is kept whatever becomes of the look-up, and what it has to do with is named."""
+"""A text is kept whatever becomes of the look-up, and what it has to do with is named, with its link."""
 
 from __future__ import annotations
 
 import logging
+import re
 import threading
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from notehop import open_vault
 from tests.support.notes import write_notes
 from tests.support.product import CaptureKept as Kept
 from tests.support.product import (
@@ -18,9 +21,17 @@ from tests.support.product import (
     Find,
     IndexMissing,
     Place,
+    VaultFiles,
+    VaultHandle,
     capture,
+    link_to,
+    load_settings,
     locate,
+    parse_note,
+    query_text,
+    resolve_path,
 )
+from tests.support.real_index import real_index
 
 NOW = datetime(2026, 11, 22, 9, 31)
 
@@ -118,3 +129,134 @@ def test_the_folder_is_a_setting(place: Place) -> None:
     settings = place.settings.with_overrides({"capture.folder": "New/Box"})
     other = Place(place.vault, settings, place.layout)
     assert kept(other, None).filename == "New/Box/2026-11-22 0931 Tea.md"
+
+
+FILES = VaultFiles(
+    [
+        *("Home.md", "sub/Home.md", "a/Plan.md", "b/Plan.md", "x/b/Plan.md", "b/Log.md"),
+        *("b/Log.md.md", "a/Tea #1.md", "a/map.png", "c/map.png.md", "Only.md", "z/v1.5.md"),
+        "z/[x].md",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "link"),
+    [
+        ("Only.md", "[[Only]]"),
+        ("Home.md", "[[Home]]"),
+        ("sub/Home.md", "[[sub/Home]]"),
+        ("a/Plan.md", "[[a/Plan]]"),
+        ("b/Plan.md", "[[b/Plan]]"),
+        ("x/b/Plan.md", "[[x/b/Plan]]"),
+        ("b/Log.md.md", "[[Log.md.md]]"),
+        ("c/map.png.md", "[[map.png.md]]"),
+        ("z/v1.5.md", "[[v1.5]]"),
+        ("a/Tea #1.md", "[Tea #1](a/Tea%20%231.md)"),
+        ("z/[x].md", "[\\[x\\]](z/%5Bx%5D.md)"),
+    ],
+)
+def test_the_shortest_link_that_leads_there(path: str, link: str) -> None:
+    made = link_to(FILES, "Inbox/New.md", path)
+    assert made == link
+    [parsed] = parse_note("Inbox/New.md", made.encode()).links
+    found = resolve_path(FILES, "Inbox/New.md", parsed.target)
+    assert (found.path, found.candidates) == (path, ())
+
+
+class Words:
+    """A model that reads four words."""
+
+    max_tokens = 6
+
+    class tokens:  # noqa: N801 (stands for an object)
+        overhead = 2
+
+        def __new__(cls, text: str) -> list[tuple[int, int]]:  # type: ignore[misc]
+            return [found.span() for found in re.finditer(r"\S+", text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "longest", "asked"),
+    [
+        ("one two", 100, "one two"),
+        ("---\ntags: [x]\n---\none\n\ntwo [[A|three]] four five six", 100, "one two three four"),
+        ("---\ntitle: A/B\n---\none two three four", 100, "A/B one two three"),
+        ("one two three", 5, "one t"),
+        ("%%hidden%%", 100, ""),
+    ],
+)
+def test_what_is_searched_for_is_what_the_model_reads(text: str, longest: int, asked: str) -> None:
+    kept = Kept("Inbox/x.md", parse_note("Inbox/x.md", text.encode()))
+    assert query_text(kept, Words(), longest) == asked  # type: ignore[arg-type]
+
+
+CLAY = "The clay of the counter-wall has to lie one winter before it holds water, says Bram."
+
+
+@pytest.fixture
+def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    before = set(demo[0].rglob("*"))
+    with open_vault(
+        demo[0],
+        index_dir=demo[1],
+        settings=load_settings().with_overrides({"capture.timeout_s": 60}),
+    ) as opened:
+        yield opened
+    for path in set(demo[0].rglob("*")) - before:
+        path.unlink()
+
+
+@pytest.mark.model
+def test_a_captured_text_finds_what_it_has_to_do_with(vault: VaultHandle) -> None:
+    found = vault.capture(CaptureQuery(text=CLAY))
+    assert 1 <= len(found.connections) <= 5
+    paths = [one.path for one in found.connections]
+    assert "Projects/Hollin Reach/Backwards from the spring tide.md" in paths
+    assert len(set(paths)) == len(paths)
+    assert found.filename not in paths
+    scores = [one.score for one in found.connections]
+    assert scores == sorted(scores, reverse=True)
+    assert all(score == round(score, 4) > 0 for score in scores)
+    for one in found.connections:
+        assert 0 < len(one.snippet) <= 150
+        assert one.link.startswith("[[")
+        assert one.uri.startswith("obsidian://open?vault=Demo&file=")
+
+
+@pytest.mark.model
+def test_notes_that_are_linked_already_are_left_out(vault: VaultHandle) -> None:
+    first = vault.capture(CaptureQuery(text=CLAY)).connections
+    best = first[0]
+    linked = vault.capture(CaptureQuery(text=f"{CLAY} See {best.link}."))
+    assert best.path not in {one.path for one in linked.connections}
+    assert len(linked.connections) == 5
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    "text",
+    ["tag:fish path:Daily after:soon -x", "?!", "clay " * 3_000, "😀", "-", "x" * 190_000],
+    ids=["filters", "marks", "long", "emoji", "hyphen", "longest"],
+)
+def test_any_text_is_kept_and_looked_up(vault: VaultHandle, text: str) -> None:
+    found = vault.capture(CaptureQuery(text=text))
+    assert "could not be looked up" not in found.message
+    assert text.strip() in (vault.place.vault / found.filename).read_text()
+
+
+@pytest.mark.model
+def test_a_one_line_capture_is_first_for_its_own_words(tmp_path: Path) -> None:
+    notes = {
+        f"Walk {at}.md": f"Walk {at} went to the pump house, and the key hung there."
+        for at in range(9)
+    }
+    notes["Templates/Daily.md"] = "## Plot\n## Weight\n"
+    vault = write_notes(tmp_path / "Vault", notes)
+    real_index(vault, tmp_path / "index")
+    text = "Ask Bram about marker 4 again."
+    with open_vault(vault, index_dir=tmp_path / "index") as opened:
+        kept = opened.capture(CaptureQuery(text=text))
+        real_index(vault, tmp_path / "index")
+        hit = opened.search(text, explain=True).hits[0]
+    assert (hit.path, hit.held_back) == (kept.filename, None)

@@ -1,18 +1,28 @@
-"""An opened vault answers with evidence, with the real model and a real index."""
+"""An opened vault answers with evidence, at once or in events, with the real model and a real index."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from llama_index.core.base.llms.types import CompletionResponseGen
 
 from notehop import open_vault
+from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
 from tests.support.product import (
+    Answer,
+    DoneEvent,
     EmbedQuery,
+    ErrorEvent,
     QueryError,
     SettingsError,
+    SourcesEvent,
+    StreamEvent,
+    TokenEvent,
     UsageError,
     VaultHandle,
     locate,
@@ -20,6 +30,7 @@ from tests.support.product import (
     update_index,
 )
 from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
 
@@ -163,3 +174,121 @@ def test_the_index_is_where_it_is_said_to_be(vault: Path, tmp_path: Path) -> Non
     assert locate(vault, overrides={"index.dir": str(tmp_path / "iy")}).layout.root.name == "iy"
     with pytest.raises(UsageError, match="inside the vault"):
         locate(vault, index_dir=vault / "ix")
+
+
+QUESTION = "When is the launch of Atlas?"
+
+
+def asked(indexed: tuple[Path, Path], llm: ScriptedLLM) -> VaultHandle:
+    return open_vault(indexed[0], index_dir=indexed[1], llm=llm)
+
+
+def kinds(events: list[StreamEvent]) -> list[str]:
+    return [event.event for event in events]
+
+
+def text_of(events: list[StreamEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TokenEvent))
+
+
+def done(events: list[StreamEvent]) -> Answer:
+    assert isinstance(events[-1], DoneEvent)
+    return events[-1].answer
+
+
+def same(one: Answer, other: Answer) -> bool:
+    untimed = {"timings_ms": {}, "pending": None}
+    return one.model_copy(update=untimed) == other.model_copy(update=untimed)
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        (QUESTION, {}),
+        (QUESTION, {"explain": True, "top_k": 2, "connected": {"order": "rank"}}),
+        ("What is the boiling point of ethanol?", {}),
+        ("path:people", {}),
+        ("tag:none atlas", {}),
+    ],
+)
+def test_quotes_are_streamed_by_the_sentence(
+    opened: VaultHandle, question: str, options: dict[str, Any]
+) -> None:
+    events = list(opened.stream(question, **options))
+    answer = opened.ask(question, **options)
+    assert kinds(events)[:2] == ["sources", "connected"]
+    assert set(kinds(events)[2:-1]) == {"token"}
+    assert same(done(events), answer)
+    assert text_of(events) == answer.answer
+    assert isinstance(events[0], SourcesEvent)
+    assert events[0].sources == answer.sources
+
+
+class AtOnce(ScriptedLLM):
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        raise NotImplementedError
+
+
+def test_a_model_that_cannot_stream_answers_at_once(indexed: tuple[Path, Path]) -> None:
+    with asked(indexed, AtOnce(says="In June [1]. So it is.")) as vault:
+        events = list(vault.stream(QUESTION))
+    assert done(events).answer == text_of(events) == "In June [1]. So it is."
+    assert done(events).mode == "llm"
+
+
+def test_nothing_is_done_once_it_is_cancelled(opened: VaultHandle) -> None:
+    assert list(opened.stream(QUESTION, cancelled=lambda: True)) == []
+
+
+def test_what_goes_wrong_is_the_last_event(opened: VaultHandle) -> None:
+    [event] = list(opened.stream("atlas after:soon"))
+    assert isinstance(event, ErrorEvent)
+    assert (event.problem.status, event.problem.type) == (422, "urn:notehop:problem:query")
+
+
+QUERY = "Why is the launch of Atlas so late?"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_cross_encoder(tmp_path_factory.mktemp("models") / "tiny", seed=1)
+
+
+@pytest.fixture(scope="module")
+def reranked(indexed: tuple[Path, Path], model: Path) -> Iterator[VaultHandle]:
+    vault = open_with(indexed, **{"rerank.model": str(model), "rerank.budget_ms": 60_000})
+    with vault:
+        yield vault
+
+
+def open_with(indexed: tuple[Path, Path], **settings: object) -> VaultHandle:
+    return open_place(locate(indexed[0], index_dir=indexed[1], overrides=settings))
+
+
+def test_hits_stand_in_the_order_of_the_cross_encoder(
+    reranked: VaultHandle, indexed: tuple[Path, Path]
+) -> None:
+    with open_with(indexed) as plain:
+        fused = [hit.id for hit in plain.search(QUERY).hits]
+    found = reranked.search(QUERY)
+    assert {hit.id for hit in found.hits} == set(fused)
+    assert [hit.id for hit in found.hits] != fused
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert {"rerank", "rerank model"} <= set(found.timings_ms)
+    assert found.warnings == []
+
+
+def test_a_model_that_is_not_here_is_said_and_the_fused_order_stands(
+    indexed: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with open_with(indexed) as plain:
+        fused = [hit.id for hit in plain.search(QUERY).hits]
+    with open_with(indexed, **{"rerank.model": str(tmp_path / "gone")}) as vault:
+        vault.warm()
+        found = vault.search(QUERY)
+    assert [hit.id for hit in found.hits] == fused
+    [warning] = found.warnings
+    assert warning.startswith("not reranked, the fused order stands: rerank.model: there is no")

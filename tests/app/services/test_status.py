@@ -1,24 +1,37 @@
-"""The state of an index, without a model."""
+"""The state of an index, of the language model and of what went where; changes counted beside queries."""
 
 from __future__ import annotations
 
+import json
 import os
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.support.notes import built
 from tests.support.product import (
+    FRESH,
     Batch,
     Catalog,
+    EgressLog,
     IndexMissing,
+    PendingCount,
     Place,
     RunRecord,
+    Settings,
+    VaultError,
     WatcherLock,
     WriterLock,
+    app,
+    egress_report,
     index_status,
+    language_model_now,
+    load_settings,
     locate,
     note_status,
     show_status,
@@ -26,6 +39,7 @@ from tests.support.product import (
 )
 
 pytestmark = pytest.mark.model
+
 
 RUN = RunRecord(
     started=1_700_000_000.0,
@@ -147,3 +161,152 @@ def test_a_run_that_wrote_nothing_makes_an_index_no_younger(tmp_path: Path) -> N
         catalog.commit(Batch(meta={"written": 1.6e9}))
     place.layout.catalog.touch()
     assert index_status(place).updated == 1.6e9
+
+
+def settings(provider: str, **more: Any) -> Settings:
+    keys = {"model": "m", **more}
+    named = {key if "." in key else f"llm.{key}": value for key, value in keys.items()}
+    return load_settings(overrides={"llm.provider": provider, **named})
+
+
+def call(log: EgressLog, host: str, notes: tuple[str, ...], **changed: Any) -> Any:
+    told: dict[str, Any] = {
+        "local": False,
+        "provider": "openai",
+        "model": "m",
+        "purpose": "answer",
+        "bytes_out": 1_000,
+        "attempt": 1,
+    }
+    return log.begin(host=host, notes=notes, **{**told, **changed})
+
+
+def shown(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["status", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture
+def logged(tmp_path: Path) -> tuple[Path, Path]:
+    """A vault that is not indexed, and a folder with a log of four calls."""
+    vault, index = tmp_path / "Vault", tmp_path / "index"
+    (vault / ".obsidian").mkdir(parents=True)
+    index.mkdir()
+    log = EgressLog(index)
+    call(log, "127.0.0.1", ("a.md",), local=True, provider="ollama").end(status=200, bytes_in=9)
+    call(log, "api.openai.com", ("a.md", "b.md")).end(status=503, bytes_in=20, error="server")
+    call(log, "api.openai.com", ("a.md", "b.md"), attempt=2).end(status=200, bytes_in=300)
+    call(log, "api.openai.com", tuple(f"{number}.md" for number in range(5)), purpose="themes")
+    return vault, index
+
+
+def test_a_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    now = language_model_now(settings("openai"))
+    assert "OPENAI_API_KEY" in now.problem
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    now = language_model_now(settings("openai"))
+    assert (now.host, now.local, now.allowed) == ("api.openai.com", False, False)
+    assert 'allow_hosts = ["api.openai.com"]' in now.problem
+    allowed = settings("openai", **{"privacy.allow_hosts": ["api.openai.com"]})
+    now = language_model_now(allowed)
+    assert (now.allowed, now.problem) == (True, None)
+    assert "sk-secret" not in now.model_dump_json()
+
+
+def test_what_went_where(logged: tuple[Path, Path]) -> None:
+    vault, index = logged
+    told = egress_report(locate(vault, index_dir=index))
+    away, here = told.hosts
+    assert (away.host, away.calls, away.failed) == ("api.openai.com", 3, 1)
+    assert (away.bytes_out, away.bytes_in) == (3_000, 320)
+    assert (here.host, here.local, here.calls, here.failed) == ("127.0.0.1", True, 1, 0)
+    newest, second, failed, first = told.calls
+    assert (newest.over, newest.purpose, newest.status) == (False, "themes", None)
+    assert (second.over, second.status, second.attempt) == (True, 200, 2)
+    assert (failed.error, failed.notes) == ("server", ["a.md", "b.md"])
+    assert first.local
+    assert len(egress_report(locate(vault, index_dir=index), most=2).calls) == 2
+
+
+def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
+    vault, index = logged
+    where = ["--vault", str(vault), "--index-dir", str(index)]
+    said = shown("--egress", *where)
+    assert "api.openai.com  3 calls, 1 failed, 3.0 kB out, 0.3 kB in" in said
+    assert "127.0.0.1 (this machine)  1 call" in said
+    assert "themes: not over" in said
+    assert "answer: ok, try 2" in said
+    assert "0.md, 1.md, 2.md, and 2 more" in said
+    assert said.index("themes: not over") < said.index("answer: server")
+    assert len(json.loads(shown("--egress", "--json", *where))["calls"]) == 4
+
+
+class Clock:
+    """Stands still until it is set."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_count_is_kept_for_a_while() -> None:
+    clock, counts = Clock(), iter([3, 4])
+    count = PendingCount(lambda: next(counts), clock)
+    count.begin()
+    assert count.value() == 3
+    clock.now += FRESH - 0.1
+    count.begin()
+    assert count.value() == 3
+    clock.now += 0.2
+    count.begin()
+    assert count.value() == 4
+
+
+def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:
+    generation, go, ended = [1], threading.Event(), threading.Event()
+
+    def tally() -> int:
+        if generation[0] == 1:
+            go.wait(10)
+            ended.set()
+            return 3
+        return 0
+
+    count = PendingCount(tally, Clock(), lambda: generation[0])
+    count.begin()
+    [old] = [one for one in threading.enumerate() if one.name == "notehop-scan"]
+    generation[0] = 2
+    assert count.value() == 0
+    go.set()
+    old.join(10)
+    assert ended.is_set()
+    assert count.value() == 0
+
+
+def test_a_slow_count_holds_nobody_up() -> None:
+    go = threading.Event()
+
+    def slow() -> int:
+        go.wait(10)
+        return 7
+
+    count = PendingCount(slow, wait=0.01)
+    count.begin()
+    count.begin()
+    assert count.value() is None
+    [counting] = [one for one in threading.enumerate() if one.name == "notehop-scan"]
+    go.set()
+    counting.join(10)
+    assert count.value() == 7
+
+
+def test_a_vault_that_cannot_be_listed_is_no_failure() -> None:
+    def fail() -> int:
+        raise VaultError("gone")
+
+    count = PendingCount(fail)
+    count.begin()
+    assert count.value() is None

@@ -74,6 +74,7 @@ def test_a_run_over_edits(forks: Forks, folder: Path) -> None:
     kill_at_points(forks, home, each, batch=1_000)
 
 
+@pytest.mark.slow
 def test_small_changes_that_are_followed(forks: Forks, folder: Path, known: list[str]) -> None:
     home = Home(folder)
     write(home.vault, FIRST)
@@ -82,6 +83,7 @@ def test_small_changes_that_are_followed(forks: Forks, folder: Path, known: list
     kill_at_points(forks, home, but(known), batch=1_000, paths=[""], tidies=True)
 
 
+@pytest.mark.slow
 def test_a_mirror_that_takes_in_edits(forks: Forks, folder: Path) -> None:
     home = Home(folder)
     write(home.vault, {path: text for path, text in FIRST.items() if path != "Secret.md"})
@@ -91,6 +93,7 @@ def test_a_mirror_that_takes_in_edits(forks: Forks, folder: Path) -> None:
     kill_at_points(forks, home, of_the_mirror, batch=1_000, mirror=True)
 
 
+@pytest.mark.slow
 def test_a_rebuild(forks: Forks, folder: Path) -> None:
     home = Home(folder)
     write(home.vault, FIRST)

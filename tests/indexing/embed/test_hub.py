@@ -163,6 +163,7 @@ def test_fetched_once_then_offline(whole_hub: Hub, tmp_path: Path) -> None:
     assert [fetched, offline, allowed] == [loaded] * 3
 
 
+@pytest.mark.slow
 def test_files_that_are_not_what_the_hub_says_are_not_used(whole_hub: Hub, tmp_path: Path) -> None:
     whole_hub.lies = {name: data + b" " for name, data in whole_hub.files.items()}
     for found, _ in loads(whole_hub, tmp_path)[1::2]:

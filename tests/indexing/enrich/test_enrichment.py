@@ -1,13 +1,18 @@
-"""What is written about notes: once, within a budget, and never about a note that is private."""
+"""What a model writes about notes: when, with whose consent, and in any order of edits and kills."""
 
 from __future__ import annotations
 
+import io
+import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.indexing.enrich.conftest import LONG, EnrichBench
-from tests.support.product import ProviderError
+from tests.indexing.enrich.conftest import LONG, EnrichBench, Killed
+from tests.support.product import Cost, ProviderError, agreement, faults
+from tests.support.scripted_llm import plainly
 
 
 def test_a_first_run_writes_all_and_a_second_nothing(bench: EnrichBench) -> None:
@@ -207,3 +212,144 @@ def test_the_owner_s_own_summary_is_enough(bench: EnrichBench) -> None:
     bench.both()
     assert "Own.md" not in bench.summaries()
     assert not any("Own" in prompt for prompt in bench.llm.asked)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def cost(**values: Any) -> Cost:
+    given = {
+        "summaries": 3,
+        "headers": 1,
+        "tokens_in": 4_000,
+        "tokens_out": 240,
+        "model": "m",
+        "host": "there.example",
+        "exact": True,
+        "within": 4,
+    }
+    return Cost(**{**given, **values})
+
+
+def test_it_says_who_gets_what_for_how_much() -> None:
+    told = io.StringIO()
+    assert agreement(yes=True, read=io.StringIO(), write=told)(cost()) is None
+    assert told.getvalue() == (
+        "To be written: 3 summaries by the model and 1 header of a passage, by m.\n"
+        "The text of the notes goes to there.example.\n"
+        "That takes 4 requests: 4,000 tokens sent, about 240 received.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "goes"), [("y\n", True), ("Yes\n", True), ("\n", False), ("", False)]
+)
+def test_in_a_terminal_it_asks(said: str, goes: bool) -> None:
+    told = Terminal()
+    against = agreement(yes=False, read=Terminal(said), write=told)(cost())
+    assert told.getvalue().endswith("Go on? [y/N] ")
+    assert (against is None) is goes
+
+
+def test_without_a_terminal_the_budget_decides() -> None:
+    agree = agreement(yes=False, read=io.StringIO("y\n"), write=io.StringIO())
+    assert agree(cost()) is None
+    against = agree(cost(within=2))
+    assert "notehop index --yes" in str(against)
+
+
+def test_a_yes_beforehand_goes_as_far_as_the_budget() -> None:
+    told = io.StringIO()
+    assert agreement(yes=True, read=io.StringIO(), write=told)(cost(within=2)) is None
+    assert "covers 2 of them; the next run goes on" in told.getvalue()
+
+
+def test_a_model_name_cannot_write_to_the_terminal() -> None:
+    told = io.StringIO()
+    agreement(yes=True, read=io.StringIO(), write=told)(cost(model="m\x1b[2J"))
+    assert "\x1b" not in told.getvalue()
+
+
+NAMES = ["Atlas", "Boat", "Cup", "sub/Dune"]
+
+
+POINTS = [
+    "enrich-put",
+    "enrich-inside-put",
+    "enrich-redone",
+    "catalog-inside-commit",
+    "enrich-forgot",
+]
+
+
+class Life:
+    """What may happen to a vault and its index, drawn by a seed."""
+
+    def __init__(self, bench: EnrichBench, seed: int, kill: Callable[[str, int], None]) -> None:
+        self.bench = bench
+        self.draw = random.Random(seed)
+        self.kill = kill
+        self.down = False
+        bench.llm.tell = self.tell
+
+    def tell(self, prompt: str) -> str:
+        if self.down:
+            raise ProviderError("it is down", self.draw.choice(["server", "refused", "timeout"]))
+        return plainly(prompt)
+
+    def step(self) -> None:
+        bench, draw = self.bench, self.draw
+        name = f"{draw.choice(NAMES)}.md"
+        match draw.choice(
+            ["write", "write", "delete", "private", "move", "toggle", "down", "kill"]
+        ):
+            case "write":
+                parts = draw.randint(1, 3)
+                text = [f"# Part {n}\nAbout {draw.randint(0, 3)}: {LONG}\n" for n in range(parts)]
+                bench.write(name, "\n".join(text))
+            case "delete":
+                (bench.vault / name).unlink(missing_ok=True)
+            case "private":
+                bench.write(name, f"---\nprivate: true\n---\nSecret {LONG}")
+            case "move" if (bench.vault / name).exists():
+                (bench.vault / "away").mkdir(exist_ok=True)
+                (bench.vault / name).rename(bench.vault / "away" / Path(name).name)
+            case "toggle":
+                headers, summaries = draw.choice(["off", "llm"]), draw.choice(["extract", "llm"])
+                bench.ask(headers=headers, summaries=summaries)
+            case "down":
+                self.down = not self.down
+            case "kill":
+                self.kill(draw.choice(POINTS), draw.randint(1, 2))
+        bench.ask(max_calls=draw.choice([1, 3, 1_000]))
+        try:
+            bench.index()
+            if draw.random() < 0.8:
+                bench.enrich()
+        except Killed:
+            pass
+        faults.hook = None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_ends_as_a_fresh_index_would(
+    tmp_path: Path, killed_at: Callable[[str, int], None], seed: int
+) -> None:
+    bench = EnrichBench(tmp_path)
+    life = Life(bench, seed, killed_at)
+    for _ in range(9):
+        life.step()
+    life.down = False
+    bench.ask(max_calls=1_000)
+    bench.both()
+    (tmp_path / "other").mkdir()
+    fresh = bench.fresh(tmp_path / "other")
+    fresh.both()
+    assert bench.content() == fresh.content()
+    assert bench.summaries() == fresh.summaries()
+    with bench.store() as store:
+        assert store.pending_reindex() == []
+    # No text of a note that is private was ever sent.
+    assert not any("Secret" in prompt for prompt in bench.llm.asked)

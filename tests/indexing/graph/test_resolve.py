@@ -1,24 +1,39 @@
-"""Resolution by itself; the conformance table covers the rules, this what a table cannot say."""
+"""The graph: what a link resolves to, the rank of notes, and their communities."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import combinations, pairwise
+from math import log1p
 from random import Random
 
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.product import (
     MAX_CANDIDATES,
+    EdgeWeights,
     Outline,
     Resolution,
     Status,
     VaultFiles,
     Via,
+    connected_parts,
+    edge_weights,
     find_fragment,
+    grouped,
+    louvain,
+    match_communities,
+    modularity,
+    move_notes,
     resolve_path,
+    singleton,
 )
+from tests.support.product import graph_pagerank as pagerank
 
 
 def test_spaces_around_a_path_count_only_if_a_file_has_them() -> None:
@@ -138,3 +153,132 @@ def test_order_of_files_makes_no_difference(drawn: list[str], random: Random) ->
     for source in ("H.md", "d/H.md", "d/e/H.md"):
         for target in ("a", "A.md", "d/a", "./a", "../a", "/a", "d", "b "):
             assert resolve_path(one, source, target) == resolve_path(other, source, target)
+
+
+TWO = {
+    (f"{team}{n}", f"{team}{m}"): 1 for team in "ab" for n in range(4) for m in range(4) if n != m
+}
+
+
+"""Two teams of four notes, each of which links to all others of its team."""
+
+
+graphs = st.dictionaries(
+    st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] != pair[1]),
+    st.integers(1, 3),
+    max_size=30,
+).map(lambda counts: {(f"n{s}", f"n{t}"): count for (s, t), count in counts.items()})
+
+
+def bonds(counts: dict[tuple[str, str], int], *more: str) -> EdgeWeights:
+    return edge_weights({path for pair in counts for path in pair} | set(more), counts)
+
+
+def team(letter: str) -> frozenset[str]:
+    return frozenset(f"{letter}{n}" for n in range(4))
+
+
+def test_teams_are_communities_and_who_has_no_links_is_in_none() -> None:
+    found = louvain(bonds({**TWO, ("a0", "b0"): 1}, "lonely"))
+    assert found == [team("a"), team("b")]
+    assert louvain(bonds({}, "lonely")) == []
+    assert louvain({}) == []
+
+
+def test_they_are_the_same_in_every_process() -> None:
+    program = (
+        "from tests.support.product import edge_weights, louvain\n"
+        "counts = {(f'n{n}', f'n{(n * 7 + m) % 60}'): 1 + m for n in range(60) for m in range(3)"
+        " if (n * 7 + m) % 60 != n}\n"
+        "print([sorted(one) for one in louvain(edge_weights([f'n{n}' for n in range(60)], counts))])\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
+    assert "n0" in said.pop()
+
+
+@given(graphs)
+def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, str], int]) -> None:
+    graph = bonds(counts, "lonely")
+    groups = louvain(graph)
+    assert sorted(p for group in groups for p in group) == sorted(
+        p for p, near in graph.items() if near
+    )
+    assert connected_parts(graph, groups) == groups
+
+
+@given(graphs, st.sampled_from([0.5, 1.0, 2.0]))
+def test_a_note_goes_where_modularity_gains_most(
+    counts: dict[tuple[str, str], int], resolution: float
+) -> None:
+    """What a move is expected to bring is worked out from the definition, for every community."""
+    graph = bonds(counts)
+    linked = [path for path, near in graph.items() if near]
+    if not linked:
+        return
+    home = {path: str(at % 3) for at, path in enumerate(linked)}
+    mover = linked[0]
+    choices = sorted({home[other] for other in graph[mover]} | {home[mover], singleton(mover)})
+    worth = {
+        name: modularity(graph, grouped({**home, mover: name}), resolution) for name in choices
+    }
+    settled = move_notes(graph, home, [mover], resolution)
+    assert worth[settled[mover]] == pytest.approx(max(worth.values()))
+    assert {p: name for p, name in settled.items() if p != mover} == {
+        p: name for p, name in home.items() if p != mover
+    }
+
+
+def test_names_go_to_those_that_hold_most_of_the_same_notes() -> None:
+    before = {"one": "abcdef", "two": "ghij", "three": "xyz"}
+    groups = [frozenset("abcd"), frozenset("ghijef"), frozenset("pqr"), frozenset("x")]
+    # Of "x", two of three notes are gone: a third in common is enough to go by the name.
+    assert match_communities(groups, before) == {0: "one", 1: "two", 3: "three"}
+
+
+PATHS = "abcde"
+
+
+pairs = st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from(PATHS)), max_size=20)
+
+
+@given(pairs)
+def test_agrees_with_networkx(links: list[tuple[str, str]]) -> None:
+    graph = nx.DiGraph()
+    graph.add_nodes_from(PATHS)
+    for source, target in links:
+        if source != target:
+            graph.add_edge(source, target, weight=log1p(links.count((source, target))))
+    ours = pagerank(PATHS, links)
+    assert ours == pytest.approx(nx.pagerank(graph, tol=1e-12, max_iter=500), abs=1e-8)
+    assert sum(ours.values()) == pytest.approx(1)
+
+
+@given(pairs, st.randoms(use_true_random=False))
+def test_same_to_the_last_bit_in_any_order(links: list[tuple[str, str]], random: object) -> None:
+    one = pagerank(PATHS, links)
+    random.shuffle(links)  # type: ignore[attr-defined]
+    assert list(pagerank(PATHS[::-1], links).items()) == list(one.items())
+
+
+def test_a_loop_and_what_is_no_note_change_nothing() -> None:
+    without = pagerank("ab", [("a", "b")])
+    assert pagerank("ab", [*["aa"] * 2, "ab", "az", "za"]) == without
+
+
+def test_forty_links_are_worth_more_than_one_and_less_than_forty() -> None:
+    score = pagerank("abc", ["ac", *["ab"] * 40])
+    assert 1 < score["b"] / score["c"] < 5
+
+
+def test_without_notes_there_is_nothing_to_rank() -> None:
+    assert pagerank("", []) == {}

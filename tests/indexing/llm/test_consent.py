@@ -1,15 +1,24 @@
-"""Which hosts may get text, and that nothing goes to any other."""
+"""What leaves the machine: to whom, by whose consent, with which certificate, and what is logged."""
 
 from __future__ import annotations
 
+import datetime
+import ipaddress
 import logging
+import os
+import ssl
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.indexing.llm.conftest import MakeGate, lines, post
-from tests.support.product import Hosts, ProviderError, sending
+from tests.support.product import FORMER, NAME, EgressLog, Hosts, ProviderError, egress, sending
 from tests.support.product import consent_is_loopback as is_loopback
 from tests.support.wire import reply, wire
 
@@ -140,3 +149,131 @@ def test_what_leaves_is_written_down_first_or_does_not_leave(
         assert server.bodies == []
         # What stays here needs no record.
         assert post(make_gate(server.url, folder=nowhere)).status_code == 200
+
+
+def begin(log: EgressLog, **changed: Any) -> egress.Attempt:
+    told: dict[str, Any] = {
+        "host": "model.test",
+        "local": False,
+        "provider": "openai",
+        "model": "m",
+        "purpose": "answer",
+        "notes": ("a.md",),
+        "bytes_out": 10,
+        "attempt": 1,
+    }
+    return log.begin(**{**told, **changed})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_only_its_user_can_read_it(tmp_path: Path) -> None:
+    begin(EgressLog(tmp_path)).end()
+    assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
+
+
+def test_a_line_that_a_crash_left_half_spoils_no_other(tmp_path: Path) -> None:
+    log = EgressLog(tmp_path)
+    begin(log, host="one.test")
+    with (tmp_path / NAME).open("ab") as stream:
+        stream.write(b'{"id":"x","host":"ha')
+    begin(log, host="two.test")
+    assert [line["host"] for line in log.lines()] == ["one.test", "two.test"]
+    assert (tmp_path / NAME).read_bytes().count(b"\n") == 3
+
+
+def test_it_does_not_grow_without_end(tmp_path: Path) -> None:
+    log = EgressLog(tmp_path, largest=2_000)
+    for number in range(60):
+        begin(log, host=f"host-{number}.test").end(status=200)
+    assert {path.name for path in tmp_path.glob("*.jsonl")} == {NAME, FORMER}
+    assert sum(path.stat().st_size for path in tmp_path.glob("*.jsonl")) <= 4_000
+    hosts = [line["host"] for line in log.lines() if "host" in line]
+    assert hosts[-1] == "host-59.test"
+    assert hosts == [f"host-{number}.test" for number in range(60 - len(hosts), 60)]
+
+
+def test_what_is_known_of_a_host(tmp_path: Path) -> None:
+    log = EgressLog(tmp_path)
+    begin(log)
+    begin(log, host="here.test", local=True)
+    assert log.knows("model.test", "answer")
+    assert not log.knows("model.test", "summary")
+    assert not log.knows("here.test", "answer")
+    assert not EgressLog(tmp_path / "none").knows("model.test", "answer")
+
+
+def test_no_name_of_a_note_hides_its_call(tmp_path: Path) -> None:
+    name = "a\u2028b\x85c\u2029\x1c\r.md"
+    log = EgressLog(tmp_path)
+    begin(log, notes=(name,)).end(status=200)
+    begun, ended = lines(tmp_path)
+    assert (begun["notes"], ended["status"]) == ([name], 200)
+    assert log.knows("model.test", "answer")
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for ``model.test`` and 127.0.0.1 that nobody vouches for, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "model.test")])
+    now = datetime.datetime.now(datetime.UTC)
+    names: list[x509.GeneralName] = [
+        x509.DNSName("model.test"),
+        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+    ]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path_factory.mktemp("tls") / "certificate.pem"
+    file.write_bytes(
+        made.public_bytes(serialization.Encoding.PEM)
+        + key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return file
+
+
+@pytest.fixture
+def tls(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    return context
+
+
+def test_a_certificate_that_nobody_vouches_for(make_gate: MakeGate, tls: ssl.SSLContext) -> None:
+    with wire(OK, tls=tls) as server, pytest.raises(ProviderError) as caught:
+        post(make_gate(f"https://127.0.0.1:{server.port}"))
+    assert caught.value.kind == "refused"
+    assert "certificate that is not trusted" in str(caught.value)
+    assert "SSL_CERT_FILE" in str(caught.value)
+    assert server.bodies == []
+
+
+def test_a_certificate_that_is_named(
+    make_gate: MakeGate,
+    tls: ssl.SSLContext,
+    certificate: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with wire(OK, tls=tls) as server:
+        assert post(make_gate(f"https://127.0.0.1:{server.port}")).status_code == 200
+        named = make_gate(f"https://model.test:{server.port}", resolve=lambda *_: ["127.0.0.1"])
+        assert post(named).status_code == 200
+        assert len(server.bodies) == 2
+        other = make_gate(f"https://other.test:{server.port}", resolve=lambda *_: ["127.0.0.1"])
+        with pytest.raises(ProviderError, match="Hostname mismatch"):
+            post(other)
+        assert len(server.bodies) == 2
