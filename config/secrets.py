@@ -1,15 +1,14 @@
-"""Reads secrets from files that only their user can read.
-
-Touches: the file that a setting names.
-"""
+"""Secrets: the server's token, and the keys of language model providers (from the environment alone)."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from notehop.config.errors import SettingsError
-from notehop.config.settings import ServerSettings
+from pydantic import SecretStr
+
+from notehop.config.errors import ProviderError, SettingsError
+from notehop.config.settings import LlmSettings, ServerSettings
 
 SHORTEST = 16
 """Characters that a token has at least: with fewer it could be guessed."""
@@ -59,3 +58,41 @@ def _checked(token: str, origin: str) -> str:
             "space; make one with: openssl rand -hex 32"
         )
     return token
+
+
+VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+"""Services whose key has a variable of its own; each goes to no other provider."""
+
+OWN_VARIABLE = "NOTEHOP_LLM__API_KEY"
+"""The variable of a server that speaks a service's protocol."""
+
+
+def key_variable(provider: str) -> str:
+    """The environment variable that holds a provider's key."""
+    return VARIABLES.get(provider, OWN_VARIABLE)
+
+
+def provider_key(settings: LlmSettings) -> SecretStr | None:
+    """The key of the provider that is set; None if it has none and can do without.
+
+    :raises ProviderError: if a service is to be asked without a key, or a key cannot be sent.
+    """
+    variable = VARIABLES.get(settings.provider)
+    if variable is None:
+        key, named = settings.api_key, OWN_VARIABLE
+    else:
+        key, named = SecretStr(os.environ.get(variable, "").strip()), variable
+        if not key.get_secret_value():
+            raise ProviderError(
+                f"llm.provider = {settings.provider!r} needs a key: set the environment variable "
+                f"{variable} (keys are read from no file)",
+                "key",
+            )
+    if key is None:
+        return None
+    value = key.get_secret_value()
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ProviderError(
+            f"{named}: the key holds a space or a sign that cannot be sent; set it again", "key"
+        )
+    return key

@@ -76,7 +76,7 @@ def _index(options: argparse.Namespace) -> None:
     from notehop.indexing.enrich.enricher import enrich, with_enrichment
     from notehop.indexing.enrich.report import agreement
     from notehop.indexing.pipeline import Indexer
-    from notehop.indexing.report_lines import report_lines, warning_lines
+    from notehop.indexing.report import report_lines, warning_lines
     from notehop.indexing.stores.layout import IndexLayout, index_dir_for
     from notehop.indexing.terminal import terminal_progress
     from notehop.indexing.vault.walk import vault_folder

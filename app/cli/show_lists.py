@@ -23,8 +23,7 @@ from notehop.app.models import (
     ThemeView,
 )
 from notehop.indexing.graph.model import ResolvedLink, Status
-from notehop.indexing.report import Report
-from notehop.indexing.report_lines import report_lines, warning_lines
+from notehop.indexing.report import Report, report_lines, warning_lines
 from notehop.indexing.shown import counted, on_one_line, shown_time
 
 _ARROWS = {"forward": "→", "backward": "←", "both": "↔"}

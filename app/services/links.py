@@ -17,10 +17,9 @@ from notehop.indexing.graph.files import VaultFiles
 from notehop.indexing.graph.fragments import Outline, outline_of_note
 from notehop.indexing.graph.model import ResolvedLink
 from notehop.indexing.graph.resolve import resolve_link
-from notehop.indexing.reading import read_note
 from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Link, Note
-from notehop.indexing.vault.parse import decode
+from notehop.indexing.vault.parse import decode, read_note
 from notehop.indexing.vault.properties import read_properties
 from notehop.indexing.vault.walk import FileEntry
 

@@ -16,10 +16,10 @@ from notehop.app.services.status import opened
 from notehop.config.errors import UsageError, VaultError
 from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles
-from notehop.indexing.reading import read_note
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
+from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.walk import FileEntry, Walk
 
 

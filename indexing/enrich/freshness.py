@@ -12,9 +12,9 @@ from notehop.config.errors import IndexFailure, NotehopError
 from notehop.config.settings import VaultSettings
 from notehop.indexing.changes import scan
 from notehop.indexing.enrich.store import EnrichmentStore
-from notehop.indexing.reading import read_note
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.walk import top_level
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from notehop.config.errors import ProviderError
-from notehop.config.keys import key_variable, provider_key
+from notehop.config.secrets import key_variable, provider_key
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import LLMMetadata

@@ -8,14 +8,15 @@ Touches: model (reads tokenizers).
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from math import ceil
 from pathlib import Path
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any, Protocol
-
-from notehop.config.tokenizer_files import tokenizer_files
 
 if TYPE_CHECKING:
     from notehop.config import Settings
@@ -31,6 +32,8 @@ of 730 (prose, tables, code, lists of versions) has more tokens than this says; 
 _LETTERS = [letter.encode() for letter in ascii_letters]
 
 _LOADING = threading.Lock()
+
+_TIKTOKEN_FOLDER = "TIKTOKEN_CACHE_DIR"
 
 
 class TokenCounter(Protocol):
@@ -109,5 +112,22 @@ def _folder() -> Path:
 def _loaded(name: str) -> Any:
     import tiktoken
 
-    with _LOADING, tokenizer_files(_folder()):
+    with _LOADING, _tiktoken_files(_folder()):
         return tiktoken.get_encoding(name)
+
+
+@contextmanager
+def _tiktoken_files(folder: Path) -> Iterator[None]:
+    """Have encodings looked for in a folder, for as long as one is loaded.
+
+    tiktoken knows no other way than a variable; left to itself it would fetch them.
+    """
+    before = os.environ.get(_TIKTOKEN_FOLDER)
+    os.environ[_TIKTOKEN_FOLDER] = os.fspath(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(_TIKTOKEN_FOLDER, None)
+        else:
+            os.environ[_TIKTOKEN_FOLDER] = before

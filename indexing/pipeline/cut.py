@@ -14,10 +14,10 @@ from llama_index.core.schema import BaseNode, MetadataMode
 from notehop.indexing.enrich.headers import Headers
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
 from notehop.indexing.pipeline.records import chunk_row, note_row, said_of, sentence_id, unread_row
-from notehop.indexing.reading import Read
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.parse import Read
 
 
 @dataclass(slots=True)

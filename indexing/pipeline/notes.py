@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from notehop.indexing.pipeline.known import Known
-from notehop.indexing.reading import Read, read_note
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.vault.model import CommentLinks
+from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry
 
 

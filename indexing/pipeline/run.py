@@ -29,7 +29,6 @@ from notehop.indexing.pipeline.notes import NoteReader, moved
 from notehop.indexing.pipeline.records import unread_row
 from notehop.indexing.pipeline.tally import Tally
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
-from notehop.indexing.reading import Read
 from notehop.indexing.report import Progress, Update
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.chroma import remove_mirror
@@ -39,6 +38,7 @@ from notehop.indexing.stores.model import Batch, NoteStatus
 from notehop.indexing.stores.reader_fingerprint import check_fingerprint
 from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.vault.parse import Read
 from notehop.indexing.vault.walk import FileEntry, Walk
 
 # What makes chunks and vectors of notes is imported where it is first used: it needs LlamaIndex,

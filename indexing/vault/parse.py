@@ -1,10 +1,14 @@
-"""From the bytes of a Markdown file to a :class:`~indexing.vault.model.Note`. Pure."""
+"""From a Markdown file, or its bytes, to a :class:`~indexing.vault.model.Note`."""
 
 from __future__ import annotations
 
 import codecs
+import errno
 import hashlib
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from notehop.indexing.vault.body import read_body
 from notehop.indexing.vault.front_matter import FrontMatter, Property, read_front_matter
@@ -19,7 +23,9 @@ from notehop.indexing.vault.model import (
     Note,
     Section,
 )
+from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.properties import property_values, read_properties
+from notehop.indexing.vault.walk import FileEntry
 
 
 def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
@@ -188,3 +194,59 @@ def extract_wiki_links(text: str) -> list[str]:
     targets = (link.target for link in links if link.syntax is LinkSyntax.WIKILINK)
     # What begins with "|" has no path, and leads nowhere in the app as here.
     return list(dict.fromkeys(name for name in targets if name and not name.startswith("|")))
+
+
+_OF_THE_FILE = frozenset(
+    (
+        errno.EACCES,
+        errno.EPERM,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+    )
+)
+"""What a disk that works says of a file; all else (EIO, ESTALE, ENOTCONN, …) it says of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What reading a file gave: a note, or the reason why there is none.
+
+    ``file`` carries size and time as they were when it was opened. ``note`` is None, without a
+    problem, when the content is what the catalog knows already. ``away`` tells that the disk did
+    not answer, so that nothing is known of the file as it is now.
+    """
+
+    file: FileEntry
+    content_hash: str = ""
+    note: Note | None = None
+    problem: str | None = None
+    away: bool = False
+
+
+def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: CommentLinks) -> Read:
+    """Read and parse a note; whatever is wrong with the file becomes its ``problem``.
+
+    :param known_hash: content hash in the catalog; a file of this content is not parsed.
+    """
+    try:
+        with open_below(root, file.path) as stream:
+            # Taken before the content: a write in between makes the next scan read it again.
+            stat = os.fstat(stream.fileno())
+            data = stream.read()
+    except OSError as exc:
+        reason = exc.strerror or exc
+        if exc.errno not in _OF_THE_FILE:
+            return Read(file, problem=f"cannot be read now: {reason}; check the disk", away=True)
+        return Read(file, problem=f"cannot be read: {reason}; check its permissions")
+    file = replace(file, size=stat.st_size, mtime_ns=stat.st_mtime_ns)
+    content_hash = hashlib.sha256(data).hexdigest()
+    if content_hash == known_hash:
+        return Read(file, content_hash)
+    try:
+        note = parse_note(file.path, data, comment_links=comment_links)
+    except Exception as exc:  # noqa: BLE001 (one note must not end the run; it is named as failed)
+        return Read(file, problem=f"cannot be parsed ({type(exc).__name__}: {exc}); report this")
+    return Read(file, content_hash, note)

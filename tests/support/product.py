@@ -128,9 +128,8 @@ _HOMES: dict[str, str] = {
         "IndexUnwritable MassDeletion ModelError NotehopError NoteMissing ProviderError "
         "QueryError SettingsError UsageError VaultError"
     ),
-    "notehop.config.keys": "provider_key",
     "notehop.config.layers": "load_settings vault_may_set warn_once",
-    "notehop.config.secrets": "server_token",
+    "notehop.config.secrets": "provider_key server_token",
     "notehop.config.settings": (
         "ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings ServerSettings Settings"
     ),
@@ -189,8 +188,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.pipeline.records": "embedded_sentence",
-    "notehop.indexing.report": "Report Silent Update",
-    "notehop.indexing.report_lines": "report_lines",
+    "notehop.indexing.report": "Report report_lines Silent Update",
     "notehop.indexing.shown": "without_marks",
     "notehop.indexing.stores.catalog": "Catalog",
     "notehop.indexing.stores.catalog_state": "read_catalog_state",

@@ -167,7 +167,7 @@ def test_a_note_that_fails_again_is_at_rest(bench: Bench, monkeypatch: pytest.Mo
         raise RecursionError("too deep")
 
     with monkeypatch.context() as patch:
-        patch.setattr("notehop.indexing.reading.parse_note", breaks)
+        patch.setattr("notehop.indexing.vault.parse.parse_note", breaks)
         first = bench.index()
         assert [path for path, _ in first.failed] == ["a.md"]
         assert "RecursionError" in first.failed[0][1]
