@@ -21,6 +21,7 @@ from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
 from notehop.app.retrieval.filters.narrowing import narrow
 from notehop.app.retrieval.filters.parse import checked
+from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.rerank import scorer_of
 from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery
@@ -60,7 +61,7 @@ class Machinery:
         self.ready = False
         self._reader = reader
         self._closed = False
-        self._forgets: list[Callable[[], None]] = []
+        self._forgets: list[Callable[[], None]] = [words_of.cache_clear]
         self._generation = reader.generation
         self._place = place
         self._llm = (

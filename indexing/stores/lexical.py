@@ -224,7 +224,9 @@ class LexicalIndex:
             segment, docs = state.segments[at], np.fromiter(id_of, np.int64, len(id_of))
             found |= {id_: set() for id_ in id_of.values()}
             for token in wanted:
-                for doc in docs[np.isin(docs, segment.holders_of(token))].tolist():
+                holders = segment.holders_of(token)
+                first, end = holders.searchsorted(docs), holders.searchsorted(docs, "right")
+                for doc in docs[first < end].tolist():
                     found[id_of[doc]].add(token)
         return found
 
