@@ -146,7 +146,7 @@ def vault_overview(vault: VaultHandle, given: given_as.OverviewArguments, call: 
     return text.overview_text(vault.overview(), given.budget)
 
 
-def capture(access: Access, given: CaptureQuery, call: Call) -> str:
+def capture(access: Access | VaultHandle, given: CaptureQuery, call: Call) -> str:
     """Capture."""
     call.say("writing")
     return text.captured_text(access.capture(given))

@@ -5,6 +5,7 @@ Touches: vault-read, vault-write (:meth:`VaultHandle.capture` alone), index (rea
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores import MetadataFilters
 
 from notehop.app.answer.material import material_of
@@ -51,6 +53,7 @@ from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters.metadata import fields_of
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
+from notehop.app.retrieval.nodes import to_node
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import Conversations, FollowUp, events, explained, weighing_of
 from notehop.app.services.browse import browse
@@ -75,6 +78,7 @@ from notehop.indexing.stores.reader_graph import build_graph
 
 if TYPE_CHECKING:
     import networkx as nx
+    from llama_index.core.tools import FunctionTool
 
 
 def embed(embedder: QueryEmbedder, query: EmbedQuery) -> Embedded:
@@ -157,6 +161,10 @@ class VaultHandle:
         response = engine.query(traced)
         return followed.kept(self._answer(response, asked, traced, started))  # type: ignore[arg-type]
 
+    async def aask(self, query: str | Query, **options: Any) -> Answer:
+        """Do as :meth:`ask`, in a thread."""
+        return await asyncio.to_thread(self.ask, query, **options)
+
     def stream(
         self,
         query: str | Query,
@@ -214,6 +222,10 @@ class VaultHandle:
             pending=self._pending.value(),
             timings_ms=_timings(traced.trace.timings_ms, started),
         )
+
+    async def asearch(self, query: str | BaseQuery, **options: Any) -> SearchResult:
+        """Do as :meth:`search`, in a thread."""
+        return await asyncio.to_thread(self.search, query, **options)
 
     def browse(self, query: BrowseQuery) -> BrowseResult:
         """List what lies around some notes in the graph of links, best first.
@@ -389,6 +401,32 @@ class VaultHandle:
         """
         wanted = replace(_wanted(top_k, connected, filters, literal, intent), fill=False)
         return VaultRetriever(self._machinery.retrieve, wanted, self.name)
+
+    def tools(self) -> list[FunctionTool]:
+        """The tools that agents are given over MCP, for an agent of LlamaIndex."""
+        from notehop.app.mcp.tool_spec import VaultToolSpec
+
+        self._machinery.check_open()
+        return VaultToolSpec(self).to_tool_list()
+
+    def nodes(self) -> list[TextNode]:
+        """The passages of the vault as LlamaIndex nodes with their vectors, by path and place.
+
+        For an index of one's own: its hits are then known to :meth:`connected_notes` by their ids.
+        What is not in the files any more is left out.
+        """
+        with self._reader.snapshot() as view:
+            now = CurrentNotes(view, self.place)
+            notes = now.notes_at(view.paths())
+            chunks = now.chunks(one for path in notes for one in view.chunk_ids_of(path))
+            vectors = dict(zip(*view.chunk_vectors.rows(chunks), strict=True))
+            found: list[TextNode] = []
+            for id_, chunk in chunks.items():
+                siblings = view.chunk_ids_of(chunk.path)
+                node = to_node(chunk, notes[chunk.path], siblings)
+                node.embedding = vectors[id_].tolist() if id_ in vectors else None
+                found.append(node)
+            return found
 
     def view(self) -> Snapshot:
         """The newest generation of the index: what components of :mod:`notehop.app.retrieval` are

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,11 +18,14 @@ from llama_index.core.tools import FunctionTool
 from notehop import open_vault
 from tests.support.notes import write_notes
 from tests.support.product import (
+    TOOLS,
+    Answer,
     BrowseQuery,
     CaptureQuery,
     EmbedQuery,
     NotehopQueryEngine,
     QueryError,
+    SearchResult,
     TracedQuery,
     UsageError,
     VaultHandle,
@@ -188,6 +192,42 @@ def test_methods_are_tools(vault: VaultHandle) -> None:
     assert "> Oyster beds" in found.content
     browsed = FunctionTool.from_defaults(vault.browse).call(query={"seeds": ["Shell Line"]})
     assert "Daily/2026-10-04.md" in browsed.content
+
+
+def test_an_agent_of_llamaindex_gets_the_tools_of_mcp(vault: VaultHandle) -> None:
+    tools = {tool.metadata.get_name(): tool for tool in vault.tools()}
+    assert set(tools) == set(TOOLS)
+    search = tools["smart_search"]
+    assert search.metadata.description == TOOLS["smart_search"].description
+    assert "min_score" in search.metadata.get_parameters_dict()["properties"]
+    assert "Shell Line" in search.call(query="oyster beds").content
+    assert "Oyster beds" in asyncio.run(tools["read_note"].acall(notes="Oysters")).content
+    assert "no note" in tools["read_note"].call(notes=["Nowhere"]).content
+    assert "none_such" in search.call(query="oyster beds", none_such=1).content
+
+
+def test_an_index_of_ones_own_of_the_nodes_of_the_vault(vault: VaultHandle) -> None:
+    nodes = vault.nodes()
+    assert all(node.embedding for node in nodes)
+    mine = VectorStoreIndex(nodes, embed_model=vault.embed_model).as_retriever()
+    hits = mine.retrieve("oyster beds")
+    found = vault.connected_notes(top_k=1, order="rank").postprocess_nodes(
+        hits, query_str="oyster beds"
+    )
+    assert {hit.node.node_id for hit in hits} <= {node.node_id for node in nodes}
+    assert [hit.node.metadata["role"] for hit in found].count("source") >= 1
+
+
+def test_threads_keep_the_loop_free(vault: VaultHandle) -> None:
+    async def both() -> tuple[Answer, SearchResult]:
+        answer, found = await asyncio.gather(
+            vault.aask("oyster beds"), vault.asearch("oyster beds")
+        )
+        return answer, found
+
+    answer, found = asyncio.run(both())
+    assert answer.answer == vault.ask("oyster beds").answer
+    assert found.hits == vault.search("oyster beds").hits
 
 
 def test_the_text_of_an_answer_holds_its_doubts(index: tuple[Path, Path]) -> None:

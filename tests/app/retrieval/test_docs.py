@@ -34,6 +34,7 @@ def test_the_example(tmp_path, monkeypatch, capsys):
     lend_query_model(vault, layout.root)
     Indexer(vault, settings, layout).run()
 
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 2
     for code in blocks:

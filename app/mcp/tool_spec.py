@@ -1,0 +1,66 @@
+"""The tools for agents as those of LlamaIndex: the same texts, arguments and replies as over MCP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.tools import FunctionTool, ToolMetadata
+from llama_index.core.tools.tool_spec.base import BaseToolSpec
+
+from notehop.app.mcp.arguments import input_schema, read_arguments
+from notehop.app.mcp.tools import TOOLS, Call, Tool, capture
+from notehop.app.problems import agent_text
+from notehop.config.errors import NotehopError
+
+if TYPE_CHECKING:
+    from notehop.app.services.vault import VaultHandle
+
+
+class VaultToolSpec(BaseToolSpec):
+    """Searching, asking, browsing and reading one open vault, and keeping new notes in it.
+
+    A tool answers in text; where it cannot, the text says why and what to do.
+    """
+
+    def __init__(self, vault: VaultHandle) -> None:
+        self._vault = vault
+        self.spec_functions = list(TOOLS)
+
+    def to_tool_list(
+        self,
+        spec_functions: list[Any] | None = None,
+        func_to_metadata_mapping: dict[str, ToolMetadata] | None = None,
+    ) -> list[FunctionTool]:
+        """The tools, or those of some names."""
+        told = func_to_metadata_mapping or {}
+        wanted = [TOOLS[name] for name in spec_functions or TOOLS]
+        return [
+            FunctionTool(fn=self._working(tool), metadata=told.get(tool.name) or _Described(tool))
+            for tool in wanted
+        ]
+
+    def _working(self, tool: Tool) -> Callable[..., str]:
+        call = Call(say=lambda _: None, gone=lambda: False)
+
+        def work(**arguments: Any) -> str:
+            try:
+                given: Any = read_arguments(tool.arguments, arguments)
+                if tool.work is None:
+                    return capture(self._vault, given, call)
+                return tool.work(self._vault, given, call)
+            except NotehopError as exc:
+                return agent_text(exc)
+
+        return work
+
+
+class _Described(ToolMetadata):
+    """A tool with the schema that agents are told over MCP."""
+
+    def __init__(self, tool: Tool) -> None:
+        super().__init__(name=tool.name, description=tool.description, fn_schema=tool.arguments)
+        self._schema = input_schema(tool.arguments)
+
+    def get_parameters_dict(self) -> dict[str, Any]:
+        return self._schema
