@@ -225,6 +225,11 @@ NOTES = {
 }
 
 
+def test_what_is_linked_by_its_path_is_not_linked_again() -> None:
+    notes = {"A.md": "See [[b/B]].", "b/B.md": "B."}
+    assert linked_at_random(notes, 3)["A.md"] == notes["A.md"]
+
+
 def test_only_sentences_of_the_text_get_them() -> None:
     atlas = linked_at_random(NOTES, 20)["Atlas.md"]
     assert atlas.startswith("---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]")

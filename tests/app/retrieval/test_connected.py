@@ -216,7 +216,9 @@ def test_the_gate_and_the_next_sources():
     index = vault().link("Aurora.md", "Weather.md", 85).link("Aurora.md", "Plan.md", 30)
     index.angles["Plan.md:1"] = 30
     hits = ("Aurora.md:0", "Budget.md:0", "Sam.md:0", "Other.md:0")
-    gated = run(index, hits)
+    asked = query()
+    gated = run(index, hits, asked=asked)
+    assert asked.trace.counts["connected"]["below_gate"] == 1
     assert sources(gated) == list(hits[:3])
     assert shown(gated) == ["Plan.md:0"]
     assert connected(gated)[0].metadata["evidence"]["bar"] == round(cosine(40), 4)

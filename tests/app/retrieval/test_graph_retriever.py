@@ -97,6 +97,9 @@ def test_seeds_are_the_best_notes_not_chunks():
     hits = (("A.md:0", 0.9), ("A.md:1", 0.8), ("B.md:0", 0.5), ("D.md:0", 0.1))
     index = vault().link("B.md", "C.md").link("D.md", "E.md")
     assert added(expanded(index, *hits, seeds=2)) == ["C.md:0"]
+    both = vault().link("A.md", "C.md", chunk=0).link("A.md", "C.md", chunk=1)
+    by_the_second = expanded(both, ("A.md:1", 0.9), ("A.md:0", 0.8))
+    assert by_the_second[-1].node.metadata["expanded_from"]["line"] == 2
 
 
 @pytest.mark.parametrize(("depth", "expected"), [(1, ["C.md:0"]), (2, ["C.md:0", "D.md:0"])])
