@@ -133,9 +133,9 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("indexing/stores/reader_upkeep.py", "    if len(found) < len(ids):", "    if False:"),
     ("indexing/stores/catalog_write.py", "before is not None and before[0] == packed", "before is not None"),
     # pipeline
-    ("indexing/pipeline/guard.py", "if len(changes.gone) + lately <= FEW:", "if True:"),
-    ("indexing/pipeline/relink.py", "if key[0] not in except_from", "if key[0] in except_from"),
-    ("indexing/pipeline/run.py", "if self._tally.forgets(batch, moved):", "if False:"),
+    ("indexing/changes.py", "if len(changes.gone) + lately <= FEW:", "if True:"),
+    ("indexing/pipeline/batch.py", "if key[0] not in except_from", "if key[0] in except_from"),
+    ("indexing/pipeline/run.py", "if self._counts.forgets(batch, moved):", "if False:"),
     ("indexing/pipeline/run.py", '"under_way": not last', '"under_way": False'),
     ("indexing/pipeline/run.py", "*(told for told in known.problems if elsewhere(told[0]))", ""),
     # graph

@@ -15,16 +15,14 @@ from typing import Any, TypeVar
 
 from notehop.config import Settings
 from notehop.config.errors import IndexFailure
-from notehop.indexing.changes import scan
+from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.enrich.headers import headers_of
 from notehop.indexing.graph.model import Status
 from notehop.indexing.identity import wanted
-from notehop.indexing.pipeline.doors import LoadEmbedder, load_embedder
-from notehop.indexing.pipeline.guard import refuse_deletions
-from notehop.indexing.pipeline.known import Known
 from notehop.indexing.pipeline.language import advice, languages_of
-from notehop.indexing.pipeline.recorded import recorded
+from notehop.indexing.pipeline.models import LoadEmbedder, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, Seen
+from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.pipeline.upkeep import check_catalog, derive
 from notehop.indexing.report import LinkCounts, Progress, Report, Silent, Update
 from notehop.indexing.stores.catalog import Catalog, stamp_of
@@ -42,7 +40,7 @@ from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.stores.reader_fingerprint import check_vault
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
-from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record
+from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record, recorded
 from notehop.indexing.themes.update import themes_summed_up, update_themes
 from notehop.indexing.tokens import NAMES
 
@@ -87,7 +85,7 @@ class Indexer:
         self._command = command
         self._write_mirror = write_mirror
         self._limits = limits
-        self._known: Known | None = None
+        self._state: IndexState | None = None
         self._outgrown: str | None = None
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
@@ -204,7 +202,7 @@ class Indexer:
             try:
                 return work(asked)
             except BaseException:
-                self._known = None
+                self._state = None
                 raise
 
     def _brought_up(
@@ -271,11 +269,11 @@ class Indexer:
             return self._run(self.layout, asked, None, allow_mass_delete, self._report)
         if not allow_mass_delete:
             self._check_old()
-        self._known = None
+        self._state = None
         self.layout.next.create(self.vault)
         report = self._run(self.layout.next, asked, None, True, self._report)
         replace_index(self.layout)
-        self._known = None
+        self._state = None
         return replace(report, index_dir=str(self.layout.root))
 
     def _check_old(self) -> None:
@@ -326,18 +324,18 @@ class Indexer:
             if harmed and catalog.generation:
                 self.progress.stage("Checking the index", 0, "")
                 check_catalog(catalog, state)
-            if self._known is None or not self._known.fits(catalog):
-                self._known = Known(catalog)
-            check_vault(self._known.meta, self.vault, layout.root)
+            if self._state is None or not self._state.fits(catalog):
+                self._state = IndexState(catalog)
+            check_vault(self._state.meta, self.vault, layout.root)
             named = frozenset(paths or ())
             headers = headers_of(self.settings, self.layout.enrichment)
-            others = self._known.meta.get("headers") != (headers.identity if headers else None)
-            if harmed or others or self._known.cut_off:
+            others = self._state.meta.get("headers") != (headers.identity if headers else None)
+            if harmed or others or self._state.cut_off:
                 paths = None
             if paths is None:
                 self.progress.stage("Scanning", 0, "files")
             else:
-                paths = (*paths, *self._known.symlinks)
+                paths = (*paths, *self._state.symlinks)
             walk = scan(self.vault, self.settings.vault, paths)
             seen = Seen(walk, paths, named, again)
             run = IndexRun(
@@ -347,7 +345,7 @@ class Indexer:
                 progress=self.progress,
                 load=self._load,
                 catalog=catalog,
-                known=self._known,
+                known=self._state,
                 seen=seen,
                 asked=asked,
                 allow_mass_delete=allow_mass_delete,
@@ -363,7 +361,7 @@ class Indexer:
             if not again and (update.wrote or not following or failed_before(self.layout)):
                 record(update)
             result = told(catalog, update, seen)
-        write_catalog_state(layout, self._known.generation, stamp_of(self._known.meta))
+        write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
         return result
 
     def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:

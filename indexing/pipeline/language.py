@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.changes import Changes
@@ -21,7 +21,8 @@ from notehop.indexing.embed.models import (
     languages_read,
     reads,
 )
-from notehop.indexing.pipeline.known import Known
+from notehop.indexing.pipeline.state import IndexState
+from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkRow, NoteStatus
 from notehop.indexing.tokens import NAMES, clear_language, detect_language
 
@@ -43,13 +44,6 @@ UNREAD = 0.1
 """Share of the notes in languages that the model does not read from which that is worth a word."""
 
 
-class Chunks(Protocol):
-    """What the catalog knows of the text of notes."""
-
-    def chunks_of(self, path: str) -> list[ChunkRow]:
-        """Return the chunks of a note in text order."""
-
-
 def language_of(root: Path, paths: Sequence[str]) -> str:
     """Detect the language that most of the sampled text is in.
 
@@ -69,7 +63,7 @@ class Judgement:
     told: Mapping[str, int] = field(default_factory=dict)
 
 
-def judge(root: Path, asked: str | None, known: Known, changes: Changes) -> Judgement:
+def judge(root: Path, asked: str | None, known: IndexState, changes: Changes) -> Judgement:
     """Settle the language in force: the setting, that of the index, or the notes' own.
 
     :param asked: what the settings say; None or empty leaves it to the notes.
@@ -98,7 +92,7 @@ def judgement_due(notes: int, judged: int) -> bool:
     return notes >= max(1, 2 * judged)
 
 
-def languages_of(catalog: Chunks, paths: Sequence[str]) -> dict[str, int]:
+def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
     """Count the languages of indexed notes, of a sample where there are many.
 
     :param paths: of the indexed notes.

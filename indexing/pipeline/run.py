@@ -5,29 +5,24 @@ Touches: vault-read, index, model.
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.config import Settings
-from notehop.indexing.changes import Changes, compare
+from notehop.indexing.changes import Changes, check_deletions, compare
 from notehop.indexing.enrich.freshness import delete_orphans
 from notehop.indexing.graph.files import affected_names
-from notehop.indexing.pipeline.ahead import EmbedAhead
-from notehop.indexing.pipeline.doors import LoadEmbedder
-from notehop.indexing.pipeline.flow import groups, one_ahead
-from notehop.indexing.pipeline.guard import check_deletions
-from notehop.indexing.pipeline.heap import few_collections
-from notehop.indexing.pipeline.known import Known, apart, within
+from notehop.indexing.pipeline.chunking import unread_row
+from notehop.indexing.pipeline.embedding import BackgroundEmbedder, EmbeddingProgress
 from notehop.indexing.pipeline.language import judge
-from notehop.indexing.pipeline.meter import Meter
-from notehop.indexing.pipeline.notes import NoteReader, moved
-from notehop.indexing.pipeline.records import unread_row
-from notehop.indexing.pipeline.tally import Tally
+from notehop.indexing.pipeline.models import LoadEmbedder
+from notehop.indexing.pipeline.state import IndexState, NoteReader, RunCounts, apart, moved, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Progress, Update
 from notehop.indexing.stores.catalog import Catalog
@@ -41,13 +36,12 @@ from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.parse import Read
 from notehop.indexing.vault.walk import FileEntry, Walk
 
-# What makes chunks and vectors of notes is imported where it is first used: it needs LlamaIndex,
-# and a run that finds nothing to do is done before that would be loaded.
 if TYPE_CHECKING:
     from notehop.indexing.enrich.headers import Headers
     from notehop.indexing.nodes.parser import SectionNodeParser
     from notehop.indexing.pipeline.batch import BatchBuilder
-    from notehop.indexing.pipeline.cut import Cut
+    from notehop.indexing.pipeline.chunking import ChunkedBatch
+
 
 TICK_NS = 2_000_000_000
 """The coarsest clock of a disk, in nanoseconds (FAT): within one tick of it a note can be written
@@ -80,7 +74,7 @@ class IndexRun:
         progress: Progress,
         load: LoadEmbedder,
         catalog: Catalog,
-        known: Known,
+        known: IndexState,
         seen: Seen,
         asked: Mapping[str, Any],
         allow_mass_delete: bool = False,
@@ -105,13 +99,13 @@ class IndexRun:
         self._progress = progress
         self._load = load
         self._catalog = catalog
-        self._known = known
+        self._state = known
         self._seen = seen
         self._asked = dict(asked)
         self._allow_mass_delete = allow_mass_delete
         self._lately = lately
-        self._meter = Meter(progress)
-        self._tally = Tally(known.stamps)
+        self._embedding = EmbeddingProgress(progress)
+        self._counts = RunCounts(known.stamps)
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
         self._dimensions = int(asked["dimensions"])
@@ -127,13 +121,13 @@ class IndexRun:
         :raises MassDeletion: if too large a share of the notes is gone; nothing is changed then.
         """
         started = time.perf_counter()
-        if (stored := self._known.meta.get("fingerprint")) is not None:
+        if (stored := self._state.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self._asked)
         everything = self._seen.paths is None
         if everything:
             self._warnings += remove_damaged(self._layout)
         try:
-            with few_collections():
+            with rare_collections():
                 self._write(self._changes())
             self._warnings += delete_orphans(self._enrichment, self._catalog, self._seen.paths)
             if everything and self._catalog.has_chunks and lacks_query_model(self._layout):
@@ -151,21 +145,21 @@ class IndexRun:
     def so_far(self) -> Update:
         """What was done until now; a run that fails has kept that."""
         return Update(
-            generation=self._known.generation,
-            wrote=self._known.generation != self._before,
-            notes=self._known.indexed,
-            added=self._tally.added,
-            changed=self._tally.changed,
-            moved=self._tally.moved,
-            deleted=self._tally.deleted,
+            generation=self._state.generation,
+            wrote=self._state.generation != self._before,
+            notes=self._state.indexed,
+            added=self._counts.added,
+            changed=self._counts.changed,
+            moved=self._counts.moved,
+            deleted=self._counts.deleted,
             warnings=tuple(self._warnings),
-            embedded=self._meter.texts,
+            embedded=self._embedding.texts,
             seconds=self._seconds,
         )
 
     def _changes(self) -> Changes:
         """What to do, with the notes that are to be made anew among those to read."""
-        known, walk, paths = self._known, self._seen.walk, self._seen.paths
+        known, walk, paths = self._state, self._seen.walk, self._seen.paths
         stamps: Mapping[str, Any] = known.stamps if paths is None else within(known.stamps, paths)
         files: Mapping[str, bool] = known.attachments
         if paths is not None:
@@ -200,9 +194,9 @@ class IndexRun:
 
     def _to_be_made_anew(self) -> frozenset[str]:
         """Notes that are to be cut anew: with other headers, every note is another one."""
-        if not self._known.generation or self._known.meta.get("headers") == self._header_identity:
+        if not self._state.generation or self._state.meta.get("headers") == self._header_identity:
             return self._seen.again
-        stamps = self._known.stamps.items()
+        stamps = self._state.stamps.items()
         return frozenset(path for path, one in stamps if one.status is NoteStatus.INDEXED)
 
     @property
@@ -211,7 +205,7 @@ class IndexRun:
 
     def _about(self) -> dict[str, Any]:
         """What the catalog is to say of the vault as a whole."""
-        walk, known, paths = self._seen.walk, self._known, self._seen.paths
+        walk, known, paths = self._seen.walk, self._state, self._seen.paths
         elsewhere = apart([""] if paths is None else paths)
         problems = {*walk.problems, *(told for told in known.problems if elsewhere(told[0]))}
         return {
@@ -222,7 +216,7 @@ class IndexRun:
         }
 
     def _write(self, changes: Changes) -> None:
-        known = self._known
+        known = self._state
         judged = judge(self._vault, self._asked["language"], known, changes)
         self._language, self.outgrown = judged.language, judged.outgrown
         about = {**self._about(), **judged.told}
@@ -230,7 +224,7 @@ class IndexRun:
         cut_off = known.cut_off
         if not changes and told and not cut_off:
             return
-        from notehop.indexing.pipeline.cut import Cutter
+        from notehop.indexing.pipeline.chunking import Chunker
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
@@ -244,32 +238,32 @@ class IndexRun:
         }
         gone = set(changes.gone)
         rows = [unread_row(file, NoteStatus.SKIPPED, reason) for file, reason in changes.skip]
-        cutter = Cutter(lambda: self._parser, Tokenizer(self._language), self._headers)
+        chunker = Chunker(lambda: self._parser, Tokenizer(self._language), self._headers)
         limits = self._limits
-        parts = [*groups(changes.read, limits.batch_notes, limits.batch_bytes)] or [()]
-        with EmbedAhead(self._meter, limits.embed_beside) as ahead:
+        parts = [*batches(changes.read, limits.batch_notes, limits.batch_bytes)] or [()]
+        with BackgroundEmbedder(self._embedding, limits.embed_beside) as ahead:
             builder = self._builder(changes, ahead)
 
-            def begin(group: Sequence[FileEntry]) -> Cut:
+            def begin(group: Sequence[FileEntry]) -> ChunkedBatch:
                 with self._timed("read"):
                     reads = self._notes.read(group)
                 first = group is parts[0]
                 if first:
                     self._announce(reads, len(changes.read))
                 with self._timed("cut"):
-                    cut = cutter.cut(reads, rows if first else ())
+                    chunked = chunker.chunk(reads, rows if first else ())
                 with self._timed("embed"):
-                    ahead.want(builder.unknown_texts(cut), len(group))
-                return cut
+                    ahead.want(builder.unknown_texts(chunked), len(group))
+                return chunked
 
             done = 0
-            for number, cut in enumerate(one_ahead(parts, begin), start=1):
+            for number, chunked in enumerate(one_ahead(parts, begin), start=1):
                 last = number == len(parts)
-                went = moved(cut.reads, gone, known, self._catalog)
+                went = moved(chunked.reads, gone, known, self._catalog)
                 leaving = sorted(gone) if last else sorted(went)
                 with self._timed("embed"):
                     batch = builder.build(
-                        cut, leaving, other if last else (), every_link=last and every_link
+                        chunked, leaving, other if last else (), every_link=last and every_link
                     )
                 # Until the last batch, links may lead to files that only this walk has seen.
                 meta: dict[str, Any] = {
@@ -284,30 +278,30 @@ class IndexRun:
                 with self._timed("store"):
                     self._committed(replace(batch, meta=meta), went)
                 gone.difference_update(leaving)
-                self._warnings += [w for r in cut.reads if r.note for w in r.note.warnings]
-                done += len(cut.reads)
-                self._meter.reached(done)
-        self._warnings += self._meter.warnings()
+                self._warnings += [w for r in chunked.reads if r.note for w in r.note.warnings]
+                done += len(chunked.reads)
+                self._embedding.reached(done)
+        self._warnings += self._embedding.warnings()
 
-    def _builder(self, changes: Changes, ahead: EmbedAhead) -> BatchBuilder:
+    def _builder(self, changes: Changes, ahead: BackgroundEmbedder) -> BatchBuilder:
         from notehop.indexing.pipeline.batch import BatchBuilder
 
         return BatchBuilder(
             catalog=self._catalog,
-            files=self._known.files(self._catalog, self._seen.walk, changes),
+            files=self._state.files(self._catalog, self._seen.walk, changes),
             ahead=ahead,
             dimensions=self._dimensions,
         )
 
     def _committed(self, batch: Batch, moved: Sequence[str]) -> None:
-        if self._tally.withdraws(batch):
+        if self._counts.withdraws(batch):
             withdraw(self._layout)
-        if self._tally.forgets(batch, moved):
+        if self._counts.forgets(batch, moved):
             # Chroma keeps the bytes of what it deletes. Before the commit, in case that is cut off.
             remove_mirror(self._layout)
         generation = self._catalog.commit(batch)
-        self._tally.written(batch, moved)
-        self._known.wrote(batch, generation)
+        self._counts.written(batch, moved)
+        self._state.wrote(batch, generation)
 
     def _announce(self, reads: Sequence[Read], notes: int) -> None:
         if any(read.note is not None for read in reads):
@@ -324,7 +318,7 @@ class IndexRun:
 
         with self._timed("load model"):
             embedder = self._load(self._settings.embedding, self._layout.model)
-        self._meter.watch(embedder)
+        self._embedding.watch(embedder)
         return SectionNodeParser.of(
             embedder,
             self._settings.chunking,
@@ -343,3 +337,49 @@ class IndexRun:
 
 def _path_of(file: FileEntry) -> str:
     return file.path
+
+
+Begun = TypeVar("Begun")
+Item = TypeVar("Item")
+
+
+def batches(
+    files: Iterable[FileEntry], most_notes: int, most_bytes: int
+) -> Iterator[Sequence[FileEntry]]:
+    """Runs of notes that fit a transaction, in order; a note over ``most_bytes`` is alone."""
+    group: list[FileEntry] = []
+    size = 0
+    for file in files:
+        if group and (len(group) >= most_notes or size + file.size > most_bytes):
+            yield group
+            group, size = [], 0
+        group.append(file)
+        size += file.size
+    if group:
+        yield group
+
+
+def one_ahead(items: Iterable[Item], begin: Callable[[Item], Begun]) -> Iterator[Begun]:
+    """What ``begin`` makes of each item, in order; it has begun the next one by then."""
+    waiting: list[Begun] = []
+    for item in items:
+        waiting.append(begin(item))
+        if len(waiting) > 1:
+            yield waiting.pop(0)
+    yield from waiting
+
+
+_NEW_OBJECTS = 50_000
+"""New objects after which Python looks for cycles; its own number is 700. Rows, links and chunks of
+a batch hold no cycles: looking through them took a quarter of a first index without the model."""
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for cycles less often in the block."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], _NEW_OBJECTS), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -23,7 +23,7 @@ from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.embed.onnx_embedding import load_query
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.pipeline import Indexer
-from notehop.indexing.pipeline.doors import SmallOrBulk, small_change
+from notehop.indexing.pipeline.models import SmallOrBulk, small_change
 from notehop.indexing.report import Report, Update
 from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.stores.layout import IndexLayout

@@ -1,24 +1,29 @@
-"""What a writer knows of its index: read from the catalog once, then kept up with what it writes.
+"""What a run knows of its index, what it reads of its vault, and what it did.
 
-Touches: index (reads).
+The state is read from the catalog once, then kept up with what is written.
+
+Touches: vault-read, index (reads).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from notehop.indexing.changes import Changes
 from notehop.indexing.graph.files import VaultFiles
 from notehop.indexing.stores.catalog import Catalog, FileStamp, stamp_of
 from notehop.indexing.stores.model import Batch, NoteStatus
-from notehop.indexing.vault.walk import Walk, top_level
+from notehop.indexing.vault.model import CommentLinks
+from notehop.indexing.vault.parse import Read, read_note
+from notehop.indexing.vault.walk import FileEntry, Walk, top_level
 
 Value = TypeVar("Value")
 
 
-class Known:
+class IndexState:
     """The state of one generation. It is of no use once another writer went on: see :meth:`fits`.
 
     ``stamps`` are those of every note, ``indexed`` counts the indexed ones, ``reasons`` say why one
@@ -130,3 +135,129 @@ def apart(paths: Iterable[str]) -> Callable[[str], bool]:
         return "" not in roots and path not in roots and not path.startswith(below)
 
     return is_apart
+
+
+class RunCounts:
+    """Counts indexed notes only: those kept out or failed are named in the report instead.
+
+    A moved note is neither added nor deleted; ``deleted`` counts those that were indexed and are
+    gone.
+    """
+
+    def __init__(self, before: Mapping[str, FileStamp]) -> None:
+        """Begin with the stamps of all notes; the mapping may change between two batches only."""
+        self._before = before
+        self.added = 0
+        self.changed = 0
+        self.moved = 0
+        self.deleted = 0
+
+    def withdraws(self, batch: Batch) -> bool:
+        """Whether a batch keeps out a note that was indexed and is there still: its words have to
+        leave every file."""
+        return any(
+            record.note.status is NoteStatus.SKIPPED and self._was_indexed(record.note.path)
+            for record in batch.upsert
+        )
+
+    def forgets(self, batch: Batch, moved: Sequence[str]) -> bool:
+        """Whether a batch keeps out or deletes a note that was indexed, and that is nowhere else."""
+        return self.withdraws(batch) or any(map(self._was_indexed, {*batch.delete} - {*moved}))
+
+    def written(self, batch: Batch, moved: Sequence[str]) -> None:
+        """Count what a batch wrote, before the stamps are brought up to it.
+
+        :param moved: deleted paths whose content has a new one.
+        """
+        for record in batch.upsert:
+            path, status = record.note.path, record.note.status
+            was_indexed = self._was_indexed(path)
+            if status is NoteStatus.INDEXED:
+                self.changed += was_indexed
+                self.added += not was_indexed
+        left = [path for path in batch.delete if self._was_indexed(path)]
+        carried = len(set(left).intersection(moved))
+        self.moved += carried
+        self.added -= carried
+        self.deleted += len(left) - carried
+
+    def _was_indexed(self, path: str) -> bool:
+        stamp = self._before.get(path)
+        return stamp is not None and stamp.status is NoteStatus.INDEXED
+
+
+class NoteReader:
+    """Reads notes of a vault; one whose content the index knows is not read again."""
+
+    def __init__(
+        self,
+        vault: Path,
+        known: IndexState,
+        *,
+        lost: Collection[str],
+        comment_links: CommentLinks,
+        warn: Callable[[str], None],
+    ) -> None:
+        """Touch nothing yet.
+
+        :param lost: notes of which the index holds less than it should: they are read anyway.
+        :param comment_links: which links in comments count.
+        :param warn: told of each note that stays in the index as it was.
+        """
+        self._vault = vault
+        self._state = known
+        self._lost = lost
+        self._comment_links = comment_links
+        self._warn = warn
+
+    def is_news(self, file: FileEntry) -> bool:
+        """Whether a note whose size and time are known is not what it was, or fails otherwise."""
+        read = self._read(file)
+        failed = self._state.stamps[file.path].status is NoteStatus.FAILED
+        if read.away and not failed:
+            return False
+        before = self._state.reasons.get(file.path) if failed else None
+        return read.note is not None or read.problem != before
+
+    def read(self, files: Iterable[FileEntry]) -> list[Read]:
+        """Read notes. One that the disk does not give now, and that is indexed, stays as it is."""
+        found = []
+        for file in files:
+            read = self._read(file)
+            known = self._state.stamps.get(file.path)
+            if read.away and known is not None and known.status is NoteStatus.INDEXED:
+                self._warn(
+                    f"{file.path}: {read.problem}; what the index has of it stays until it can be"
+                )
+            else:
+                found.append(read)
+        return found
+
+    def _read(self, file: FileEntry) -> Read:
+        known = self._state.stamps.get(file.path)
+        # Content that is known is not read again, unless what was made of it is not there.
+        made = known is not None and known.status is not NoteStatus.FAILED
+        if file.path in self._lost:
+            made = False
+        return read_note(
+            self._vault,
+            file,
+            known.content_hash if known and made else "",
+            comment_links=self._comment_links,
+        )
+
+
+def moved(
+    reads: Sequence[Read], gone: Collection[str], known: IndexState, catalog: Catalog
+) -> list[str]:
+    """The vanished notes whose content stands in these; each new note takes one.
+
+    :param gone: the notes that vanished and are in the index still.
+    """
+    new = [r.content_hash for r in reads if r.note is not None and r.file.path not in known.stamps]
+    holders = catalog.paths_by_content_hash(new)
+    found: list[str] = []
+    for content_hash in new:
+        left = [p for p in holders.get(content_hash, ()) if p in gone and p not in found]
+        found += left[:1]
+    return found

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from notehop.indexing.embed.tokenizer import TokenOffsets
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
 
+
 LoadEmbedder = Callable[[EmbeddingSettings, Path], Embedder]
 """(settings, model folder of the index) -> a model, loaded as far as cutting notes takes it."""
 
