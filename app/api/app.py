@@ -43,7 +43,7 @@ _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{again}">
 <title>notehop</title><link rel="icon" href="data:,"></head>
-<body><h1>notehop</h1><p>{said}</p><p>This page looks again every {again} seconds.</p></body></html>
+<body><h1>notehop</h1><p>{text}</p><p>This page looks again every {again} seconds.</p></body></html>
 """
 
 
@@ -71,7 +71,7 @@ def waiting_app(
         response.headers["Connection"] = "close"
         return response
 
-    def said(request: Request) -> str:
+    def progress_text(request: Request) -> str:
         if not request.scope.get(TRUSTED, True):
             return "the vault is being indexed for the first time"
         return f"{name} is being indexed for the first time: {progress()}"
@@ -89,12 +89,12 @@ def waiting_app(
 
     @app.get("/")
     async def page(request: Request) -> Response:
-        text = _PAGE.format(again=AGAIN, said=escape(f"{said(request)}."))
+        text = _PAGE.format(again=AGAIN, text=escape(f"{progress_text(request)}."))
         return Response(text, HTTPStatus.SERVICE_UNAVAILABLE, again, "text/html")
 
     @app.api_route("/{path:path}", methods=_METHODS)
     async def other(request: Request) -> Response:
-        detail = f"{said(request)}; ask again in {AGAIN} s"
+        detail = f"{progress_text(request)}; ask again in {AGAIN} s"
         told = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, kind="indexing")
         return respond(told, again)
 

@@ -44,7 +44,7 @@ from notehop.app.models import (
     ThemesResult,
 )
 
-Asked = Annotated[Query, Body(openapi_examples=QUERIES)]
+Question = Annotated[Query, Body(openapi_examples=QUERIES)]
 
 
 def query_routes(service: Service) -> APIRouter:
@@ -59,7 +59,7 @@ def query_routes(service: Service) -> APIRouter:
         response_model=Answer,
         responses=BODY_REFUSED,
     )
-    async def query(body: Asked) -> Response:
+    async def query(body: Question) -> Response:
         return await service.reply(workers.answers, lambda: vault.ask(body))
 
     @router.post(
@@ -69,10 +69,10 @@ def query_routes(service: Service) -> APIRouter:
         response_model=Answer,
         responses=BODY_REFUSED,
     )
-    async def ask(body: Asked) -> Response:
+    async def ask(body: Question) -> Response:
         return await query(body)
 
-    async def begun(body: Asked) -> AsyncIterator[Stream]:
+    async def begun(body: Question) -> AsyncIterator[Stream]:
         stream = Stream(workers.answers, lambda cancelled: vault.stream(body, cancelled=cancelled))
         try:
             await stream.begin()

@@ -339,7 +339,7 @@ def _merged(ctx: typer.Context, given: Common) -> Common:
     merged = given.over(outer)
     ctx.obj = ctx.find_root().obj = merged
     if merged.debug:
-        # Asked for behind the name of the command, after the log was set up.
+        # Parameters for behind the name of the command, after the log was set up.
         logging.getLogger().setLevel(logging.DEBUG)
     return merged
 

@@ -151,7 +151,7 @@ def search(
     """List the passages that match, with the notes they are linked with."""
     from notehop.app.models import SearchQuery
     from notehop.app.retrieval.filters.parse import check
-    from notehop.app.services.running_server import search_server
+    from notehop.app.services.running_server import ask_server
 
     kind = "notes" if notes else "chunks"
     wanted = how.query(
@@ -159,7 +159,7 @@ def search(
     )
     place = options.place()
     check(wanted, place.settings.retrieval.max_query_chars)
-    found = search_server(place, wanted) or _opened(place, lambda vault: vault.search(wanted))
+    found = ask_server(place, wanted) or _opened(place, lambda vault: vault.search(wanted))
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_answer import show_hits
 
@@ -194,7 +194,7 @@ def browse(
     from notehop.app.models import BrowseQuery
     from notehop.app.models.query import as_query
     from notehop.app.services.find_note import from_here
-    from notehop.app.services.running_server import browse_server
+    from notehop.app.services.running_server import ask_server
 
     place = options.place()
     fields = {
@@ -207,7 +207,7 @@ def browse(
         "filters": filters.given(),
     }
     wanted = as_query(BrowseQuery, fields)
-    found = browse_server(place, wanted) or _opened(place, lambda vault: vault.browse(wanted))
+    found = ask_server(place, wanted) or _opened(place, lambda vault: vault.browse(wanted))
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_browse
 
@@ -240,7 +240,7 @@ def themes(
     from notehop.app.models import Query, ThemesQuery
     from notehop.app.models.query import as_query
     from notehop.app.retrieval.filters.parse import check
-    from notehop.app.services.running_server import themes_server
+    from notehop.app.services.running_server import ask_server
 
     place = options.place()
     text = words(question or [])
@@ -258,7 +258,7 @@ def themes(
             show_answer(answer, _remedy(place))
         return
     wanted = as_query(ThemesQuery, {"query": text, "max": most, **fields})
-    found = themes_server(place, wanted) or _opened(place, lambda vault: vault.themes(wanted))
+    found = ask_server(place, wanted) or _opened(place, lambda vault: vault.themes(wanted))
     from notehop.app.cli.show_lists import show_themes
 
     if options.json:
@@ -327,12 +327,12 @@ def _opened(place: Place, work: Callable[[VaultHandle], T]) -> T:
 def _remedy(place: Place) -> Callable[[], str]:
     """What becomes of notes that are not indexed yet, looked up where there are any."""
 
-    def told() -> str:
+    def command() -> str:
         from notehop.app.services.index_process import remedy
 
         return remedy(place.layout)
 
-    return told
+    return command
 
 
 def _typed(asks: bool) -> str | None:

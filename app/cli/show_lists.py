@@ -201,7 +201,7 @@ def show_models(held: ModelList) -> None:
             show(styled(""))
         used = f"  in use: {', '.join(model.used_by)}" if model.used_by else ""
         show(styled((on_one_line(model.name), "bold"), (used, "green")))
-        show(styled((_told(model), "dim")), indent=2)
+        show(styled((_described(model), "dim")), indent=2)
         if model.folder is not None:
             show(styled((on_one_line(model.folder), "dim")), indent=2)
     others = counted(held.others, "model") + " of other kinds, or not whole, in " + held.cache
@@ -229,7 +229,7 @@ def show_pulled(pulled: PulledModel, *, dry_run: bool) -> None:
     show(styled(f'To use it, set {pulled.setting} = "{on_one_line(pulled.name)}"{then}'))
 
 
-def _told(model: HeldModel) -> str:
+def _described(model: HeldModel) -> str:
     kinds = {"embedding": "embedding", "reranker": "cross-encoder", "unknown": "of unknown kind"}
     told = [kinds[model.kind], _ORIGINS[model.origin]]
     if model.bytes is not None:

@@ -108,7 +108,7 @@ def links(
     from notehop.app.cli.output import print_json, warn
     from notehop.app.services.links import list_links
 
-    place, note = _told_apart(options, where or [])
+    place, note = _place_and_note(options, where or [])
     if graph is not None:
         if note is not None:
             raise UsageError(f"{note}: --format is for a whole vault; leave the note out")
@@ -143,7 +143,7 @@ def _print_graph(place: Place, form: str) -> None:
     warn([f"{path}: {reason}" for path, reason in problems])
 
 
-def _told_apart(options: Common, where: list[str]) -> tuple[Place, str | None]:
+def _place_and_note(options: Common, where: list[str]) -> tuple[Place, str | None]:
     """Two arguments are a vault and its note; one is a vault if it is a folder, else a note."""
     if len(where) > 2:
         raise UsageError(f"links takes a vault and a note, and got {len(where)} arguments")
@@ -188,10 +188,10 @@ def capture(
     said = _text(text or [])
     from notehop.app.models import CaptureQuery
     from notehop.app.models.query import as_query
-    from notehop.app.services.running_server import capture_server
+    from notehop.app.services.running_server import ask_server
 
     query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
-    found = capture_server(place, query)
+    found = ask_server(place, query)
     if found is None:
         from notehop.app.services.capture import capture_cold
 

@@ -79,12 +79,12 @@ def own_questions(
         QuestionSet("aliases", _aliases(notes, draw), usual(NOTES)),
         QuestionSet(
             "anchors",
-            tuple(_asked("anchor", one, without=one.source) for one in anchors),
+            tuple(_question("anchor", one, without=one.source) for one in anchors),
             usual(NOTES),
         ),
         QuestionSet(
             "held-out links",
-            tuple(_asked("held-out", one) for one in held_out),
+            tuple(_question("held-out", one) for one in held_out),
             CONTEXT,
             held_out=frozenset[LinkPair]((one.source, one.target) for one in held_out),
         ),
@@ -196,7 +196,7 @@ def _without_link(link: LinkRow) -> str | None:
     return " ".join(text.split()) if removed else None
 
 
-def _asked(kind: str, one: Cited, without: str | None = None) -> Question:
+def _question(kind: str, one: Cited, without: str | None = None) -> Question:
     name = f"{kind} {one.source}:{one.line} -> {one.target}"
     return Question(name, one.text, (Target(one.target),), without)
 

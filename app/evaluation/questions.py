@@ -186,10 +186,10 @@ def _answers(row: Any) -> tuple[str, ...]:
         if more is not None and not isinstance(more, list):
             raise ValueError(f"{key} is no list")
         named += more or []
-    return tuple(dict.fromkeys(said for said in map(_said, named) if said))
+    return tuple(dict.fromkeys(said for said in map(_text_of, named) if said))
 
 
-def _said(answer: Any) -> str:
+def _text_of(answer: Any) -> str:
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if not isinstance(answer, str | int | float):

@@ -296,7 +296,7 @@ def evaluate_answers(
                 reply = replied(vault.ask(question.text))
                 measures.append(measured(question, reply))
                 if each:
-                    told.append(_told(variant.name, question, reply, measures[-1]))
+                    told.append(_answer_row(variant.name, question, reply, measures[-1]))
                 progress.advance(1)
             progress.close()
         values[variant.name] = np.asarray(measures)
@@ -308,7 +308,7 @@ def evaluate_answers(
     )
 
 
-def _told(
+def _answer_row(
     setting: str, question: AnswerQuestion, reply: Replied, values: list[float]
 ) -> dict[str, object]:
     known = zip(ANSWER_MEASURES, values, strict=True)

@@ -12,10 +12,10 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from notehop.app.models import (
-    Asked,
     BrowseQuery,
     CaptureQuery,
     ConnectedOptions,
+    Parameters,
     Query,
     SearchQuery,
 )
@@ -60,7 +60,7 @@ class BrowseArguments(BrowseQuery):
     budget: Budget = 2_000
 
 
-class ReadArguments(Asked):
+class ReadArguments(Parameters):
     """Arguments of ``read_note``."""
 
     guessed = (
@@ -90,7 +90,7 @@ class ReadArguments(Asked):
             )
 
 
-class OverviewArguments(Asked):
+class OverviewArguments(Parameters):
     """Arguments of ``vault_overview``."""
 
     budget: Budget = 1_500
@@ -118,7 +118,7 @@ FILTERS = {
 
 _AS_IN_SEARCH = {"type": "object", "description": "As in smart_search."}
 
-SHOWN: dict[type[Asked], dict[str, str | dict[str, Any]]] = {
+SHOWN: dict[type[Parameters], dict[str, str | dict[str, Any]]] = {
     SearchArguments: {
         "query": 'A question or key words. Filters may stand in it: tag:fish path:Projects after:2w "exact '
         'words" -tag:old.',
@@ -168,7 +168,7 @@ SHOWN: dict[type[Asked], dict[str, str | dict[str, Any]]] = {
 _KEPT = ("type", "enum", "items", "default")
 
 
-def input_schema(kind: type[Asked]) -> dict[str, Any]:
+def input_schema(kind: type[Parameters]) -> dict[str, Any]:
     """What a tool takes. Unknown arguments are refused, which the schema says at its top."""
     schema = kind.model_json_schema()
     fields: dict[str, Any] = {}
@@ -199,11 +199,11 @@ def _lean(field: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _own_name(kind: type[Asked], argument: str) -> str:
+def _own_name(kind: type[Parameters], argument: str) -> str:
     return argument if argument in kind.model_fields else dict(kind.guessed)[argument]
 
 
-ArgumentsT = TypeVar("ArgumentsT", bound=Asked)
+ArgumentsT = TypeVar("ArgumentsT", bound=Parameters)
 
 
 def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> ArgumentsT:
@@ -236,7 +236,7 @@ def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> Argument
 _GUESSED = dict(FilterFields.guessed)
 
 
-def _none_such(kind: type[Asked], name: str) -> str:
+def _none_such(kind: type[Parameters], name: str) -> str:
     if "filters" in kind.model_fields and name in {*FilterFields.model_fields, *_GUESSED}:
         return f'it is a filter; write "filters": {{"{_GUESSED.get(name, name)}": …}}'
     return f"there is none; it takes {', '.join(SHOWN[kind])}"

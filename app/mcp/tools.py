@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from notehop.app.mcp import arguments as given_as
 from notehop.app.mcp import text
 from notehop.app.models import (
-    Asked,
     Captured,
     CaptureQuery,
     DoneEvent,
     ErrorEvent,
+    Parameters,
     SourcesEvent,
 )
 from notehop.app.problems import agent_text, error_of
@@ -74,7 +74,7 @@ class Tool:
     name: str
     title: str
     description: str
-    arguments: type[Asked]
+    arguments: type[Parameters]
     work: Callable[[VaultHandle, Any, Call], str] | None
     models: bool = True
     slow: bool = False

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from notehop.app.models.query import Asked, Filters, Strict, at_most, listed
+from notehop.app.models.query import Filters, Parameters, Strict, at_most, listed
 from notehop.app.models.status import StatusLink
 
 
@@ -77,7 +77,7 @@ MOST_SEEDS = 20
 """Notes that one browse starts from."""
 
 
-class BrowseQuery(Asked):
+class BrowseQuery(Parameters):
     """Notes to start from, and which of those around them to list.
 
     A seed is a path, a title or an alias. ``results``: the notes themselves, or for each link the
@@ -200,7 +200,7 @@ class GraphView(Strict):
     generation: int
 
 
-class ThemesQuery(Asked):
+class ThemesQuery(Parameters):
     """Which themes to list.
 
     ``query`` says what about; without it all themes are listed, the largest first. It may hold
@@ -305,7 +305,7 @@ SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"
 """A sign that a file can hold and that is no blank."""
 
 
-class CaptureQuery(Asked):
+class CaptureQuery(Parameters):
     """A text to keep as a new note. Without a title, its first line names it."""
 
     guessed: ClassVar[tuple[tuple[str, str], ...]] = (

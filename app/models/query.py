@@ -50,7 +50,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Asked(Strict):
+class Parameters(Strict):
     """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too.
 
     ``guessed`` are names that a field is taken by as well, where it is not given by its own: those
@@ -88,21 +88,21 @@ def _whole(fields: dict[Any, Any]) -> dict[Any, Any]:
     }
 
 
-AskedT = TypeVar("AskedT", bound=Asked)
+ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 
 def as_query(
-    model: type[AskedT],
-    query: str | Asked | Mapping[str, Any],
+    model: type[ParametersT],
+    query: str | Parameters | Mapping[str, Any],
     options: Mapping[str, Any] | None = None,
-) -> AskedT:
+) -> ParametersT:
     """Make a request of what a caller gave: a text, fields, or a request ready made, with options.
 
     :raises QueryError: naming the option that does not exist or has a wrong value.
     """
     if isinstance(query, model) and not options:
         return query
-    if isinstance(query, Asked):
+    if isinstance(query, Parameters):
         given: Mapping[str, Any] = query.model_dump(exclude_unset=True)
     elif isinstance(query, Mapping):
         given = query
@@ -153,7 +153,7 @@ SeveralValues = Annotated[
 ]
 
 
-class FilterFields(Asked):
+class FilterFields(Parameters):
     """What notes must have. A field that takes several values takes one as well."""
 
     guessed = (
@@ -216,7 +216,7 @@ class Filters(FilterFields):
     )
 
 
-class ConnectedOptions(Asked):
+class ConnectedOptions(Parameters):
     """How connected notes are chosen; None means the setting in force."""
 
     max: int | None = Field(default=None, ge=0, le=20)
@@ -228,7 +228,7 @@ Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "ti
 """What a query is after; ``auto`` reads it from the query, ``none`` weighs all signals alike."""
 
 
-class BaseQuery(Asked):
+class BaseQuery(Parameters):
     """What a question and a search have in common.
 
     ``query`` may hold filters itself (``tag:fish after:2026-10 "tide gate"``), which ``filters``
@@ -280,7 +280,7 @@ MOST_TEXTS = 64
 """Texts of one request."""
 
 
-class EmbedQuery(Asked):
+class EmbedQuery(Parameters):
     """Texts to embed; ``kind`` chooses the prompt that the model has for them."""
 
     texts: Annotated[

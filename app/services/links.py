@@ -94,7 +94,7 @@ class _Vault:
         """Whether the index would leave the note out for its size."""
         return file.size > self.place.settings.vault.max_note_bytes
 
-    def said(self, path: str) -> tuple[tuple[str, ...], bool]:
+    def properties_of(self, path: str) -> tuple[tuple[str, ...], bool]:
         """Aliases of a note and whether it keeps itself out, read from its front matter alone."""
         try:
             text, _ = decode(path, (self.place.vault / path).read_bytes())
@@ -140,7 +140,7 @@ def list_links(place: Place, note: str | None = None) -> Listing:
         describe: Callable[[str], tuple[tuple[str, ...], bool]] = _by_reading(vault)
     else:
         sources = [find_note(VaultFiles(by_path), place.vault, note)]
-        describe = vault.said
+        describe = vault.properties_of
     files = _files(by_path, out, describe)
     return Listing(
         tuple(_resolved(vault, files, sources, keep_all=note is not None)), tuple(vault.problems)

@@ -89,7 +89,7 @@ def mentions_of(
     for note_read in _read(place, paths[:READ]):
         if len(listed) == LISTED:
             break
-        found = _said_in(note_read, pattern, tokenizer.language) if note_read else []
+        found = _mentions_in(note_read, pattern, tokenizer.language) if note_read else []
         count += len(found)
         listed += found[: LISTED - len(listed)]
         read += 1
@@ -202,7 +202,7 @@ def _read(place: Place, paths: Sequence[str]) -> Iterator[Note | None]:
         yield note if note is not None and note.excluded is None else None
 
 
-def _said_in(note: Note, pattern: re.Pattern[str], language: str) -> list[Mention]:
+def _mentions_in(note: Note, pattern: re.Pattern[str], language: str) -> list[Mention]:
     lines = Lines(note.text)
     return [
         Mention(
@@ -226,11 +226,11 @@ def _counted(view: Snapshot, ids: Sequence[ChunkId], pattern: re.Pattern[str]) -
             said = sum(1 for _ in pattern.finditer(words))
             linked[str(link.chunk_id)] = linked.get(str(link.chunk_id), 0) + said
     return sum(
-        max(0, _said(chunk, pattern) - linked.get(chunk.id, 0)) for chunk in chunks.values()
+        max(0, _count_in(chunk, pattern) - linked.get(chunk.id, 0)) for chunk in chunks.values()
     ) + len(ids[COUNTED:])
 
 
-def _said(chunk: ChunkRow, pattern: re.Pattern[str]) -> int:
+def _count_in(chunk: ChunkRow, pattern: re.Pattern[str]) -> int:
     spans = code_spans(chunk.text)
     return sum(not inside(spans, match.start()) for match in pattern.finditer(chunk.text))
 

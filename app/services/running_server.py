@@ -246,14 +246,47 @@ class _Unusable(Exception):
     """Why the server is not asked."""
 
 
-def ask_server(place: Place, query: Query, *, patience: float = PATIENCE) -> Answer | None:
-    """Have a running server answer a question; None if there is none for this place and settings.
+_ROUTES: Mapping[type[BaseModel], tuple[str, type[BaseModel]]] = {
+    Query: ("/query", Answer),
+    SearchQuery: ("/search", SearchResult),
+    BrowseQuery: ("/graph/browse", BrowseResult),
+    ThemesQuery: ("/themes", ThemesResult),
+    CaptureQuery: ("/capture", Captured),
+}
+
+
+def ask_server(
+    place: Place, query: BaseModel, *, patience: float = PATIENCE, seconds: float | None = None
+) -> Any:
+    """Have a running server answer a request of :data:`_ROUTES`, by its kind.
 
     :param patience: seconds that it has to say that it is there.
-
+    :param seconds: that it has for the reply; None for those of its kind.
+    :returns: the reply; None if there is no server for this place and settings, or it is not to be
+        had in time. Then nothing was written.
     :raises NotehopError: what the server says is wrong: here it would be the same.
+    :raises CaptureFailed: if it does not say what became of a text.
     """
-    return _asked(place, "/query", query, Answer, _answered(place), patience)
+    route, model = _ROUTES[type(query)]
+    running = read_running(place.layout)
+    if running is None:
+        return None
+    sent = False
+    try:
+        with closing(_known(running, place, patience)) as connection:
+            own = _answered(place) if isinstance(query, Query) else SEARCHED
+            connection.sock.settimeout(own if seconds is None else seconds)
+            body, sent = query.model_dump_json().encode(), isinstance(query, CaptureQuery)
+            return _read(connection, route, body, model, ticket(running.token))
+    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+        if sent and not isinstance(exc, _Unusable):
+            inbox = place.settings.capture.folder or "the vault"
+            raise CaptureFailed(
+                f"the server at {running.url} did not say whether it kept the text "
+                f"({_reason(exc)}); look into {inbox} before you capture it again"
+            ) from exc
+        _not_asked(running, exc)
+        return None
 
 
 def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, None] | None:
@@ -289,53 +322,6 @@ def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, No
     return _events(connection, response)
 
 
-def search_server(
-    place: Place, query: SearchQuery, *, searched: float = SEARCHED
-) -> SearchResult | None:
-    """Have a running server search, as :func:`ask_server`, in so many seconds."""
-    return _asked(place, "/search", query, SearchResult, searched)
-
-
-def browse_server(place: Place, query: BrowseQuery) -> BrowseResult | None:
-    """Have a running server browse, as :func:`ask_server`."""
-    return _asked(place, "/graph/browse", query, BrowseResult, SEARCHED)
-
-
-def themes_server(place: Place, query: ThemesQuery) -> ThemesResult | None:
-    """Have a running server list themes, as :func:`ask_server`."""
-    return _asked(place, "/themes", query, ThemesResult, SEARCHED)
-
-
-def capture_server(place: Place, query: CaptureQuery) -> Captured | None:
-    """Have a running server capture a text; None if there is none, and nothing was written.
-
-    :raises NotehopError: what the server says is wrong.
-    :raises CaptureFailed: if it does not say what became of the text.
-    """
-    running = read_running(place.layout)
-    if running is None:
-        return None
-    try:
-        connection = _known(running, place)
-    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
-        _not_asked(running, exc)
-        return None
-    with closing(connection):
-        connection.sock.settimeout(SEARCHED)
-        body = query.model_dump_json().encode()
-        try:
-            return _read(connection, "/capture", body, Captured, ticket(running.token))
-        except _Unusable as exc:
-            _not_asked(running, exc)
-            return None
-        except (OSError, http.client.HTTPException, ValueError) as exc:
-            inbox = place.settings.capture.folder or "the vault"
-            raise CaptureFailed(
-                f"the server at {running.url} did not say whether it kept the text "
-                f"({_reason(exc)}); look into {inbox} before you capture it again"
-            ) from exc
-
-
 def is_serving(place: Place) -> bool:
     """Whether a server runs that answers for this place, with its settings."""
     running = read_running(place.layout)
@@ -350,27 +336,6 @@ def is_serving(place: Place) -> bool:
 
 def _answered(place: Place) -> float:
     return place.settings.server.timeout_s + LATER
-
-
-def _asked(
-    place: Place,
-    route: str,
-    query: BaseModel,
-    model: type[ModelT],
-    seconds: float,
-    patience: float = PATIENCE,
-) -> ModelT | None:
-    running = read_running(place.layout)
-    if running is None:
-        return None
-    try:
-        with closing(_known(running, place, patience)) as connection:
-            connection.sock.settimeout(seconds)
-            body = query.model_dump_json().encode()
-            return _read(connection, route, body, model, ticket(running.token))
-    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
-        _not_asked(running, exc)
-        return None
 
 
 def _not_asked(running: Running, exc: Exception) -> None:

@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints
 from starlette.staticfiles import StaticFiles
 
 from notehop.app.models.notes import NoteView
-from notehop.app.models.query import Asked, Strict, at_most
+from notehop.app.models.query import Parameters, Strict, at_most
 from notehop.app.web.render import answer_html, note_html, snippets_html
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ LONGEST = 60_000
 """Characters of one text: many times a chunk, or an answer."""
 
 
-class RenderQuery(Asked):
+class RenderQuery(Parameters):
     """Texts of a reply to show: ``snippets`` of chunks with words of ``query`` marked, and an
     ``answer`` with its markers."""
 

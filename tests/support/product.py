@@ -61,7 +61,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.reading": "reading_of",
     "notehop.app.services.related": "link_to query_text",
     "notehop.app.services.running_server": (
-        "ask_server search_server Announcement digest proof read_running Running"
+        "ask_server Announcement digest proof read_running Running"
     ),
     "notehop.app.services.themes": "_first_left",
     "notehop.app.services.index_process": "update_index",

@@ -1,6 +1,6 @@
 // Speaks with the server: JSON both ways, server-sent events, problem details, and the token.
 
-import { askToken, keptToken } from "./door.js";
+import { askToken, keptToken } from "./token.js";
 
 /** What the server says is wrong (RFC 9457), or that it does not answer. */
 export class Problem extends Error {

@@ -34,7 +34,6 @@ from tests.support.product import (
     proof,
     read_running,
     running_server,
-    search_server,
 )
 from tests.support.serving import serving
 
@@ -77,7 +76,7 @@ def test_the_query_reaches_the_server_as_it_is(place: Place, start: Start) -> No
         explain=True,
         results="notes",
     )
-    found = search_server(place, search)
+    found = ask_server(place, search)
     answer = ask_server(place, Query(query="x"))
     assert (found.generation, answer.answer) == (7, "x")
     assert vault.asked == [search, Query(query="x")]
@@ -166,7 +165,7 @@ def test_a_server_that_takes_too_long(
     vault = start()
     enough = threading.Event()
     monkeypatch.setattr(vault, "search", lambda _: enough.wait(5))
-    assert search_server(place, SearchQuery(query="x"), searched=0.02) is None
+    assert ask_server(place, SearchQuery(query="x"), seconds=0.02) is None
     enough.set()
 
 

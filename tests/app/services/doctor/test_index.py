@@ -227,7 +227,7 @@ def test_what_differs_while_another_process_writes_means_nothing(
         sql("UPDATE meta SET value='2' WHERE key='generation'")(place)
         return ()
 
-    monkeypatch.setattr("notehop.app.services.doctor.index._door", commit_meanwhile)
+    monkeypatch.setattr("notehop.app.services.doctor.index._query_model", commit_meanwhile)
     remove("vectors")(place)
     with WriterLock(place.layout, "notehop index"):
         found = check(place)
