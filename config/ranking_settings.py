@@ -153,11 +153,11 @@ class RetrievalSettings(Section):
     expansion: Literal["off", "conservative", "balanced", "aggressive"] = setting("off", vault=True)
     """Notes a hop away that join the candidates: `off`, `conservative`, `balanced` or `aggressive`.
     Off: searches find more in their first ten with it (recall +2 points), answers do not, as their
-    connected notes bring the same (docs/decisions/recall-expansion.md)."""
+    connected notes bring the same (docs/decisions/ranking.md)."""
 
     expansion_weight: float = constant(0.25, vault=True, ge=0)
     """Weight of their vote in the fusion, beside that of the signals; with 0 they stand where the
-    signals put them. 0.25 is what moves no first hit (docs/decisions/recall-expansion.md)."""
+    signals put them. 0.25 is what moves no first hit (docs/decisions/ranking.md)."""
 
     alias_expansion: bool = setting(False, vault=True)
     """Whether aliases of the best semantic notes widen the lexical query."""
@@ -185,7 +185,7 @@ class RetrievalSettings(Section):
     intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] = (
         setting("auto", vault=True)
     )
-    """What queries are taken to be after: `auto` reads it from the query (docs/intents.md), `none`
+    """What queries are taken to be after: `auto` reads it from the query (docs/filters.md), `none`
     weighs all alike; or `status`, `timeline`, `person`, `concept`, `discovery`. A query may say its
     own."""
 
@@ -215,7 +215,7 @@ class RerankSettings(Section):
 
     candidates: int = setting(20, vault=True, ge=2, le=200)
     """Best passages that it reads. 20 of 200 tokens take 1.1 s of processor time with a model of
-    the size of MiniLM-L6 (docs/decisions/rerank.md)."""
+    the size of MiniLM-L6 (docs/decisions/ranking.md)."""
 
     budget_ms: float = setting(1500, gt=0)
     """Milliseconds that it may take, loading left out; over that the fused order stands, and the
@@ -244,7 +244,7 @@ class ConnectedSettings(Section):
     gate: float = constant(1.0, vault=True, ge=0)
     """A connected note needs this share of the similarity of the source it displaces; 0: no gate.
     From 0.9 to 1.05 it makes no difference, above good links are lost
-    (docs/decisions/connected-gate.md)."""
+    (docs/decisions/ranking.md)."""
 
     context_chunks: int = setting(8, vault=True, ge=1, le=100)
     """Places in the context of an answer; those that no connected note takes go to further

@@ -132,7 +132,7 @@ class AnswerSettings(Section):
 
     check_ms: int = setting(1000, ge=0)
     """Milliseconds for holding the sentences of an answer against the notes that they cite
-    (docs/citations.md); those that are left then are compared by words alone, and the reply says
+    (docs/answers.md); those that are left then are compared by words alone, and the reply says
     so. Each takes about 15."""
 
 
@@ -142,7 +142,7 @@ class EnrichSettings(Section):
     summaries: Literal["off", "extract", "llm"] = setting("off")
     """Summaries of notes, for the snippets of captured and linked notes: `off`; `extract`, the
     sentences that stand best for each note; or `llm`, written by the model of [llm], to whose host
-    the notes are sent (docs/enrichment.md)."""
+    the notes are sent (docs/language-models.md)."""
 
     headers: Literal["off", "llm"] = setting("off")
     """`llm`: the model writes a sentence or two that place each passage in its note, which are

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-INTENTS = ROOT / "docs" / "intents.md"
+INTENTS = ROOT / "docs" / "filters.md"
 THEMES = ROOT / "docs" / "themes.md"
 DEFAULTS = ROOT / "config" / "default.toml"
 
@@ -175,7 +175,7 @@ def with_theme_rules(page: str) -> str:
 
 
 def with_rules(page: str) -> str:
-    """Return docs/intents.md with the rules as they are."""
+    """Return docs/filters.md with the rules as they are."""
     marks = re.compile(r"(<!-- rules:begin -->\n).*?(<!-- rules:end -->)", re.DOTALL)
     return marks.sub(lambda found: f"{found[1]}{rules_table()}\n{found[2]}", page)
 

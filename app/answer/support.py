@@ -32,7 +32,7 @@ WORDS = 0.55
 HIGH = 0.60
 """Least score of a sentence that its source says. Of 60 true ones put otherwise 47 reach it; of
 112 ones made up, or cited to another passage or note, none; of 201 that a model invented 3
-(docs/citations.md)."""
+(docs/answers.md)."""
 
 PARTIAL = 0.45
 """Least score of one that it says in part."""

@@ -11,7 +11,7 @@ from notehop.app.models.query import Strict
 from notehop.app.models.status import Problem
 
 Support: TypeAlias = Literal["high", "partial", "none"]
-"""How far words of a source say what a sentence says (docs/citations.md has what was measured)."""
+"""How far words of a source say what a sentence says (docs/answers.md has what was measured)."""
 
 Flag: TypeAlias = Literal["uncited", "unsupported", "context"]
 """Why a sentence is not to be taken on trust: it names no source; the sources that it names do not
@@ -170,7 +170,7 @@ class Explanation(Strict):
     """How a query was weighed, when it asks to explain.
 
     ``about`` is what of the query its subject was looked for in, ``rule`` the rule of
-    docs/intents.md that took it (None: the intent was named, or no rule did), ``subject`` the notes
+    docs/filters.md that took it (None: the intent was named, or no rule did), ``subject`` the notes
     that it is about, where a signal asked for them. ``weights`` maps signal name -> weight of this
     query, ``reasons`` says what changed them beside the intent. A fused score is the sum of
     weight / (``rrf_k`` + rank); a passage that is held back keeps ``template_share`` of it. Both

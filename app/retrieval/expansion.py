@@ -25,7 +25,7 @@ RRF_K = 10
 VOTE = 0.25
 """Weight of that ranking among the signals. So little moves no first hit, and brings more of the
 notes sought into the first ten on every set we have; with 0.5 first hits are lost
-(docs/decisions/recall-expansion.md)."""
+(docs/decisions/ranking.md)."""
 
 HALF_LIFE = 30 * DAY
 WINDOW = 120 * DAY

@@ -6,7 +6,7 @@ own is what keeps communities as they are while notes change.
 
 Every note has one vote, which it shares out over its links. A daily note or an index that links to
 fifty notes so binds none of the fifty to another, and a note with a single link is bound where that
-leads. Why, and what else was tried: docs/decisions/themes.md.
+leads. Why, and what else was tried: docs/decisions/ranking.md.
 """
 
 from __future__ import annotations
