@@ -105,7 +105,7 @@ class _Check:
             table = partial(check_table, self.layout, view, name, wants[name])
             self._take(f"vectors/{name}", table)
         self._take("lexical", partial(check_lexical, self.layout, view, wants["chunks"]))
-        self.findings += _door(self.layout)
+        self.findings += _query_model(self.layout)
         if self.place.settings.index.mirror:
             self._take("chroma", partial(check_mirror, self.layout, view))
         if self.alone:
@@ -175,8 +175,8 @@ def _left_over(layout: IndexLayout, view: CatalogSnapshot) -> Iterator[Finding]:
         yield Finding("next", "a rebuild was cut off and takes room", INDEX, broken=False)
 
 
-def _door(layout: IndexLayout) -> Iterator[Finding]:
+def _query_model(layout: IndexLayout) -> Iterator[Finding]:
     """Whether queries find the model that was exported for them."""
-    door = read_manifest(layout.model)
-    if door is None or not door.is_sound(layout.model):
+    manifest = read_manifest(layout.model)
+    if manifest is None or not manifest.is_sound(layout.model):
         yield Finding("model", "the model for queries is not there or not whole", INDEX)
