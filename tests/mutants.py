@@ -38,7 +38,8 @@ RECORDED = "tests/recorded"
 SPINE: dict[str, tuple[str, ...]] = {
     "indexing/stores/catalog_filter.py": ("tests/app/test_filters.py", "tests/app/retrieval"),
     "indexing/stores/labels.py": ("tests/app/test_filters.py", "tests/doors"),
-    "indexing/stores/lexical.py": (STORES, RECORDED),
+    "indexing/stores/lexical_segments.py": (f"{STORES}/test_lexical.py", RECORDED),
+    "indexing/stores/lexical.py": (f"{STORES}/test_lexical.py", RECORDED),
     "indexing/stores/lock.py": (STORES,),
     "indexing/stores/table.py": (STORES, RECORDED),
     "indexing/stores": (
@@ -76,7 +77,11 @@ SPINE: dict[str, tuple[str, ...]] = {
     "indexing/themes": ("tests/indexing/themes", "tests/app/services/test_themes.py"),
     "indexing/capture": ("tests/indexing/capture", "tests/app/cli/test_capture.py"),
     "indexing/embed": ("tests/indexing/embed", RECORDED),
-    "config": ("tests/config", "tests/app/cli/test_cli.py"),
+    "config": ("tests/config", "tests/app/cli/test_cli.py", "tests/doors/test_untrusted_vault.py"),
+    "app/retrieval/chain.py": (f"{RECORDED}/test_ranking.py", "tests/app/test_filters.py", "tests/doors"),
+    "app/retrieval/current.py": ("tests/app/test_never_stale.py",),
+    "app/retrieval/filters": ("tests/app/test_filters.py", f"{RETRIEVAL}/filters"),
+    "app/retrieval/fusion.py": (f"{RETRIEVAL}/test_fusion.py",),
     "app/retrieval": (
         RETRIEVAL,
         "tests/app/test_filters.py",

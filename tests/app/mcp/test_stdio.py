@@ -7,8 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.app.mcp.agent import PATIENCE, Agent, agent, command, environment, over_stdio
+from tests.support.processes import until
 from tests.support.product import MAX_LINE, IndexLayout, read_watch_state
 
 INITIALIZE = {
@@ -160,7 +160,8 @@ def test_a_note_is_kept_though_there_is_no_index(bare: tuple[Path, Path]) -> Non
 def test_nothing_heavy_is_loaded_before_the_first_reply() -> None:
     heavy = ("torch", "llama_index", "numpy", "sqlalchemy", "networkx", "onnxruntime", "fastapi")
     code = (
-        "import sys; import app.cli.serve, app.mcp.stdio, app.services.open_vault\n"
+        "import sys\n"
+        "import notehop.app.cli.serve, notehop.app.mcp.stdio, notehop.app.services.open_vault\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     result = subprocess.run(
@@ -246,10 +247,3 @@ def test_the_index_follows_the_vault_while_it_runs(demo: tuple[Path, Path]) -> N
     finally:
         note.unlink(missing_ok=True)
     until(lambda: read_watch_state(layout) is None)
-
-
-def until(happens: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

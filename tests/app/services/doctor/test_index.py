@@ -136,56 +136,28 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
     "half a rebuild": (begin_rebuild, "next", "a rebuild was cut off", INDEX, False),
     "half a run": (
         sql("UPDATE meta SET value='true' WHERE key='under_way'"),
-        "catalog",
-        "the last run was cut off",
-        INDEX,
-        True,
-    ),
+        "catalog", "the last run was cut off", INDEX, True),
     "chunks gone": (
         sql("DELETE FROM chunks WHERE path='Plan.md'"),
-        "catalog",
-        "indexed notes without a chunk",
-        REBUILD,
-        True,
-    ),
+        "catalog", "indexed notes without a chunk", REBUILD, True),
     "note gone": (
         sql("DELETE FROM notes WHERE path='Plan.md'"),
-        "catalog",
-        "chunks of notes that are not indexed",
-        REBUILD,
-        True,
-    ),
+        "catalog", "chunks of notes that are not indexed", REBUILD, True),
     "names gone": (
         sql("DELETE FROM names WHERE path='Plan.md'"),
-        "catalog",
-        "indexed notes that no name finds",
-        REBUILD,
-        True,
-    ),
+        "catalog", "indexed notes that no name finds", REBUILD, True),
     "text changed": (
         sql("UPDATE chunks SET text='Something else'"),
-        "catalog",
-        "damaged",
-        REBUILD,
-        True,
-    ),
+        "catalog", "damaged", REBUILD, True),
     "table gone": (sql("DROP TABLE links"), "catalog", "no table links", REBUILD, True),
     "older catalog": (
         sql("UPDATE meta SET value='0' WHERE key='generation'"),
-        "catalog",
-        "generations 1 to 1 are lost",
-        REBUILD,
-        True,
-    ),
+        "catalog", "generations 1 to 1 are lost", REBUILD, True),
     "another format": (
         sql("UPDATE meta SET value='99' WHERE key='schema'"),
-        "catalog",
-        "format 99",
-        REBUILD,
-        True,
-    ),
+        "catalog", "format 99", REBUILD, True),
     "no catalog": (remove("catalog.sqlite*"), "catalog", "no index yet", INDEX, True),
-}
+}  # fmt: skip
 """Harm: what is broken, what is said of it, the command that repairs it, whether answers suffer."""
 
 
