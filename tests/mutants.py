@@ -38,8 +38,8 @@ RECORDED = "tests/recorded"
 SPINE: dict[str, tuple[str, ...]] = {
     "indexing/stores/catalog_filter.py": ("tests/app/test_filters.py", "tests/app/retrieval"),
     "indexing/stores/labels.py": ("tests/app/test_filters.py", "tests/doors"),
-    "indexing/stores/lexical_segments.py": (f"{STORES}/test_lexical.py", RECORDED),
-    "indexing/stores/lexical.py": (f"{STORES}/test_lexical.py", RECORDED),
+    "indexing/stores/lexical_segments.py": (f"{STORES}/test_lexical.py", f"{RUNS}/test_runs.py", RECORDED),
+    "indexing/stores/lexical.py": (f"{STORES}/test_lexical.py", f"{RUNS}/test_runs.py", RECORDED),
     "indexing/stores/lock.py": (STORES,),
     "indexing/stores/table.py": (STORES, RECORDED),
     "indexing/stores": (

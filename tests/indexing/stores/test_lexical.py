@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -142,6 +143,14 @@ def test_a_token_counts_as_often_as_asked_or_by_its_weight() -> None:
     [once] = [score for id_, score in index.top(["budget"], 5) if id_ == "c"]
     assert index.top(["budget", "budget"], 5) == [("c", pytest.approx(2 * once))]
     assert index.top({"budget": 0.5, "moon": 0.0}, 5) == [("c", pytest.approx(0.5 * once))]
+
+
+def test_no_word_of_what_was_removed_is_saved(tmp_path: Path) -> None:
+    index = LexicalIndex.build(NOTES.items())
+    index.update(["d"], [])
+    index.save(tmp_path, 1, "made")
+    (file,) = tmp_path.iterdir()
+    assert (b"moon" in file.read_bytes(), b"dinner" in file.read_bytes()) == (True, False)
 
 
 def test_an_alias_is_not_marked_down_for_being_rare() -> None:
