@@ -16,6 +16,7 @@ from tests.support.product import (
     INDEX,
     REBUILD,
     IndexCheck,
+    IndexFailure,
     Place,
     WriterLock,
     check_index,
@@ -183,6 +184,13 @@ def test_every_harm_is_found_and_repaired_by_the_command_that_is_named(
     mended = check(place)
     assert (told(mended), mended.not_done) == ([], [])
     assert [part.items for part in mended.parts] == [3, 3, 2, 3]
+
+
+def test_a_table_is_not_made_of_a_catalog_that_lacks_vectors(place: Place) -> None:
+    sql("DELETE FROM vectors WHERE collection='links'")(place)
+    remove("vectors")(place)
+    with pytest.raises(IndexFailure, match="vectors of links are missing; run: notehop index --re"):
+        index(place)
 
 
 def test_settings_that_do_not_fit(place: Place) -> None:
