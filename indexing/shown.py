@@ -19,35 +19,6 @@ def on_one_line(name: str) -> str:
     return _BREAK.sub("␊", name)
 
 
-_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]|\n]*)\]\]")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_EMPHASIS = re.compile(
-    r"(\*{1,3}|==|~~)(?=\S)(.+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=\S)(.+?)(?<=\S)\3(?!\w)"
-)
-_LEFT = re.compile(r"(?:\*\*|==|~~)(?=\w)|(?<=[\w.!?])(?:\*\*|==|~~)|`|!?\[\[|\]\]")
-
-
-def without_marks(text: str) -> str:
-    """A sentence of a note as it reads: links and emphasis lose their marks, code its ticks.
-
-    A mark whose other half was cut off goes, too; what stands in code is left as it is.
-    """
-    parts: list[str] = []
-    at = 0
-    for code in _CODE.finditer(text):
-        parts += _unmarked(text[at : code.start()]), code[2].strip()
-        at = code.end()
-    return "".join((*parts, _unmarked(text[at:])))
-
-
-def _unmarked(text: str) -> str:
-    text = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", text))
-    for _ in range(3):  # emphasis in emphasis
-        text = _EMPHASIS.sub(r"\2\4", text)
-    return _LEFT.sub("", text)
-
-
 def counted(count: int, noun: str) -> str:
     """``1 note`` or ``1,200 notes``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -43,10 +43,11 @@ from notehop.app.retrieval.nodes import (
 from notehop.app.retrieval.retrievers import known_vector, query_vector
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.config.errors import UsageError
-from notehop.indexing.shown import on_one_line, without_marks
+from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import LinkKind
+from notehop.indexing.vault.plain import words_of
 
 _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 
@@ -71,7 +72,7 @@ def connection(
             "path": link.path,
             "title": near_title if candidate.forward else far_title,
             "line": link.line,
-            "sentence": without_marks(link.sentence),
+            "sentence": words_of(link.sentence),
         },
         "reason": reason(candidate, near_title),
         "source_id": near_id,
@@ -109,7 +110,7 @@ def reason(candidate: Candidate, near_title: str) -> str:
     if candidate.forward and link.fragment and link.fragment_found:
         words += f", at #{on_one_line(link.fragment)}"
     if link.sentence:
-        words += f': "{without_marks(link.sentence)}"'
+        words += f': "{words_of(link.sentence)}"'
     near = [
         f"{name} {similarity:.2f}"
         for name, similarity in (

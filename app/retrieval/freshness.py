@@ -20,10 +20,11 @@ from notehop.app.retrieval.nodes import (
     to_node,
 )
 from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, view_for
-from notehop.indexing.shown import counted, on_one_line, without_marks
+from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import CommentLinks
+from notehop.indexing.vault.plain import words_of
 
 NAMED = 3
 """Notes that a warning names."""
@@ -280,7 +281,7 @@ def _is_linked(hit: NodeWithScore, now: CurrentView) -> bool:
     if not isinstance(link, dict):
         return True
     return any(
-        without_marks(one.sentence) == link.get("sentence")
+        words_of(one.sentence) == link.get("sentence")
         for one in now.links_from([str(link.get("path"))])
     )
 

@@ -22,11 +22,11 @@ from notehop.app.services.find_note import listed, notes_meant, shown
 from notehop.app.services.place import Place
 from notehop.indexing.enrich.summaries import Summaries, Summary
 from notehop.indexing.graph.model import Status
-from notehop.indexing.shown import without_marks
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.vault.plain import words_of
 
 LINKS = 5
 """Links of a note that are named; the rest is counted."""
@@ -247,7 +247,7 @@ def _browsed_link(link: LinkRow) -> BrowsedLink:
         source=link.path,
         target=str(link.target_path),
         line=link.line,
-        sentence=without_marks(link.sentence),
+        sentence=words_of(link.sentence),
         fragment=link.fragment,
     )
 

@@ -24,7 +24,6 @@ from notehop.indexing.changes import scan
 from notehop.indexing.enrich.summaries import Summaries, Summary
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
 from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
-from notehop.indexing.shown import without_marks
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
@@ -33,7 +32,7 @@ from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import words_in_order
 from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.parse import Read, read_note
-from notehop.indexing.vault.plain import plain_text
+from notehop.indexing.vault.plain import plain_text, words_of
 from notehop.indexing.vault.sentences import sentence_spans
 from notehop.indexing.vault.walk import FileEntry
 
@@ -441,7 +440,7 @@ def _as_links(links: Iterable[LinkRow]) -> list[NoteLink]:
             status=link.status,
             # Where a note that is kept out lies is for nobody to see.
             target=link.target_path if link.status in LEADING else None,
-            sentence=without_marks(link.sentence),
+            sentence=words_of(link.sentence),
             fragment=link.fragment,
         )
         for link in links

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from functools import cache
 from itertools import islice
-
-from markdown_it import MarkdownIt
+from typing import TYPE_CHECKING
 
 from notehop.indexing.vault.model import Edit, Note
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 
 class OffsetMap:
@@ -91,11 +94,30 @@ def plain_text(note: Note, start: int, end: int) -> str:
     return plain_map(note, start, end).text
 
 
+_LINKS = re.compile(
+    r"(?<!`)(`++).{0,200}?(?<!`)\1(?!`)"
+    r"|!?\[\[(?:[^\]|\n]{0,300}\|)?([^\]|\n]{0,300})\]\]"
+    r"|!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)"
+)
+"""Code, which holds no links, or a link and its words."""
+
 _HIGHLIGHT = re.compile(
     r"(?<!`)(`++).{0,200}?(?<!`)\1(?!`)"
     r"|(?<![A-Za-z0-9=])==(?=[^\s=])(.{1,200}?)(?<=[^\s=])==(?![A-Za-z0-9=])"
 )
 """Code, which holds no highlights, or a highlight; longer ones would be looked for from each mark."""
+
+_UNPAIRED = re.compile(r"(?:\*\*|==|~~)(?=\w)|(?<=[\w.!?])(?:\*\*|==|~~)|`|!?\[\[|\]\]")
+"""A mark whose other half was cut off."""
+
+
+def words_of(text: str) -> str:
+    """A sentence of Markdown as it reads: the words of links, no marks, not even half a pair.
+
+    What stands in code is left as it is.
+    """
+    text = _LINKS.sub(lambda found: found[0] if found[1] else found[2] or found[3] or "", text)
+    return _inline(text, lambda rest: _UNPAIRED.sub("", rest))
 
 
 def without_emphasis(text: str) -> str:
@@ -105,12 +127,17 @@ def without_emphasis(text: str) -> str:
     behind a letter or digit, which Markdown takes for emphasis and people for a product
     (``3*4*5``).
     """
+    return _inline(text, str)
+
+
+def _inline(text: str, plain: Callable[[str], str]) -> str:
+    """The text without pairs of marks; ``plain`` gets what stands outside of code."""
     text = _HIGHLIGHT.sub(lambda found: found[2] or found[0], text)
     parts: list[str] = []
     kept: list[bool] = []
     last = ""
     for token in _emphasis().parseInline(text)[0].children or ():
-        shown = token.content
+        shown = plain(token.content) if token.type == "text" else token.content
         if token.nesting > 0:
             kept.append(token.markup[0] == "*" and last.isascii() and last.isalnum())
             shown = token.markup if kept[-1] else ""
@@ -123,6 +150,9 @@ def without_emphasis(text: str) -> str:
 
 @cache
 def _emphasis() -> MarkdownIt:
+    # Here, for searches that show no sentence start without it.
+    from markdown_it import MarkdownIt
+
     return MarkdownIt("zero").enable(["escape", "backticks", "emphasis", "strikethrough"])
 
 

@@ -24,7 +24,7 @@ from tests.support.product import (
     parse_note,
     plain_text,
     property_texts,
-    without_marks,
+    words_of,
 )
 
 pytestmark = pytest.mark.model
@@ -101,7 +101,7 @@ def assert_stands(vault: Path, reply: dict[str, Any]) -> None:
             assert near.excluded is None
             assert linked["title"] == near.title
             assert (linked["line"], linked["sentence"]) in {
-                (link.line, without_marks(link.sentence)) for link in near.links
+                (link.line, words_of(link.sentence)) for link in near.links
             }
 
 

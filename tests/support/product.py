@@ -189,7 +189,6 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
     "notehop.indexing.report": "Report report_lines Silent Update",
-    "notehop.indexing.shown": "without_marks",
     "notehop.indexing.stores.catalog": "Catalog",
     "notehop.indexing.stores.catalog_state": "read_catalog_state",
     "notehop.indexing.stores.chroma": (
@@ -229,7 +228,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.model": "CommentLinks LinkKind Note",
     "notehop.indexing.vault.opening": "open_below",
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
-    "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis",
+    "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "read_ignore_filters Walk walk walk_within",
     "notehop.indexing.watch": "service=watch_service",
