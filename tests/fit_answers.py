@@ -218,7 +218,7 @@ def _examples(name: str, data: Path, work: Path, again: bool) -> list[Example]:
     nodes, rows = pickle.loads(memory.read_bytes()) if memory.is_file() else ({}, {})
     with open_vault(vault, index_dir=index) as opened:
         opened.warm()
-        reading = _remembering(opened._machinery.synthesizer._reading, rows)
+        reading = _remembering(opened._engine.synthesizer._reading, rows)
         made = [_example(opened, reading, question, kind, nodes) for question, kind in jobs]
     found = [one for one in made if one is not None]
     memory.write_bytes(pickle.dumps((nodes, rows)))

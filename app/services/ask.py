@@ -49,7 +49,7 @@ from notehop.app.retrieval.filters.parse import Written, read
 from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import Trace, TracedQuery
 from notehop.app.services.current_notes import CurrentNotes
-from notehop.app.services.machinery import Machinery
+from notehop.app.services.engine import Engine
 from notehop.app.services.place import Place
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
@@ -139,7 +139,7 @@ class FollowUp:
         asked: Query,
         query: TracedQuery,
         talks: Conversations,
-        machinery: Machinery,
+        engine: Engine,
         place: Place,
         cancelled: Callable[[], bool] | None = None,
     ) -> None:
@@ -147,7 +147,7 @@ class FollowUp:
         self._asked = asked
         self._query = query
         self._talks = talks
-        self._machinery = machinery
+        self._engine = engine
         self._place = place
         self._cancelled = cancelled
         self._turn: ConversationTurn | None = None
@@ -170,7 +170,7 @@ class FollowUp:
         self._turn = ConversationTurn(conversation_id=name, turn=len(turns) + 1)
         if not turns:
             return
-        with self._machinery.reader.snapshot() as view:
+        with self._engine.reader.snapshot() as view:
             written = self._written(view)
             if not written.text.strip():
                 return
@@ -191,7 +191,7 @@ class FollowUp:
     @property
     def synthesizer(self) -> VaultSynthesizer:
         """What answers: where a subject was carried over, it says so first."""
-        own = self._machinery.synthesizer
+        own = self._engine.synthesizer
         return own if self._carried is None else CarriedSubject(own, self._carried)
 
     def kept(self, answer: Answer) -> Answer:
@@ -224,7 +224,7 @@ class FollowUp:
     def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""
         try:
-            llm = self._machinery.llm
+            llm = self._engine.llm
             standing = CurrentNotes(view, self._place)
             shown = [_shown(turn, standing) for turn in turns]
             if llm is None:
@@ -249,7 +249,7 @@ class FollowUp:
 
     def _about(self, text: str, subject: str, view: Snapshot) -> str | None:
         """The follow-up with the last subject, where it has none of its own."""
-        words = question_words(text, self._machinery.tokenizer, view.lexical)
+        words = question_words(text, self._engine.tokenizer, view.lexical)
         # Where there are no others, small words are a question.
         content = [one.written for one in words if fold(one.written).casefold() not in SMALL]
         if _named(text, view) or not lacks_subject(text, content):
@@ -259,11 +259,11 @@ class FollowUp:
 
     def _subject(self, answer: Answer) -> str:
         """What a question of its own was about."""
-        with self._machinery.reader.snapshot() as view:
+        with self._engine.reader.snapshot() as view:
             text = self._written(view).text
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
         cited = [one.title for one in answer.citations]
-        return subject_of(text, named, cited, self._machinery.tokenizer.query)
+        return subject_of(text, named, cited, self._engine.tokenizer.query)
 
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from notehop.app.models import ConnectedOptions, Connection
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
-from notehop.app.services.machinery import Machinery
+from notehop.app.services.engine import Engine
 from notehop.app.services.place import Place
 from notehop.indexing.capture.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
@@ -32,11 +32,11 @@ _FORBIDDEN = frozenset("[]#^|")
 """What a wikilink cannot hold."""
 
 
-def find_related(machinery: Machinery, place: Place, kept: Kept) -> list[Connection]:
+def find_related(engine: Engine, place: Place, kept: Kept) -> list[Connection]:
     """Return related notes, best first: none that the new one links to, and not itself."""
     most = place.settings.capture.connections
-    text = query_text(kept, machinery.embedder, place.settings.retrieval.max_query_chars)
-    with machinery.reader.snapshot() as view, machinery.reader.catalog.snapshot() as catalog:
+    text = query_text(kept, engine.embedder, place.settings.retrieval.max_query_chars)
+    with engine.reader.snapshot() as view, engine.reader.catalog.snapshot() as catalog:
         linked = _linked(catalog, kept)
         wanted = Wanted(
             top_k=min(100, most + len(linked) + 1),
@@ -47,7 +47,7 @@ def find_related(machinery: Machinery, place: Place, kept: Kept) -> list[Connect
             intent="none",
             rerank=False,
         )
-        hits = machinery.retrieve(TracedQuery(text), wanted)
+        hits = engine.retrieve(TracedQuery(text), wanted)
         chosen = [hit for hit in hits if _path(hit) not in {*linked, kept.path}][:most]
         paths = [_path(hit) for hit in chosen]
         now = CurrentNotes(view, place)

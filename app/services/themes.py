@@ -32,9 +32,8 @@ from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
-from notehop.app.services.machinery import Machinery
+from notehop.app.services.engine import Engine, Run
 from notehop.app.services.place import Place
-from notehop.app.services.retriever import Run
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.enrich.summaries import Summaries
 from notehop.indexing.stores.catalog import CatalogSnapshot
@@ -222,9 +221,9 @@ BY_MEANING = "no note holds a word of the query; these are the nearest by meanin
 class VaultThemes:
     """Threads share it."""
 
-    def __init__(self, place: Place, machinery: Machinery) -> None:
+    def __init__(self, place: Place, engine: Engine) -> None:
         self._place = place
-        self._machinery = machinery
+        self._engine = engine
         self._index = ThemeIndex(place)
 
     def listed(self, query: ThemesQuery) -> ThemesResult:
@@ -236,7 +235,7 @@ class VaultThemes:
         longest = self._place.settings.retrieval.max_query_chars
         text = checked(query.query, longest, query.filters) if query.query.strip() else ""
         traced = TracedQuery(text)
-        with self._machinery.reader.snapshot() as view:
+        with self._engine.reader.snapshot() as view:
             themes = self._themes()
             now = CurrentNotes(view, self._place)
             written = _written(view, text, literal=query.literal)
@@ -284,7 +283,7 @@ class VaultThemes:
         intent = wanted.intent or settings.retrieval.intent
         if asked is False or (asked is None and not (settings.themes.enabled and intent == "auto")):
             return None
-        with self._machinery.reader.snapshot() as view:
+        with self._engine.reader.snapshot() as view:
             text = _written(view, query.query_str, literal=wanted.literal).text
         found = asks_for_themes(text)
         if found is None:
@@ -302,7 +301,7 @@ class VaultThemes:
         :raises QueryError: if themes are switched off, or a filter makes no sense.
         """
         settings = self._place.settings.themes
-        with query.trace.timed(THEMES), self._machinery.reader.snapshot() as view:
+        with query.trace.timed(THEMES), self._engine.reader.snapshot() as view:
             themes = self._themes()
             now = CurrentNotes(view, self._place)
             written = _written(view, query.query_str, literal=wanted.literal)
@@ -331,9 +330,9 @@ class VaultThemes:
             return nodes
 
     def _themes(self) -> Themes:
-        machinery = self._machinery
-        with machinery.reader.catalog.snapshot() as catalog:
-            return self._index.of(catalog, machinery.tokenizer, lambda: machinery.reader.lexical)
+        engine = self._engine
+        with engine.reader.catalog.snapshot() as catalog:
+            return self._index.of(catalog, engine.tokenizer, lambda: engine.reader.lexical)
 
     def _found(self, query: TracedQuery, filters: Filters, literal: bool) -> list[NodeWithScore]:
         """The best passage of each note that a query finds, best first."""
@@ -347,12 +346,12 @@ class VaultThemes:
             intent="none",
             rerank=False,
         )
-        return self._machinery.retrieve(query, wanted)
+        return self._engine.retrieve(query, wanted)
 
     def _narrowed(
         self, view: Snapshot, now: CurrentNotes, query: TracedQuery, filters: Filters, literal: bool
     ) -> Narrowed | None:
-        tokenizer = self._machinery.tokenizer
+        tokenizer = self._engine.tokenizer
         narrowed = narrow(query.query_str, filters, view, tokenizer, now.any_of, literal=literal)
         query.trace.filters = list(narrowed.said)
         for warning in narrowed.warnings:

@@ -59,14 +59,13 @@ from notehop.app.services.ask import Conversations, FollowUp, events, explained,
 from notehop.app.services.browse import browse
 from notehop.app.services.capture import capture
 from notehop.app.services.current_notes import CurrentNotes
+from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.graph_layout import graph_view
 from notehop.app.services.index_process import remedy
-from notehop.app.services.machinery import Machinery
 from notehop.app.services.overview import overview
 from notehop.app.services.place import Place
 from notehop.app.services.read_note import note_view
 from notehop.app.services.related import find_related
-from notehop.app.services.retriever import VaultRetriever
 from notehop.app.services.status import index_status, pending_counter
 from notehop.app.services.themes import VaultThemes
 from notehop.config import Settings
@@ -116,9 +115,9 @@ class VaultHandle:
     def __init__(self, place: Place, reader: Reader, llm: LLM | None = None) -> None:
         """Take over an opened index; :func:`app.open_vault` opens it."""
         self.place = place
-        self._machinery = Machinery(place, reader, llm)
+        self._engine = Engine(place, reader, llm)
         self._pending = pending_counter(place, reader)
-        self._themes = VaultThemes(place, self._machinery)
+        self._themes = VaultThemes(place, self._engine)
         self._conversations = Conversations(place.settings.conversation)
 
     @property
@@ -144,7 +143,7 @@ class VaultHandle:
     @property
     def ready(self) -> bool:
         """Whether all that a query needs is loaded."""
-        return self._machinery.ready
+        return self._engine.ready
 
     def ask(self, query: str | Query, **options: Any) -> Answer:
         """Answer a question.
@@ -157,7 +156,7 @@ class VaultHandle:
         traced, started = self._begin(asked)
         followed = self._follow_up(asked, traced)
         followed.read()
-        engine = self._engine(_asked(asked), asked.themes, followed.synthesizer)
+        engine = self._engine_for(_asked(asked), asked.themes, followed.synthesizer)
         response = engine.query(traced)
         return followed.kept(self._answer(response, asked, traced, started))  # type: ignore[arg-type]
 
@@ -184,7 +183,7 @@ class VaultHandle:
         traced, started = self._begin(asked)
         followed = self._follow_up(asked, traced, cancelled)
         return events(
-            self._engine(_asked(asked), asked.themes),
+            self._engine_for(_asked(asked), asked.themes),
             lambda: followed.synthesizer,
             traced,
             self.name,
@@ -204,7 +203,7 @@ class VaultHandle:
         asked = as_query(SearchQuery, query, options)
         traced, started = self._begin(asked)
         wanted = replace(_asked(asked), results=asked.results, fill=False)
-        retriever = VaultRetriever(self._machinery.retrieve, wanted, self.name)
+        retriever = VaultRetriever(self._engine.retrieve, wanted, self.name)
         found = material_of(retriever.retrieve(traced), self.name)
         matching, nothing = _matching(
             found.sources, asked.min_score, narrowed=bool(traced.trace.filters)
@@ -233,10 +232,10 @@ class VaultHandle:
         :raises NoteMissing: if a seed is no note.
         :raises QueryError: if a filter makes no sense.
         """
-        self._machinery.check_open()
+        self._engine.check_open()
         self._pending.begin()
         asked = as_query(BrowseQuery, query)
-        tokenizer = self._machinery.tokenizer
+        tokenizer = self._engine.tokenizer
         with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
             found = browse(view, catalog, self.place, tokenizer, asked)
         return found.model_copy(update={"pending": self._pending.value()})
@@ -249,14 +248,14 @@ class VaultHandle:
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
         asked = as_query(ThemesQuery, query, options)
-        self._machinery.check_open()
+        self._engine.check_open()
         self._pending.begin()
         found = self._themes.listed(asked)
         return found.model_copy(update={"pending": self._pending.value()})
 
     def overview(self) -> VaultOverview:
         """Count the tags, folders, page types and properties that filters can be used with."""
-        self._machinery.check_open()
+        self._engine.check_open()
         self._pending.begin()
         with self._reader.snapshot() as view:
             found = overview(view, self.place)
@@ -273,9 +272,9 @@ class VaultHandle:
         :raises NoteMissing: if there is no such note or section, or it is kept out of the index.
         :raises UsageError: if several notes are meant.
         """
-        self._machinery.check_open()
+        self._engine.check_open()
         self._pending.begin()
-        tokenizer = self._machinery.tokenizer
+        tokenizer = self._engine.tokenizer
         with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
             found = note_view(
                 view,
@@ -319,7 +318,7 @@ class VaultHandle:
 
         :raises CaptureFailed: if the note cannot be written.
         """
-        self._machinery.check_open()
+        self._engine.check_open()
         return capture(self.place, as_query(CaptureQuery, query), lambda: self.related)
 
     def related(self, kept: Kept) -> list[Connection]:
@@ -327,15 +326,15 @@ class VaultHandle:
 
         :raises NotehopError: as :meth:`search`.
         """
-        return find_related(self._machinery, self.place, kept)
+        return find_related(self._engine, self.place, kept)
 
     def embed(self, query: EmbedQuery) -> Embedded:
         """Return texts as vectors, by the model of the index.
 
         :raises ModelError: if the model cannot be loaded, or fails.
         """
-        self._machinery.check_open()
-        return embed(self._machinery.embedder, as_query(EmbedQuery, query))
+        self._engine.check_open()
+        return embed(self._engine.embedder, as_query(EmbedQuery, query))
 
     def query_engine(
         self,
@@ -367,7 +366,7 @@ class VaultHandle:
         """
         wanted = _wanted(top_k, connected, filters, literal, intent)
         retriever = VaultRetriever(
-            self._themes.or_else(self._machinery.retrieve, None), wanted, self.name
+            self._themes.or_else(self._engine.retrieve, None), wanted, self.name
         )
         synthesizer = self.synthesizer(llm, streaming=streaming)
         return NotehopQueryEngine(retriever, synthesizer, node_postprocessors=node_postprocessors)
@@ -379,7 +378,7 @@ class VaultHandle:
 
         :param llm: writes the answers; None for the language model of this vault, else quotes.
         """
-        found = self._machinery.own_synthesizer(llm)
+        found = self._engine.own_synthesizer(llm)
         return found.in_pieces() if streaming else found
 
     def retriever(
@@ -400,13 +399,13 @@ class VaultHandle:
         :raises QueryError: if an option is wrong.
         """
         wanted = replace(_wanted(top_k, connected, filters, literal, intent), fill=False)
-        return VaultRetriever(self._machinery.retrieve, wanted, self.name)
+        return VaultRetriever(self._engine.retrieve, wanted, self.name)
 
     def tools(self) -> list[FunctionTool]:
         """The tools that agents are given over MCP, for an agent of LlamaIndex."""
         from notehop.app.mcp.tool_spec import VaultToolSpec
 
-        self._machinery.check_open()
+        self._engine.check_open()
         return VaultToolSpec(self).to_tool_list()
 
     def nodes(self) -> list[TextNode]:
@@ -439,8 +438,8 @@ class VaultHandle:
 
         :raises ModelError: if it cannot be loaded.
         """
-        self._machinery.check_open()
-        return self._machinery.embedder
+        self._engine.check_open()
+        return self._engine.embedder
 
     def fresh_only(self) -> FreshnessPostprocessor:
         """A LlamaIndex postprocessor that drops what is not in the vault's files any more.
@@ -448,7 +447,7 @@ class VaultHandle:
         For hits of any retriever: a note that was deleted or made private a second ago may still
         be in an index.
         """
-        self._machinery.check_open()
+        self._engine.check_open()
         return freshness(self.view, self.path, self.settings, lambda: remedy(self.place.layout))
 
     def connected_notes(
@@ -485,16 +484,16 @@ class VaultHandle:
 
         :raises ModelError: if the model cannot be loaded.
         """
-        self._machinery.check_open()
+        self._engine.check_open()
         self._pending.begin()
-        self._machinery.warm()
+        self._engine.warm()
 
     def status(self) -> IndexStatus:
         """What the index holds, how fresh it is, and who works on it.
 
         :raises IndexFailure: if the index is gone or cannot be read.
         """
-        self._machinery.check_open()
+        self._engine.check_open()
         return index_status(self.place)
 
     def close(self) -> None:
@@ -503,7 +502,7 @@ class VaultHandle:
         Whatever is asked of it, or of its engines and retrievers, from then on is a
         :class:`notehop.config.errors.UsageError`.
         """
-        self._machinery.close()
+        self._engine.close()
 
     def __enter__(self) -> Self:
         return self
@@ -517,7 +516,7 @@ class VaultHandle:
         self.close()
 
     def _begin(self, asked: BaseQuery) -> tuple[TracedQuery, float]:
-        self._machinery.check_open()
+        self._engine.check_open()
         started = time.perf_counter()
         text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
         self._pending.begin()
@@ -525,7 +524,7 @@ class VaultHandle:
 
     @property
     def _reader(self) -> Reader:
-        return self._machinery.reader
+        return self._engine.reader
 
     def _answer(
         self, response: Response, asked: Query, traced: TracedQuery, started: float
@@ -534,7 +533,7 @@ class VaultHandle:
         return Answer(
             answer=str(response),
             mode=found["mode"],
-            model=self._machinery.model_name if found["mode"] == "llm" else None,
+            model=self._engine.model_name if found["mode"] == "llm" else None,
             citations=explained(found["citations"], asked),
             mentioned=found["mentioned"],
             claims=found["claims"],
@@ -556,15 +555,15 @@ class VaultHandle:
         traced: TracedQuery,
         cancelled: Callable[[], bool] | None = None,
     ) -> FollowUp:
-        return FollowUp(asked, traced, self._conversations, self._machinery, self.place, cancelled)
+        return FollowUp(asked, traced, self._conversations, self._engine, self.place, cancelled)
 
-    def _engine(
+    def _engine_for(
         self, wanted: Wanted, themes: bool | None, synthesizer: VaultSynthesizer | None = None
     ) -> NotehopQueryEngine:
         retriever = VaultRetriever(
-            self._themes.or_else(self._machinery.retrieve, themes), wanted, self.name
+            self._themes.or_else(self._engine.retrieve, themes), wanted, self.name
         )
-        return NotehopQueryEngine(retriever, synthesizer or self._machinery.synthesizer)
+        return NotehopQueryEngine(retriever, synthesizer or self._engine.synthesizer)
 
 
 def _matching(

@@ -94,7 +94,7 @@ def test_filters_alone_list_the_newest_notes_without_a_model(
     def load(*_: object) -> None:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr("notehop.app.services.machinery.load_query", load)
+    monkeypatch.setattr("notehop.app.services.engine.load_query", load)
     with open_vault(demo[0], index_dir=demo[1]) as vault:
         found = vault.search("tag:daily before:2026-10-01", top_k=3)
         answer = vault.ask("", filters={"tag": "fish"})

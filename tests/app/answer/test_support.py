@@ -117,15 +117,15 @@ def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
 
     vault, index = demo
     with open_vault(vault, index_dir=index) as opened:
-        machinery = opened._machinery
+        engine = opened._engine
         reading, _ = reading_of(
-            machinery.tokenizer,
-            lambda: machinery.reader.lexical,
-            lambda: machinery.embedder,
-            machinery.named,
+            engine.tokenizer,
+            lambda: engine.reader.lexical,
+            lambda: engine.embedder,
+            engine.named,
         )
         found: Counter[tuple[str, str]] = Counter()
-        with machinery.reader.snapshot() as view:
+        with engine.reader.snapshot() as view:
             for row in ROWS:
                 note = view.notes_at([row["note"]])[row["note"]]
                 [chunk] = [one for one in view.chunks_of(note.path) if row["holds"] in one.text]

@@ -109,7 +109,7 @@ def test_an_empty_vault_loads_no_model(tmp_path: Path, monkeypatch: pytest.Monke
     def load(*_: object) -> None:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr("notehop.app.services.machinery.load_query", load)
+    monkeypatch.setattr("notehop.app.services.engine.load_query", load)
     with open_place(place) as vault:
         answer = vault.ask("anything?")
         found = vault.search("anything?")

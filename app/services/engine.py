@@ -1,34 +1,42 @@
-"""What outlives a query: the reader of the index, the models, and how a query runs through them.
-
-Touches: index (reads), model.
-"""
+"""What outlives a query: the reader of the index, the models, and how a query runs through them."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NoReturn
 
+import numpy as np
+from llama_index.core import Settings as LlamaSettings
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.extractive import ExtractiveSynthesizer
+from notehop.app.answer.material import open_uri
+from notehop.app.answer.passages import passages
+from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
+from notehop.app.retrieval.background import idf, question_words
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
 from notehop.app.retrieval.filters.narrowing import narrow
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.linked_notes import words_of
+from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.rerank import scorer_of
 from notehop.app.retrieval.spelling import corrected
-from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
 from notehop.app.services.place import Place
-from notehop.app.services.reading import reading_of
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.embed.models import languages_read, reads
@@ -37,8 +45,11 @@ from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.llm.providers import load_llm
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens import Tokenizer, detect_language
+from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.vault.sentences import sentence_spans
 
 NO_TEXT = (
     "the index holds no text; write some notes, or look at what notehop status says was skipped, "
@@ -54,7 +65,51 @@ FILTERS = "filters"
 """The stage of a query that finds what its filters leave."""
 
 
-class Machinery:
+Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
+
+
+class VaultRetriever(BaseRetriever):
+    """Finds sources, best first, then (unless switched off) the notes they are linked with.
+
+    Connected notes have ``metadata["role"] == "connected"``: they are context, not to be cited.
+    Each query sees one generation of the index, the newest.
+    """
+
+    def __init__(self, run: Run, wanted: Wanted, vault: str) -> None:
+        """:param vault: its name, for the links that open a note."""
+        super().__init__(callback_manager=LlamaSettings.callback_manager)
+        self._run = run
+        self._wanted = wanted
+        self._vault = vault
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        # Warnings are the reply's where somebody reads the query's trace; else they are logged.
+        return [
+            self._linked(hit) for hit in self._run(traced(query_bundle, kept=False), self._wanted)
+        ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        # Model, index and files are read without asyncio: a thread keeps the loop free.
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+    def _linked(self, hit: NodeWithScore) -> NodeWithScore:
+        about = hit.node.metadata
+        uri = open_uri(self._vault, about["path"], about["heading_path"])
+        return NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score)
+
+    def __deepcopy__(self, _: object) -> VaultRetriever:
+        # The vault is open once: a copy asks the same.
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a retriever of an open vault cannot be pickled; open the vault there, and ask it for one"
+        )
+
+
+class Engine:
     """Runs queries over one index. Threads may share it; the model is loaded when first needed."""
 
     def __init__(self, place: Place, reader: Reader, llm: LLM | None) -> None:
@@ -312,3 +367,103 @@ class Machinery:
             lambda prompt: writer(themes, prompt),
             checker=checker,
         )
+
+
+PASSAGES = 4_096
+"""Passages whose vectors are remembered: some 6 MB. Questions come back to the same notes."""
+
+QUERIES = 64
+"""Questions and sentences of answers whose vectors are remembered: each is compared often."""
+
+
+def reading_of(
+    tokenizer: Tokenizer,
+    lexical: Callable[[], LexicalIndex],
+    embedder: Callable[[], QueryEmbedder],
+    named: Callable[[str], bool] | None = None,
+) -> tuple[Reading, Callable[[], None]]:
+    """Read with what the index was made with, remembering what was read last.
+
+    :returns: and what forgets it: texts of notes that may have been withdrawn since.
+
+    :param lexical: gives the lexical index as it is now.
+    :param named: tells whether a note goes by a name; None where that is not known.
+    """
+    language = tokenizer.language
+
+    def spans(text: str) -> list[tuple[int, int]]:
+        return sentence_spans(text, language)
+
+    def terms(query: str) -> list[Term]:
+        foreign = detect_language([query], language) != language
+        index = lexical()
+        found: dict[str, Term] = {}
+        for word in question_words(query, tokenizer, index):
+            own = [token for token in tokenizer.query(word.written) if token in word.tokens]
+            for token in own or word.tokens[:1]:
+                weight = idf(index.frequency(token), len(index))
+                missing = word.missing and not foreign
+                term = Term(token, weight, missing, word.written, absent=word.missing)
+                found.setdefault(token, term)
+        return list(found.values())
+
+    known = _Known()
+
+    @lru_cache(maxsize=QUERIES)
+    def asked(query: str) -> Vectors:
+        return embedder().embed_query(query)
+
+    def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
+        rows = known.of(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in rows]
+        if new:
+            made = dict(zip(new, embedder().embed_together(new), strict=True))
+            known.add(made)
+            rows |= made
+        return asked(query), np.stack([rows[text] for text in texts])
+
+    words = lru_cache(maxsize=4_096)(tokenizer)
+
+    def forget() -> None:
+        words.cache_clear()
+        asked.cache_clear()
+        passages.cache_clear()
+
+    reading = Reading(
+        words=words,
+        terms=terms,
+        sentences=spans,
+        vectors=vectors,
+        language=language,
+        small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
+        named=named,
+    )
+    return reading, forget
+
+
+class _Known:
+    """Vectors of the passages that were compared last, by a hash; threads may share it."""
+
+    def __init__(self) -> None:
+        self._rows: dict[bytes, Vectors] = {}
+        self._turn = threading.Lock()
+
+    def of(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Those of the texts that are known."""
+        with self._turn:
+            keys = {text: _key(text) for text in {*texts}}
+            found = {text: self._rows.pop(key) for text, key in keys.items() if key in self._rows}
+            # Last again, so that they are forgotten last.
+            self._rows |= {keys[text]: row for text, row in found.items()}
+            return found
+
+    def add(self, rows: Mapping[str, Vectors]) -> None:
+        """Remember vectors, and forget those that were not asked for the longest time."""
+        with self._turn:
+            self._rows |= {_key(text): row for text, row in rows.items()}
+            for text in list(self._rows)[: max(0, len(self._rows) - PASSAGES)]:
+                del self._rows[text]
+
+
+def _key(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
