@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-    from notehop.app.retrieval.expansion import PRESETS, Expansion, preset
     from notehop.app.retrieval.freshness import FreshnessPostprocessor
     from notehop.app.retrieval.fusion import Fused, WeightedFusionRetriever, fuse
-    from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever
+    from notehop.app.retrieval.graph_retriever import (
+        PRESETS,
+        Expansion,
+        GraphEnhancedRetriever,
+        preset,
+    )
     from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
     from notehop.app.retrieval.retrievers import (
         AliasWidening,
@@ -47,10 +51,9 @@ __all__ = [
 
 _HOMES = {
     "connected_notes": ("ConnectedNotesPostprocessor",),
-    "expansion": ("PRESETS", "Expansion", "preset"),
     "freshness": ("FreshnessPostprocessor",),
     "fusion": ("Fused", "WeightedFusionRetriever", "fuse"),
-    "graph_retriever": ("GraphEnhancedRetriever",),
+    "graph_retriever": ("PRESETS", "Expansion", "GraphEnhancedRetriever", "preset"),
     "rerank": ("CrossEncoderScorer", "RerankPostprocessor"),
     "retrievers": ("AliasWidening", "LexicalRetriever", "SemanticRetriever", "TitleRetriever"),
     "templates": ("TemplatePostprocessor",),

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,12 +24,12 @@ from notehop.app.retrieval.fusion import DISPATCH
 from notehop.app.retrieval.nodes import VaultPostprocessor, Vector, noted
 from notehop.app.retrieval.retrievers import known_vector
 from notehop.app.retrieval.trace import TracedQuery, trace_of, view_for
+from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.table import VectorTable
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
-from notehop.indexing.tokens.vocabulary import Words
 
 SAMPLE = 512
 """Passages that are compared with each other, 130,000 pairs in some 5 ms: of twice as many the
@@ -72,14 +72,7 @@ class Word:
         return self.chunks == 0
 
 
-class Vocabulary(Words, Protocol):
-    """The words of a vault: :class:`notehop.indexing.stores.lexical.LexicalIndex`."""
-
-    def __len__(self) -> int:
-        """How many chunks there are."""
-
-
-def question_words(text: str, tokenizer: Tokenizer, vocabulary: Vocabulary) -> tuple[Word, ...]:
+def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) -> tuple[Word, ...]:
     """The words of a question in its order, each once, without function words.
 
     :param tokenizer: the one of the index.

@@ -14,7 +14,6 @@ from typing import Protocol, runtime_checkable
 
 from llama_index.core.schema import QueryBundle
 
-from notehop.app.retrieval.expansion import WINDOW, recency
 from notehop.app.retrieval.filters.apply import Allowed, among
 from notehop.app.retrieval.nodes import Hits
 from notehop.app.retrieval.subject import Subject
@@ -24,6 +23,10 @@ from notehop.indexing.vault.dates import day_in_name
 
 DAY = 86_400.0
 """Seconds."""
+
+HALF_LIFE = 30 * DAY
+WINDOW = 120 * DAY
+"""Past the window a note grows no older: four half-lives leave one sixteenth, never nothing."""
 
 _PERIOD = re.compile(r"(?P<year>\d{4})-(?:[Ww](?P<week>\d{2})|(?P<month>\d{2}))")
 
@@ -62,6 +65,16 @@ def worked_on(note: NoteRow) -> float:
     if note.modified != note.mtime_ns / 1e9 or note.created is None:
         return note.modified
     return note.created
+
+
+def recency(worked_on: float, now: float) -> float:
+    """Return 1 for a note changed now or in the future, halved every 30 days, for 120 at most.
+
+    :param worked_on: when a note was worked on last, in seconds since the epoch, as ``now``.
+    :returns: between 1/16 and 1.
+    """
+    age = min(max(now - worked_on, 0.0), WINDOW)
+    return float(0.5 ** (age / HALF_LIFE))
 
 
 def says_its_time(note: NoteRow) -> bool:

@@ -21,14 +21,18 @@ from notehop.app.retrieval.candidate_signals import (
     RecentSignal,
 )
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.expansion import preset
 from notehop.app.retrieval.filters.apply import Allowed
 from notehop.app.retrieval.filters.narrowing import Narrowed, NewestRetriever
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import WeightedFusionRetriever
-from notehop.app.retrieval.graph_retriever import TOP, GraphEnhancedRetriever, count_expanded
+from notehop.app.retrieval.graph_retriever import (
+    TOP,
+    GraphEnhancedRetriever,
+    count_expanded,
+    preset,
+)
 from notehop.app.retrieval.intents import Reading
-from notehop.app.retrieval.rerank import RerankPostprocessor, Scorer
+from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
     AliasWidening,
     LexicalRetriever,
@@ -88,7 +92,7 @@ class Parts:
     embed_model: Callable[[], BaseEmbedding]
     tokenizer: Tokenizer
     remedy: Callable[[], str]
-    scorer: Scorer | None = None
+    scorer: CrossEncoderScorer | None = None
     beside: Beside | None = None
     clock: Callable[[], float] = time.time
 

@@ -10,11 +10,15 @@ from functools import lru_cache
 from math import log
 from typing import Literal
 
-from notehop.app.retrieval.expansion import Direction
 from notehop.app.retrieval.nodes import Vector
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.table import VectorTable
+
+Direction = Literal["forward", "backward", "both"]
+"""Along the links a note holds, along those that lead to it, or both."""
+
+DIRECTIONS: tuple[Direction, ...] = ("forward", "backward", "both")
 
 Order = Literal["context", "rank"]
 """``context``: by hit, linking sentence and target together; ``rank``: by hit, then text."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -30,32 +30,6 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 512
 """Tokens of a pair that are read, where the model has no smaller window."""
-
-
-class Scorer(Protocol):
-    """What scores passages against a query."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in warnings."""
-
-    def load(self) -> None:
-        """Load the model, unless it is loaded.
-
-        :raises ModelError: if it cannot be loaded.
-        """
-
-    def take(self, seconds: float) -> bool:
-        """Wait for one's turn, so long at most; whoever got it calls :meth:`give` afterwards."""
-
-    def give(self) -> None:
-        """Let the next one have its turn."""
-
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return how well each text answers the query, larger is better.
-
-        :raises ModelError: if the model fails.
-        """
 
 
 class CrossEncoderScorer:
@@ -227,7 +201,7 @@ class RerankPostprocessor(VaultPostprocessor):
     """
 
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
-    scorer: Any = Field(exclude=True, description="A Scorer: the cross-encoder.")
+    scorer: Any = Field(exclude=True, description="A CrossEncoderScorer, or what has its methods.")
     candidates: int = Field(default=20, ge=1, description="Hits that are scored.")
     budget_ms: float = Field(default=1500.0, gt=0, description="Time for scoring them.")
     clock: Callable[[], float] = Field(
@@ -352,6 +326,6 @@ def _reranked(
     )
 
 
-def scorer_of(settings: Settings) -> Scorer | None:
+def scorer_of(settings: Settings) -> CrossEncoderScorer | None:
     """The cross-encoder that the settings name, not loaded yet; None if they name none."""
     return CrossEncoderScorer(settings.rerank) if settings.rerank.model else None

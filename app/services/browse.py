@@ -13,10 +13,10 @@ from typing import Literal
 
 from notehop.app.answer.material import open_uri
 from notehop.app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
-from notehop.app.retrieval.expansion import Direction
 from notehop.app.retrieval.filters.apply import Allowed
 from notehop.app.retrieval.filters.narrowing import narrow
 from notehop.app.retrieval.filters.parse import of_fields
+from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.find_note import listed, notes_meant, shown
 from notehop.app.services.place import Place

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
 from itertools import chain
-from typing import Protocol
 
 from notehop.app.retrieval.filters.parse import Condition, day_of
 from notehop.app.retrieval.nodes import Hits
+from notehop.indexing.stores.catalog_filter import NoteLabels
 from notehop.indexing.stores.labels import TAG, TYPE, property_label, tag_label, value_label
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
@@ -139,41 +139,6 @@ _SAID = ("title", "aliases", "h1", "h2", "h3", "content")
 """Fields of the lexical index that a phrase may stand in."""
 
 
-class Labels(Protocol):
-    """The notes of a generation by what they can be filtered by; see
-    :class:`notehop.indexing.stores.catalog_filter.NoteLabels`."""
-
-    def having(self, name: str, value: str) -> Paths:
-        """The notes with a label."""
-
-    def dated(self, first: str | None, end: str | None) -> Paths:
-        """The notes whose date is ``first`` or later and before ``end``."""
-
-    def under(self, place: str) -> Paths:
-        """The notes in a folder, at a path, or that a glob takes."""
-
-    def paths(self) -> Collection[str]:
-        """The notes that have chunks."""
-
-    def chunk_ids(self, path: str) -> Collection[ChunkId]:
-        """The chunks of a note."""
-
-    def has(self, name: str) -> bool:
-        """Whether any note has a label of this name."""
-
-    def values(self, name: str) -> Mapping[str, int]:
-        """The values of a label -> how many notes have each."""
-
-    def keys(self) -> Sequence[str]:
-        """The keys of front matter that any note has, sorted."""
-
-    def said_in(self, ids: Iterable[ChunkId]) -> Mapping[ChunkId, tuple[str, ...]]:
-        """Id -> what a chunk says: names of its note, headings, text."""
-
-    def newest_first(self, taken: Notes, few: Paths | None) -> Iterator[str]:
-        """The notes that are taken, newest first; ``few`` holds all that are."""
-
-
 @dataclass(frozen=True, slots=True)
 class Notes:
     """The notes that filters leave: those of ``only`` (None is all) that are not in ``without``.
@@ -193,7 +158,7 @@ class Notes:
 EVERY_NOTE = Notes(None, frozenset(), frozenset())
 
 
-def notes_left(conditions: Iterable[Condition], labels: Labels, today: date) -> Notes:
+def notes_left(conditions: Iterable[Condition], labels: NoteLabels, today: date) -> Notes:
     """The notes that meet the conditions; phrases are those of passages and left out here."""
     groups: dict[object, list[Paths]] = {}
     out: list[Paths] = []
@@ -221,7 +186,7 @@ def notes_left(conditions: Iterable[Condition], labels: Labels, today: date) -> 
     )
 
 
-def notes_of(condition: Condition, labels: Labels, today: date) -> Paths:
+def notes_of(condition: Condition, labels: NoteLabels, today: date) -> Paths:
     """The notes that have what a condition names, negated or not."""
     value = condition.value
     if condition.kind == "tag":
@@ -240,7 +205,7 @@ def chunks_left(
     notes: Notes,
     conditions: Iterable[Condition],
     view: Snapshot,
-    labels: Labels,
+    labels: NoteLabels,
     tokenizer: Tokenizer,
 ) -> Allowed | None:
     """The chunks of these notes that pass the phrases; None if there are none."""
@@ -261,7 +226,7 @@ def chunks_left(
 
 
 def _held(
-    notes: Notes, wanted: Sequence[Collection[ChunkId]], view: Snapshot, labels: Labels
+    notes: Notes, wanted: Sequence[Collection[ChunkId]], view: Snapshot, labels: NoteLabels
 ) -> tuple[Iterable[ChunkId], float]:
     """The chunks of the notes that are in all of ``wanted``, and their share of all chunks.
 
@@ -284,7 +249,7 @@ def _held(
 
 
 def phrase_test(
-    condition: Condition, view: Snapshot, labels: Labels, tokenizer: Tokenizer
+    condition: Condition, view: Snapshot, labels: NoteLabels, tokenizer: Tokenizer
 ) -> PhraseTest:
     """The test for a phrase; only chunks that hold all its words have to be read."""
     phrase = Phrase(condition.value)

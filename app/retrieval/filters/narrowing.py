@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from difflib import get_close_matches
+from itertools import islice
+from posixpath import basename, dirname
 
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.models import Filters
-from notehop.app.retrieval.filters import hints
 from notehop.app.retrieval.filters.apply import (
     EVERY_NOTE,
     Allowed,
@@ -18,10 +20,21 @@ from notehop.app.retrieval.filters.apply import (
     among,
     chunks_left,
     notes_left,
+    notes_of,
 )
-from notehop.app.retrieval.filters.parse import plan
+from notehop.app.retrieval.filters.parse import Condition, Plan, plan
 from notehop.app.retrieval.nodes import light_node
-from notehop.indexing.stores.labels import property_label
+from notehop.indexing.graph.files import fold
+from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.stores.catalog_filter import NoteLabels
+from notehop.indexing.stores.labels import (
+    TAG,
+    TYPE,
+    key_label,
+    property_label,
+    tag_label,
+    value_label,
+)
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
@@ -53,7 +66,7 @@ def narrow(
     filters: Filters,
     view: Snapshot,
     tokenizer: Tokenizer,
-    stands: hints.Stands,
+    stands: Stands,
     *,
     literal: bool = False,
 ) -> Narrowed:
@@ -69,15 +82,15 @@ def narrow(
         query, filters, lambda key: labels.has(property_label(key)), today, literal=literal
     )
     conditions = asked.conditions
-    warnings = hints.of_plan(asked, labels, stands)
+    warnings = of_plan(asked, labels, stands)
     notes, allowed = EVERY_NOTE, None
     if conditions:
         notes = notes_left(conditions, labels, today)
         allowed = chunks_left(notes, conditions, view, labels, tokenizer)
-        warnings += hints.of_conditions(conditions, labels, today, stands)
+        warnings += of_conditions(conditions, labels, today, stands)
     nothing = bool(conditions) and allowed is None
     if nothing:
-        warnings += hints.of_nothing(
+        warnings += of_nothing(
             conditions,
             labels,
             today,
@@ -123,3 +136,181 @@ class NewestRetriever(BaseRetriever):
             node = light_node(chunk_id, signals=record)
             hits.append(NodeWithScore(node=node, score=1 / rank))
         return hits
+
+
+NAMED = 5
+"""Tags, folders or values that are named instead of one that is not there."""
+
+LOOKED_AT = 24
+"""Notes of a name that are held against the files."""
+
+Stands = Callable[[Collection[str]], bool]
+"""Whether any of some notes is there still; ``bool`` takes them as they were indexed.
+
+What only a note says that became private since is named to nobody."""
+
+KEYS_NAMED = 15
+"""Keys of front matter that are named."""
+
+
+def of_plan(plan: Plan, labels: NoteLabels, stands: Stands = bool) -> list[str]:
+    """Remarks on what looks like a filter and was taken for text."""
+    told = [
+        f"{on_one_line(text)} was searched for as text: no note has the property "
+        f"{text.lstrip('-').partition(':')[0]} ({_keys(labels, stands)})"
+        for text in plan.unknown
+    ]
+    told += [
+        f"{key}: was searched for as text: write the value right after the colon, without a blank"
+        for key in plan.without_value
+    ]
+    told += [
+        f"filters.phrases: {phrase!r} holds no word and narrows nothing; it was left out"
+        for phrase in plan.wordless
+    ]
+    return told
+
+
+def of_conditions(
+    conditions: Sequence[Condition], labels: NoteLabels, today: date, stands: Stands = bool
+) -> list[str]:
+    """A remark on each condition that no note meets, negated or not: it may be misspelt."""
+    return [
+        _unmet(condition, labels, stands)
+        for condition in conditions
+        if condition.kind != "phrase" and not _any(notes_of(condition, labels, today), stands)
+    ]
+
+
+def of_nothing(
+    conditions: Sequence[Condition],
+    labels: NoteLabels,
+    today: date,
+    stands_alone: Callable[[Condition], bool],
+) -> list[str]:
+    """Say why nothing is left, as far as :func:`of_conditions` does not.
+
+    :param stands_alone: whether any passage meets the condition of a phrase.
+    """
+    unsaid = [one for one in conditions if one.kind == "phrase" and not stands_alone(one)]
+    if unsaid:
+        return [f"{_shown(one)}: {_NEVER_MET[one.negated]}" for one in unsaid]
+    counts = {one: len(notes_of(one, labels, today)) for one in conditions if one.kind != "phrase"}
+    if any(not count and not one.negated for one, count in counts.items()):
+        return []
+    said = [
+        _shown(one) + (f" ({counted(counts[one], 'note')})" if one in counts else "")
+        for one in conditions
+    ]
+    if len(said) == 1:
+        return [f"{said[0]}: this keeps out every note"]
+    return [f"nothing meets all filters; alone they name: {', '.join(said)}"]
+
+
+_NEVER_MET = {
+    False: "no passage says this; without the quotes its words are searched for",
+    True: "every passage says this",
+}
+
+
+def _shown(condition: Condition) -> str:
+    return on_one_line(str(condition))
+
+
+def _unmet(condition: Condition, labels: NoteLabels, stands: Stands) -> str:
+    said = _shown(condition)
+    value = condition.value
+    if condition.kind == "tag":
+        tags = labels.values(TAG)
+        otherwise = "it is spelt like none there is" if tags else "no note has any"
+        near = _standing(_near(tag_label(value), tags), labels, TAG, stands)
+        return f"{said}: no note has this tag; {_named('the nearest are', near, otherwise)}"
+    if condition.kind == "path":
+        folders = _near_folders(value, labels.paths())
+        near = _first((one for one in folders if _first_stand(labels.under(one), stands)), NAMED)
+        return f"{said}: no note is there; {_named('folders like it are', near, _PATH_HELP)}"
+    if condition.kind == "type":
+        types = _standing(_often(labels.values(TYPE)), labels, TYPE, stands)
+        return f"{said}: no note is of this type; {_named('there are', types, 'no note has one')}"
+    if condition.kind == "property":
+        name = property_label(condition.key)
+        if not _has(condition.key, labels, stands):
+            return f"{said}: no note has this property; {_keys(labels, stands)}"
+        values = {one: n for one, n in labels.values(name).items() if not one.startswith("[[")}
+        near = _standing(_near(value_label(value), values), labels, name, stands)
+        near = near or _standing(_often(values), labels, name, stands)
+        key = key_label(condition.key)
+        return (
+            f"{said}: no note has this value; {_named(f'{key} is', near, f'{key} is empty')}; "
+            "to search for the words, put them in quotes"
+        )
+    return f"{said}: no note is of that time"
+
+
+_PATH_HELP = "folders are named from the vault's root, and a name with blanks is quoted"
+
+
+def _any(paths: Collection[str], stands: Stands) -> bool:
+    """Whether notes are there; of more than a few, it is taken that one of them is."""
+    return len(paths) > LOOKED_AT or stands(paths)
+
+
+def _first_stand(paths: Iterable[str], stands: Stands) -> bool:
+    return stands(sorted(paths)[:LOOKED_AT])
+
+
+def _standing(names: Iterable[str], labels: NoteLabels, label: str, stands: Stands) -> list[str]:
+    """The first of the values that a note still has."""
+    return _first((one for one in names if _first_stand(labels.having(label, one), stands)), NAMED)
+
+
+def _has(key: str, labels: NoteLabels, stands: Stands) -> bool:
+    """Whether a note still has a property, by its first values."""
+    name = property_label(key)
+    values = _first(labels.values(name), LOOKED_AT)
+    paths = [path for value in values for path in _first(labels.having(name, value), LOOKED_AT)]
+    return _first_stand(paths, stands)
+
+
+def _first(names: Iterable[str], most: int) -> list[str]:
+    return list(islice(names, most))
+
+
+def _keys(labels: NoteLabels, stands: Stands) -> str:
+    keys = [key for key in labels.keys()[: 2 * KEYS_NAMED] if _has(key, labels, stands)]
+    more = len(labels.keys()) - KEYS_NAMED
+    return _named("there are", keys[:KEYS_NAMED], "no note has any", more)
+
+
+def _named(lead: str, names: Sequence[str], otherwise: str, more: int = 0) -> str:
+    if not names:
+        return otherwise
+    rest = f" and {more} more" if more > 0 else ""
+    return f"{lead}: {', '.join(on_one_line(name) for name in names)}{rest}"
+
+
+def _near(value: str, known: Collection[str]) -> list[str]:
+    """Names that are spelt like a value or hold it, nearest first; those it is nested in last."""
+    spelt = get_close_matches(value, known, n=LOOKED_AT, cutoff=0.6)
+    within = sorted(name for name in known if value in name) if value else []
+    return list(dict.fromkeys([*spelt, *within]))[:LOOKED_AT]
+
+
+def _often(known: Mapping[str, int]) -> list[str]:
+    """The values that most notes have."""
+    values = [value for value in known if value]
+    return sorted(values, key=lambda value: (-known[value], value))[:LOOKED_AT]
+
+
+def _near_folders(place: str, paths: Iterable[str]) -> list[str]:
+    folders: dict[str, str] = {}
+    for path in paths:
+        folder = dirname(path)
+        while folder and fold(folder) not in folders:
+            folders[fold(folder)] = folder
+            folder = dirname(folder)
+    asked = fold(place).strip("/")
+    same = [one for one in sorted(folders) if basename(one) == basename(asked)]
+    spelt = get_close_matches(asked, sorted(folders), n=LOOKED_AT, cutoff=0.6)
+    within = [one for one in sorted(folders) if asked and asked in one]
+    return [folders[one] for one in dict.fromkeys([*same, *spelt, *within])][:LOOKED_AT]
