@@ -87,6 +87,7 @@ def test_an_intent_is_named_or_refused(opened: VaultHandle) -> None:
     named = opened.retriever(intent="status", connected={"max": 0}).retrieve("atlas")
     weights = [hit.node.metadata["signals"].get("subject", {}).get("weight") for hit in named]
     assert 50.0 in weights
+    assert any(hit.node.metadata.get("decided_by") == ["subject"] for hit in named)
     with pytest.raises(QueryError, match=r"intent: .*'timeline'"):
         opened.search(question, intent="mood")
 
