@@ -41,7 +41,7 @@ SPINE: dict[str, tuple[str, ...]] = {
     "indexing/stores/lexical_segments.py": (f"{STORES}/test_lexical.py", f"{RUNS}/test_runs.py", RECORDED),
     "indexing/stores/lexical.py": (f"{STORES}/test_lexical.py", f"{RUNS}/test_runs.py", RECORDED),
     "indexing/stores/lock.py": (STORES,),
-    "indexing/stores/table.py": (STORES, RECORDED),
+    "indexing/stores/vector_index.py": (STORES, RECORDED),
     "indexing/stores": (
         STORES,
         f"{RUNS}/test_runs.py",
@@ -111,7 +111,7 @@ SPINE: dict[str, tuple[str, ...]] = {
 FAULTS: tuple[tuple[str, str, str], ...] = (
     # stores
     ("indexing/stores/lexical.py", "(-hit[1], hit[0]))[:k]", "(hit[1], hit[0]))[:k]"),
-    ("indexing/stores/table.py", "scores >= bar - _TIE", "scores > bar + _TIE"),
+    ("indexing/stores/vector_index.py", "scores >= bar - _TIE", "scores > bar + _TIE"),
     ("indexing/stores/catalog_filter.py",
      "key=lambda path: dates[path], reverse=True",
      "key=lambda path: dates[path]"),
@@ -134,8 +134,8 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
      '_forget(connection, "chunks", chunks_before - chunks_left)',
      '_forget(connection, "chunks", set())'),
     ("indexing/stores/catalog_write.py", "said_before - said_left)", "said_before)"),
-    ("indexing/stores/reader_upkeep.py", "return [one for one in wanted if one not in held]", "return []"),
-    ("indexing/stores/reader_upkeep.py", "    if len(found) < len(ids):", "    if False:"),
+    ("indexing/stores/caches.py", "missing.difference_update(ids)", "missing.clear()"),
+    ("indexing/stores/vector_index.py", "made._dead * 3 < len(hidden) or", "True or"),
     ("indexing/stores/catalog_write.py", "before is not None and before[0] == packed", "before is not None"),
     # pipeline
     ("indexing/changes.py", "if len(changes.gone) + lately <= FEW:", "if True:"),

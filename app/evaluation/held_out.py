@@ -14,8 +14,7 @@ from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.model import LinkRow
-from notehop.indexing.stores.reader import Ranking, Reader, Snapshot
-from notehop.indexing.stores.reader_holdings import Holdings
+from notehop.indexing.stores.reader import Generation, Ranking, Reader, Snapshot
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.layout import IndexLayout
@@ -66,8 +65,8 @@ class Without:
 class HeldOut(Snapshot):
     """A generation without some of its links."""
 
-    def __init__(self, holdings: Holdings, view: CatalogSnapshot, without: Without) -> None:
-        super().__init__(holdings, view)
+    def __init__(self, held: Generation, view: CatalogSnapshot, without: Without) -> None:
+        super().__init__(held, view)
         self._without = without
 
     def all_links(self) -> Iterable[LinkRow]:
@@ -93,5 +92,5 @@ class HeldOutReader(Reader):
 
     without: Without
 
-    def _seen(self, held: Holdings, view: CatalogSnapshot) -> Snapshot:
+    def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
         return HeldOut(held, view, self.without)

@@ -27,7 +27,7 @@ from notehop.app.retrieval.trace import TracedQuery, trace_of, view_for
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.vector_index import VectorIndex
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 
@@ -123,7 +123,7 @@ class Background:
         return self.quantile(CHANCE + (CHANCE_UNKNOWN - CHANCE) * share)
 
 
-_known: WeakKeyDictionary[VectorTable, Background] = WeakKeyDictionary()
+_known: WeakKeyDictionary[VectorIndex, Background] = WeakKeyDictionary()
 _turn = threading.Lock()
 
 

@@ -26,11 +26,11 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.vector_index import VectorIndex
 from notehop.indexing.tokens import Tokenizer
 
 
-def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorTable) -> Vector:
+def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorIndex) -> Vector:
     """Return the vector of the query, length 1; embeds it unless it brings one that fits the rows.
 
     :raises QueryError: if the query has no text and no vector.
@@ -45,7 +45,7 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorTab
     return _kept(query, embed_model.get_agg_embedding_from_queries(texts))
 
 
-def known_vector(query: QueryBundle, rows: VectorTable) -> Vector | None:
+def known_vector(query: QueryBundle, rows: VectorIndex) -> Vector | None:
     """Return the vector of the query, length 1, if it has one; None if it is to be made.
 
     One that a query brings with it, and that is not as long as those of the rows, is of another

@@ -40,8 +40,8 @@ def open_place(
     """
     # Here and not above: a client is answered long before anything is opened.
     from notehop.indexing.identity import wanted
+    from notehop.indexing.stores.fingerprint import check_vault
     from notehop.indexing.stores.reader import Ranking, Reader
-    from notehop.indexing.stores.reader_fingerprint import check_vault
 
     lexical = place.settings.lexical
     reader = (read or Reader.open)(

@@ -51,11 +51,11 @@ from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.chroma import read_mirror
+from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock_holder import read_holder
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 from notehop.indexing.stores.reader import Reader
-from notehop.indexing.stores.reader_fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.run_record import read_run_record
 from notehop.indexing.watch.state import read_watch_state

@@ -72,8 +72,8 @@ from notehop.config import Settings
 from notehop.indexing.capture.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.shown import counted
+from notehop.indexing.stores.link_graph import build_graph
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.stores.reader_graph import build_graph
 
 if TYPE_CHECKING:
     import networkx as nx

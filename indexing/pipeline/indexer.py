@@ -34,11 +34,11 @@ from notehop.indexing.stores.chroma import (
     update_mirror,
     write_in_child,
 )
+from notehop.indexing.stores.fingerprint import check_vault
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import NoteStatus
-from notehop.indexing.stores.reader_fingerprint import check_vault
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
 from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record, recorded
 from notehop.indexing.themes.update import themes_summed_up, update_themes

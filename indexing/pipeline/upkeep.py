@@ -12,6 +12,7 @@ from pathlib import Path
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
+from notehop.indexing.stores.caches import NAMES, Due, bring_up_to_date, upkeep_due
 from notehop.indexing.stores.catalog import Catalog, fold_withdrawn
 from notehop.indexing.stores.catalog_engine import REBUILD
 from notehop.indexing.stores.catalog_state import CatalogState
@@ -19,9 +20,7 @@ from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.limits import LIMITS, Limits
-from notehop.indexing.stores.reader_upkeep import Due, bring_up_to_date, upkeep_due
-from notehop.indexing.stores.table import VectorTable
-from notehop.indexing.stores.upkeep_due import NAMES
+from notehop.indexing.stores.vector_index import VectorIndex
 
 
 def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
@@ -49,14 +48,14 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
     for folder in (layout.vectors, layout.lexical):
         if folder.exists() and not folder.is_dir():
             _remove(layout, folder)
-    try:
-        for name in NAMES:
-            VectorTable.open(layout.vectors, name)
-    except IndexMissing:
-        pass
-    except IndexDamaged:
-        _remove(layout, layout.vectors)
-        yield f"{layout.vectors}: the vectors were damaged and are made anew"
+    for path in map(layout.vectors_of, NAMES):
+        try:
+            VectorIndex.read(path)
+        except IndexMissing:
+            pass
+        except IndexDamaged:
+            _remove(layout, path)
+            yield f"{path}: the vectors were damaged and are made anew"
     if layout.lexical.is_dir():
         try:
             read_segments(layout.lexical)

@@ -6,8 +6,9 @@ Touches: index (reads).
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import func, select
 
@@ -15,7 +16,6 @@ from notehop.indexing.graph.files import NOTE_SUFFIX, fold
 from notehop.indexing.stores.catalog_fetch import IN_LIST, CatalogRows, Fetched, Query, slices
 from notehop.indexing.stores.labels import DATE, property_key
 from notehop.indexing.stores.model import ChunkId
-from notehop.indexing.stores.reader_cache import Bounded
 from notehop.indexing.stores.schema import CHUNKS, LABELS, NOTES
 from notehop.indexing.vault.exclusion import glob_pattern
 
@@ -26,6 +26,9 @@ _FEW = 5_000
 """Notes whose dates are read by name; of more, the newest of all notes soon hold enough."""
 
 Paths = frozenset[str]
+
+Key = TypeVar("Key")
+Kept = TypeVar("Kept")
 
 
 class LabelReads(CatalogRows):
@@ -103,6 +106,37 @@ def _said(row: Fetched) -> tuple[ChunkId, tuple[str, ...]]:
     chunk_id, title, path, aliases, headings, text = row
     name = path.rpartition("/")[2].removesuffix(NOTE_SUFFIX)
     return chunk_id, (title, name, *json.loads(aliases), *json.loads(headings), text)
+
+
+class Bounded(Generic[Key, Kept]):
+    """Values by key, at most so many: the older half goes when there are more. Threads share it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: dict[Key, Kept] = {}
+        self._turn = threading.Lock()
+
+    def get(
+        self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Kept]]
+    ) -> dict[Key, Kept]:
+        """The values of all keys, in their order, each once; ``read`` gives those not yet kept.
+
+        :param read: called at most once; a key it leaves out is not kept and not returned.
+        """
+        wanted = dict.fromkeys(keys)
+        with self._turn:
+            found = {key: self._values[key] for key in wanted if key in self._values}
+        missing = [key for key in wanted if key not in found]
+        if missing:
+            new = read(missing)
+            found.update(new)
+            with self._turn:
+                self._values.update(new)
+                if len(self._values) > self._most:
+                    half = list(self._values)[: len(self._values) - self._most // 2]
+                    for key in half:
+                        del self._values[key]
+        return {key: found[key] for key in wanted if key in found}
 
 
 class NoteLabels:

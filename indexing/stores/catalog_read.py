@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Column, bindparam, func, select
 
-from notehop.indexing.stores.catalog_fetch import IN_LIST, Lookup, slices
+from notehop.indexing.stores.catalog_fetch import IN_LIST, PAGE, Lookup, slices
 from notehop.indexing.stores.catalog_filter import LabelReads
 from notehop.indexing.stores.catalog_rows import (
     PackedTokens,
@@ -31,6 +32,7 @@ from notehop.indexing.stores.model import (
     ChunkRow,
     FieldTokens,
     LinkRow,
+    Matrix,
     NoteRow,
     NoteStatus,
 )
@@ -45,7 +47,6 @@ from notehop.indexing.stores.schema import (
     NOTES,
     VECTORS,
 )
-from notehop.indexing.stores.table_rows import Matrix
 
 _PLACE = attrgetter("path", "ordinal")
 
@@ -286,9 +287,15 @@ class CatalogReads(LabelReads):
             for part in slices(sorted(set(ids)), IN_LIST):
                 query = _VECTORS.where(VECTORS.c.collection == name, VECTORS.c.id.in_(part))
                 found += self._made(vector_row, self._fetch(connection, query))
-        found.sort()
-        matrix = np.frombuffer(b"".join(stored for _, stored in found), dtype="<f4")
-        return [one for one, _ in found], matrix.reshape(len(found), -1 if found else 0)
+        return _stacked(sorted(found))
+
+    def all_vectors(self, name: Vectored) -> Iterator[tuple[list[str], Matrix]]:
+        """As :meth:`vectors` of all ids, some thousand at a time."""
+        query = _VECTORS.where(VECTORS.c.collection == name)
+        with self._reading() as connection:
+            rows = self._pages(connection, query, (VECTORS.c.id,))
+            while some := self._made(vector_row, islice(rows, PAGE)):
+                yield _stacked(some)
 
     def chunk_by_embedded_hash(self, hashes: Iterable[str]) -> dict[str, ChunkId]:
         """Hash of an embedded text -> the first chunk, by id, that has it: its vector fits."""
@@ -364,3 +371,8 @@ class CatalogReads(LabelReads):
     def _links(self, column: Column[Any], values: Iterable[str]) -> list[LinkRow]:
         found = self._made(link_row, self._found(_LINKS_BY[column], values))
         return sorted(found, key=_PLACE)
+
+
+def _stacked(found: list[tuple[str, bytes]]) -> tuple[list[str], Matrix]:
+    matrix = np.frombuffer(b"".join(stored for _, stored in found), dtype="<f4")
+    return [one for one, _ in found], matrix.reshape(len(found), -1 if found else 0)

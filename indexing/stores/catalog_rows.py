@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.graph.files import fold
@@ -17,12 +17,10 @@ from notehop.indexing.stores.model import (
     Collection,
     FieldTokens,
     LinkRow,
+    Matrix,
     NoteRow,
     NoteStatus,
 )
-
-if TYPE_CHECKING:
-    from notehop.indexing.stores.table_rows import Matrix
 
 _PLAIN, _DEFLATED = b"\0", b"\1"
 

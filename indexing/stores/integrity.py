@@ -26,12 +26,12 @@ from notehop.indexing.stores.finding import (
     said_of,
     some,
 )
+from notehop.indexing.stores.fingerprint import dimensions_of
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import Collection as Name
-from notehop.indexing.stores.reader_holdings import dimensions_of
 from notehop.indexing.stores.schema import LINKS
-from notehop.indexing.stores.table import VectorTable
+from notehop.indexing.stores.vector_index import VectorIndex
 
 NAMES: tuple[Name, ...] = ("chunks", "links")
 
@@ -68,7 +68,7 @@ def check_table(layout: IndexLayout, view: CatalogSnapshot, name: Name, wanted: 
     """Compare a vector table with the catalog."""
     part = f"vectors/{name}"
     try:
-        table = VectorTable.open(layout.vectors, name)
+        table = VectorIndex.read(layout.vectors_of(name))
     except IndexMissing:
         return Checked((lacking(part, "every vector", wanted, wanted.values()),) if wanted else ())
     except IndexDamaged as exc:
@@ -134,7 +134,7 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
     return Checked((), parts)
 
 
-def _of_wrong_length(table: VectorTable, ids: Sequence[str]) -> list[str]:
+def _of_wrong_length(table: VectorIndex, ids: Sequence[str]) -> list[str]:
     bad: list[str] = []
     for start in range(0, len(ids), _SLICE):
         found, matrix = table.rows(ids[start : start + _SLICE])

@@ -9,9 +9,11 @@ import hashlib
 import os
 import re
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from notehop.config.errors import IndexUnwritable, UsageError
 from notehop.indexing import faults
@@ -41,8 +43,12 @@ class IndexLayout:
 
     @property
     def vectors(self) -> Path:
-        """The folder of the vector tables."""
+        """The folder of the vectors that searches compare."""
         return self.root / "vectors"
+
+    def vectors_of(self, name: str) -> Path:
+        """The file of the vectors of chunks or of links."""
+        return self.vectors / f"{name}.vectors"
 
     @property
     def lexical(self) -> Path:
@@ -204,6 +210,41 @@ class IndexLayout:
             ) from exc
         except OSError as exc:
             raise unwritable(self.root, exc) from exc
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file, to be written in the block, that takes the place of the one at a path.
+
+    A crash at any point leaves the old one or the new one, and at most a ``.new`` beside it that the
+    next write takes over; an error leaves the old one.
+
+    :raises IndexUnwritable: if the disk is full or read-only.
+    """
+    new = path.with_suffix(".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with new.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            faults.point(f"{path.stem}-drafted")
+            new.replace(path)
+        except Exception:
+            # On a full disk the half that was written is in everyone's way.
+            new.unlink(missing_ok=True)
+            raise
+        faults.point(f"{path.stem}-replaced")
+        if hasattr(os, "O_DIRECTORY"):
+            # So that the renaming outlasts a power cut.
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    except OSError as exc:
+        raise unwritable(path.parent, exc) from exc
 
 
 def write_private(path: Path, text: str) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 import zipfile
 import zlib
@@ -20,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from notehop.config.errors import IndexDamaged, IndexUnwritable
-from notehop.indexing import faults
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.stores.layout import replacing
 from notehop.indexing.stores.model import ChunkId, FieldTokens
 from notehop.indexing.tokens import FIELDS
 
@@ -183,12 +182,8 @@ _ARRAYS = (
 def write_segments(folder: Path, segments: Sequence[Segment], about: Mapping[str, Any]) -> None:
     """Replace the file in ``folder``, which is made if need be.
 
-    A crash at any point leaves the old file or the new one, and at most a ``.new`` beside it that
-    the next write takes over.
-
     :raises IndexUnwritable: if the disk is full or refuses; the old file stays.
     """
-    target, fresh = folder / FILE, folder / f"{FILE}.new"
     arrays: dict[str, Any] = {
         f"{name} {number}": getattr(segment, name)
         for number, segment in enumerate(segments)
@@ -196,33 +191,15 @@ def write_segments(folder: Path, segments: Sequence[Segment], about: Mapping[str
     }
     texts = [{"ids": segment.ids, "terms": [*segment.terms]} for segment in segments]
     said = json.dumps({**about, "segments": texts}, separators=(",", ":")).encode("ascii")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with fresh.open("wb") as file:
-            np.savez(
-                file,
-                about=np.frombuffer(json.dumps(dict(about)).encode("ascii"), np.uint8),
-                texts=np.frombuffer(said, np.uint8),
-                **arrays,
-            )
-            file.flush()
-            os.fsync(file.fileno())
-        faults.point("lexical-drafted")
-        fresh.replace(target)
-        faults.point("lexical-replaced")
+    with replacing(folder / FILE) as file:
+        np.savez(
+            file,
+            about=np.frombuffer(json.dumps(dict(about)).encode("ascii"), np.uint8),
+            texts=np.frombuffer(said, np.uint8),
+            **arrays,
+        )
+    with contextlib.suppress(OSError):
         (folder / _OLD_FILE).unlink(missing_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as exc:
-        with contextlib.suppress(OSError):
-            fresh.unlink(missing_ok=True)
-        raise IndexUnwritable(
-            f"{target}: the lexical index cannot be written ({exc.strerror or exc}); "
-            "free space or allow writing there, then run: notehop index"
-        ) from exc
 
 
 def read_segments(folder: Path) -> tuple[list[Segment], dict[str, Any]]:

@@ -19,9 +19,6 @@ class Limits:
     embed_beside: int = 40_000
     """Characters of texts above which they are embedded in a thread of their own."""
 
-    table_parts: int = 16
-    """Parts of a table above which some are joined: each costs a search some 20 microseconds."""
-
     changed_notes: int = 32
     """Changed notes up to which nothing on disk is brought up to them: a reader takes them in from
     the catalog in milliseconds, and writing the lexical index whole takes longer."""

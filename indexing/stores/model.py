@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.table_rows import Matrix
+    import numpy as np
+    from numpy.typing import NDArray
+
+Matrix: TypeAlias = "NDArray[np.float32]"
+"""Shape (rows, dimensions); each row has length 1, or is all zeros."""
 
 ChunkId = str
 """32 hexadecimal digits; equal id means equal embedded text, so an equal vector."""

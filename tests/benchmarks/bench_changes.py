@@ -101,7 +101,7 @@ def _edits(vault: Path, writer: Indexer, reader: Reader) -> float:
 
         def work(path: str = path) -> Update:
             done = writer.update([path])
-            reader.refresh()
+            reader.snapshot().close()
             return done
 
         wall, cpu, done = _timed(work)
@@ -127,7 +127,7 @@ def _moves(vault: Path, writer: Indexer, reader: Reader) -> None:
 
     def work() -> Update:
         done = writer.update(["moved", "moved on"])
-        reader.refresh()
+        reader.snapshot().close()
         return done
 
     wall, cpu, done = _timed(work)

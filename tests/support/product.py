@@ -123,7 +123,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.web.sanitise": "sanitise",
     "notehop.config": "errors",
     "notehop.config.errors": (
-        "CaptureFailed CaptureFolder IndexFailure IndexLocked IndexMismatch IndexMissing "
+        "CaptureFailed CaptureFolder IndexDamaged IndexFailure IndexLocked IndexMismatch IndexMissing "
         "IndexUnwritable MassDeletion ModelError NotehopError NoteMissing ProviderError "
         "QueryError SettingsError UsageError VaultError"
     ),
@@ -188,6 +188,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
     "notehop.indexing.report": "Report report_lines Silent Update",
+    "notehop.indexing.stores.caches": "bring_up_to_date",
     "notehop.indexing.stores.catalog": "Catalog",
     "notehop.indexing.stores.catalog_state": "read_catalog_state",
     "notehop.indexing.stores.chroma": (
@@ -200,18 +201,15 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.lexical": "BOOSTS LexicalIndex",
     "notehop.indexing.stores.lexical_segments": "MAX_COUNT",
     "notehop.indexing.stores.limits": "LIMITS Limits",
+    "notehop.indexing.stores.link_graph": "build_graph",
     "notehop.indexing.stores.lock": "WriterLock",
     "notehop.indexing.stores.model": (
         "Batch ChunkRow FieldTokens LinkRow NoteRecord NoteRow NoteStatus"
     ),
-    "notehop.indexing.stores.reader": "Reader",
-    "notehop.indexing.stores.reader_graph": "build_graph",
-    "notehop.indexing.stores.reader_holdings": "Ranking",
-    "notehop.indexing.stores.reader_snapshot": "Snapshot",
-    "notehop.indexing.stores.reader_upkeep": "bring_up_to_date",
+    "notehop.indexing.stores.reader": "Ranking Reader Snapshot",
     "notehop.indexing.stores.run_record": "LATELY read_run_record RunRecord write_run_record",
     "notehop.indexing.stores.schema": "METADATA",
-    "notehop.indexing.stores.table": "VectorTable",
+    "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
     "notehop.indexing.themes.model": "read_themes Theme Themes",
     "notehop.indexing.themes.update": "update_themes options_of sum_themes_up",

@@ -28,6 +28,7 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_check import check_catalog
 from notehop.indexing.stores.catalog_state import read_catalog_state
 from notehop.indexing.stores.finding import ELSEWHERE, INDEX, REBUILD, Finding, said_of
+from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.integrity import (
     NAMES,
     Checked,
@@ -38,7 +39,6 @@ from notehop.indexing.stores.integrity import (
 )
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.reader_fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.replacement import settle
 
 

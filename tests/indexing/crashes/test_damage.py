@@ -87,16 +87,13 @@ def check_mended(forks: Forks, whole: Whole, *, told: str = "") -> None:
 
 VECTORS, LEXICAL = "the vectors were damaged", "the lexical index was damaged"
 DERIVED = {
-    "no tables": ("vectors", harm.gone, ""),
-    "no manifest": ("vectors/chunks.json", harm.gone, ""),
-    "half a manifest": ("vectors/chunks.json", harm.cut, VECTORS),
-    "garbage for a manifest": ("vectors/links.json", harm.garbage(), VECTORS),
-    "no matrix": ("vectors/chunks-*.npy", harm.gone, VECTORS),
-    "half a matrix": ("vectors/links-*.npy", harm.cut, VECTORS),
-    "other numbers": ("vectors/chunks-*.npy", harm.garbage(0.5, 0.8), VECTORS),
-    "other numbers of links": ("vectors/links-*.npy", harm.garbage(0.5, 0.8), VECTORS),
-    "no ids": ("vectors/links-*.ids", harm.gone, VECTORS),
-    "other ids": ("vectors/chunks-*.ids", harm.garbage(0.5, 0.8), VECTORS),
+    "no vectors": ("vectors", harm.gone, ""),
+    "no file of vectors": ("vectors/chunks.vectors", harm.gone, ""),
+    "half a file of vectors": ("vectors/links.vectors", harm.cut, VECTORS),
+    "garbage for vectors": ("vectors/chunks.vectors", harm.garbage(), VECTORS),
+    "garbage at their head": ("vectors/links.vectors", harm.garbage(0, 0.01), VECTORS),
+    "other numbers": ("vectors/chunks.vectors", harm.garbage(0.5, 0.8), VECTORS),
+    "other numbers of links": ("vectors/links.vectors", harm.garbage(0.5, 0.8), VECTORS),
     "no lexical index": ("lexical", harm.gone, ""),
     "half a lexical index": ("lexical/segments.npz", harm.cut, LEXICAL),
     "garbage for a lexical index": ("lexical/segments.npz", harm.garbage(), LEXICAL),

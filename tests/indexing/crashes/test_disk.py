@@ -141,7 +141,7 @@ def test_a_disk_that_goes_read_only_after_a_crash(forks: Forks, disk: Disk) -> N
     home.keep()
     forks.index(home.path, log=str(log), batch=1_000)
     names = log.read_text().split()
-    for name in ("catalog-inside-commit", "catalog-committed", "chunks-part-written"):
+    for name in ("catalog-inside-commit", "catalog-committed", "chunks-replaced"):
         disk.mount("rw")
         home.restore()
         at = names.index(name)

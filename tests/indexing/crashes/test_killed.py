@@ -42,7 +42,7 @@ def _committed(seen: Told) -> int:
         pytest.param("catalog-inside-commit", 3, signal.SIGKILL, id="inside a commit"),
         pytest.param("catalog-inside-commit", 3, signal.SIGINT, id="interrupted inside a commit"),
         pytest.param("catalog-committed", 5, signal.SIGINT, id="interrupted after a commit"),
-        pytest.param("lexical-drafted", 6, signal.SIGKILL, id="at the end"),
+        pytest.param("segments-drafted", 6, signal.SIGKILL, id="at the end"),
     ],
 )
 def test_what_was_committed_is_not_embedded_again(

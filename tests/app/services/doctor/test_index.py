@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -18,10 +17,13 @@ from tests.support.product import (
     IndexCheck,
     IndexFailure,
     Place,
+    VectorIndex,
     WriterLock,
     check_index,
     locate,
+    write_vectors,
 )
+from tests.support.readable_model import DIMENSIONS
 
 NOTES = {
     "Atlas.md": "The map project is planned in [[Plan]] and drawn in [[Tiles]].\n",
@@ -104,16 +106,13 @@ def touch(name: str) -> Callable[[Place], None]:
     return change
 
 
-def misprint_manifest(place: Place) -> None:
-    path = place.layout.vectors / "chunks.json"
-    said = json.loads(path.read_text())
-    path.write_text(json.dumps({**said, "stamp": "of another index"}))
+def of_another_index(place: Place) -> None:
+    write_vectors(place.layout.vectors_of("chunks"), "another", 1, DIMENSIONS, [])
 
 
-def drop_parts(place: Place) -> None:
-    path = place.layout.vectors / "chunks.json"
-    said = json.loads(path.read_text())
-    path.write_text(json.dumps({**said, "parts": []}))
+def drop_vectors(place: Place) -> None:
+    path = place.layout.vectors_of("chunks")
+    write_vectors(path, VectorIndex.read(path).stamp, 1, DIMENSIONS, [])
 
 
 def begin_rebuild(place: Place) -> None:
@@ -121,14 +120,11 @@ def begin_rebuild(place: Place) -> None:
 
 
 HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
-    "no tables": (remove("vectors"), "vectors/chunks", "it lacks every vector", INDEX, True),
-    "no part": (remove("vectors/chunks-*.npy"), "vectors/chunks", "damaged", INDEX, True),
-    "part cut short": (cut("vectors/links-*.npy"), "vectors/links", "damaged", INDEX, True),
-    "ids rotten": (rot("vectors/chunks-*.ids"), "vectors/chunks", "damaged", INDEX, True),
-    "numbers rotten": (rot("vectors/chunks-*.npy"), "vectors/chunks", "damaged", INDEX, True),
-    "manifest cut": (cut("vectors/chunks.json"), "vectors/chunks", "damaged", INDEX, True),
-    "stamp": (misprint_manifest, "vectors/chunks", "it is of another index", INDEX, True),
-    "table lacks some": (drop_parts, "vectors/chunks", "it lacks vectors", REBUILD, True),
+    "no vectors": (remove("vectors"), "vectors/chunks", "it lacks every vector", INDEX, True),
+    "vectors cut short": (cut("vectors/links.vectors"), "vectors/links", "damaged", INDEX, True),
+    "vectors rotten": (rot("vectors/chunks.vectors"), "vectors/chunks", "damaged", INDEX, True),
+    "stamp": (of_another_index, "vectors/chunks", "it is of another index", INDEX, True),
+    "vectors lack some": (drop_vectors, "vectors/chunks", "it lacks vectors", REBUILD, True),
     "no lexical index": (remove("lexical"), "lexical", "cannot be read", INDEX, True),
     "lexical rot": (rot("lexical/segments.npz"), "lexical", "cannot be read", INDEX, True),
     "no query door": (remove("model"), "model", "the model for queries", INDEX, True),

@@ -14,12 +14,11 @@ from tests.support.product import LIMITS, Limits
 SMALL = Limits(
     batch_notes=2,
     embed_beside=30,
-    table_parts=3,
     changed_notes=2,
     segment=6,
     segments=3,
 )
-"""Limits at which a vault of ten notes needs several batches, parts of tables and merges."""
+"""Limits at which a vault of ten notes needs several batches, and joins of segments."""
 
 
 @dataclass(frozen=True, slots=True)

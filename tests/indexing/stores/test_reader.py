@@ -1,4 +1,4 @@
-"""Vector tables are exact; readers see one generation whole."""
+"""Vectors are exact, in one order, and the same after saving; readers see one generation whole."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from hypothesis import strategies as st
 
 from tests.support.product import (
     Batch,
+    IndexDamaged,
     IndexMismatch,
     IndexMissing,
     Ranking,
     Reader,
     Snapshot,
-    VectorTable,
+    VectorIndex,
+    write_vectors,
 )
 from tests.support.sample_index import DIMENSIONS, SampleIndex, matrix_of, record, vector_of
 
 T = TypeVar("T")
 
-
 IDS = ["a", "b", "c", "d", "e"]
-
-
 QUERY = vector_of("query")
 
 
@@ -43,55 +42,61 @@ def close(found: list[tuple[str, float]], expected: list[tuple[str, float]]) -> 
     )
 
 
-def in_memory(_: Path) -> VectorTable:
-    return VectorTable.empty(DIMENSIONS).with_tail(IDS, matrix_of(IDS))
+def of(ids: list[str], matrix: np.ndarray | None = None) -> VectorIndex:
+    return VectorIndex.empty(DIMENSIONS).with_ids(
+        ids, ids, matrix_of(ids) if matrix is None else matrix
+    )
 
 
-def on_disk(folder: Path) -> VectorTable:
-    return VectorTable.build(folder, "chunks", IDS, matrix_of(IDS), 3, stamp="s")
+def on_disk(folder: Path) -> VectorIndex:
+    write_vectors(folder / "chunks.vectors", "s", 3, DIMENSIONS, [(IDS, matrix_of(IDS))])
+    return VectorIndex.read(folder / "chunks.vectors")
 
 
-def in_parts(folder: Path) -> VectorTable:
-    VectorTable.build(folder, "chunks", IDS[:2], matrix_of(IDS[:2]), 3, stamp="s")
-    VectorTable.append(folder, "chunks", IDS[2:4], matrix_of(IDS[2:4]), stamp="s")
-    return VectorTable.open(folder, "chunks").with_tail(IDS[4:], matrix_of(IDS[4:]))
+def in_both(folder: Path) -> VectorIndex:
+    blocks = [(IDS[:1], matrix_of(IDS[:1])), (IDS[1:3], matrix_of(IDS[1:3]))]
+    write_vectors(folder / "chunks.vectors", "s", 3, DIMENSIONS, blocks)
+    read = VectorIndex.read(folder / "chunks.vectors")
+    assert (read.generation, read.stamp, read.dimensions) == (3, "s", DIMENSIONS)
+    return read.with_ids(IDS[3:], IDS[3:], matrix_of(IDS[3:]))
 
 
-@pytest.fixture(params=[in_memory, on_disk, in_parts])
-def table(request: pytest.FixtureRequest, tmp_path: Path) -> VectorTable:
-    make: Callable[[Path], VectorTable] = request.param
+@pytest.fixture(params=[lambda _: of(IDS), on_disk, in_both])
+def vectors(request: pytest.FixtureRequest, tmp_path: Path) -> VectorIndex:
+    make: Callable[[Path], VectorIndex] = request.param
     return make(tmp_path / "vectors")
 
 
-def test_it_ranks_exactly(table: VectorTable) -> None:
-    assert len(table) == 5
-    assert sorted(table.ids) == IDS
+def test_it_ranks_exactly(vectors: VectorIndex) -> None:
+    assert len(vectors) == 5
+    assert sorted(vectors.ids) == IDS
     for k in (1, 3, 5, 99):
-        assert close(table.top(QUERY, k), exact(IDS, k))
+        assert close(vectors.top(QUERY, k), exact(IDS, k))
 
 
-def test_it_ranks_only_the_allowed(table: VectorTable) -> None:
-    assert close(table.top(QUERY, 2, allowed={"e", "b", "unknown"}), exact(["b", "e"], 2))
-    assert close(table.top(QUERY, 9, allowed=["d", "a", "c", "b", "a"]), exact(IDS[:4], 9))
-    assert table.top(QUERY, 5, allowed=()) == []
-    assert table.top(QUERY, 0) == []
+def test_it_ranks_only_the_allowed(vectors: VectorIndex) -> None:
+    assert close(vectors.top(QUERY, 2, allowed={"e", "b", "unknown"}), exact(["b", "e"], 2))
+    assert close(vectors.top(QUERY, 9, allowed=["d", "a", "c", "b", "a"]), exact(IDS[:4], 9))
+    assert vectors.top(QUERY, 5, allowed=()) == []
+    assert vectors.top(QUERY, 0) == []
 
 
-def test_rows_come_in_the_order_asked_for(table: VectorTable) -> None:
-    ids, rows = table.rows(["d", "unknown", "a"])
+def test_rows_come_in_the_order_asked_for(vectors: VectorIndex) -> None:
+    ids, rows = vectors.rows(["d", "unknown", "a"])
     assert ids == ["d", "a"]
     assert np.array_equal(rows, matrix_of(["d", "a"]))
-    assert table.rows([])[1].shape == (0, DIMENSIONS)
+    assert vectors.rows([])[1].shape == (0, DIMENSIONS)
 
 
-def test_changes_give_another_table_and_leave_this_one(table: VectorTable) -> None:
-    less = table.without(["b", "unknown"])
-    more = less.with_tail(["f"], matrix_of(["f"]))
+def test_changes_give_another_index_and_leave_this_one(vectors: VectorIndex) -> None:
+    less = vectors.without(["b", "unknown"])
+    more = less.with_ids(["f"], ["f"], matrix_of(["f"]))
     assert sorted(less.ids) == ["a", "c", "d", "e"]
     assert close(more.top(QUERY, 9), exact(["a", "c", "d", "e", "f"], 9))
     assert "b" not in more
-    assert "b" in more.restored(["b", "unknown"])
-    assert close(table.top(QUERY, 9), exact(IDS, 9))
+    assert more.unknown(["b", "g"]) == ["g"]
+    assert "b" in more.with_ids(["b", "unknown"])
+    assert close(vectors.top(QUERY, 9), exact(IDS, 9))
     assert np.isnan(less.similarities(QUERY, ["b"])).all()
 
 
@@ -106,15 +111,16 @@ def test_equal_vectors_tie_by_id(tmp_path: Path, copies: int) -> None:
     ids = [f"{n:04}" for n in range(2 * copies)]
     order = rng.permutation(2 * copies)
     matrix = np.concatenate([np.repeat(one[np.newaxis], copies, axis=0), others])[np.argsort(order)]
-    table = VectorTable.build(tmp_path, "chunks", [ids[n] for n in order], matrix[order], 1)
+    write_vectors(tmp_path / "a", "s", 1, 384, [([ids[n] for n in order], matrix[order])])
+    index = VectorIndex.read(tmp_path / "a")
     query = np.float32(0.8) * one + np.float32(0.6) * others[0] / 1
     query /= np.linalg.norm(query)
     equal = sorted(
         one for one, row in zip(ids, matrix, strict=True) if np.array_equal(row, matrix[order[0]])
     )
-    hits = [hit for hit in table.top(query, copies) if hit[0] in equal]
+    hits = [hit for hit in index.top(query, copies) if hit[0] in equal]
     assert [hit[0] for hit in hits] == equal[: len(hits)]
-    scores = table.similarities(query, equal)
+    scores = index.similarities(query, equal)
     assert len(set(scores.tolist())) == 1
 
 
@@ -130,7 +136,7 @@ def test_equal_vectors_tie_by_id(tmp_path: Path, copies: int) -> None:
 )
 def test_wrong_vectors_are_refused(ids: list[str], matrix: np.ndarray, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        VectorTable.empty(DIMENSIONS).with_tail(ids, matrix)
+        of(ids, matrix)
 
 
 names = st.lists(st.sampled_from([f"n{n}" for n in range(12)]), max_size=6, unique=True)
@@ -147,42 +153,79 @@ COARSE = st.lists(
     gone=st.sets(st.integers(0, 99)),
     k=st.integers(0, 70),
 )
-def test_any_table_ranks_as_a_list_of_all_its_scores_does(
+def test_any_index_ranks_as_a_list_of_all_its_scores_does(
     first: list[tuple[int, int]], more: list[list[tuple[int, int]]], gone: set[int], k: int
 ) -> None:
-    """With many ties, in parts, with rows that were replaced, taken away and given back."""
+    """With many ties, with rows that were added, taken away and given back."""
     vectors = {n: vector_of(f"coarse {n}") for n in range(4)}
-    table = VectorTable.empty(DIMENSIONS)
+    index = VectorIndex.empty(DIMENSIONS)
     expected: dict[str, int] = {}
     for step in (first, *more):
         ids = [f"{n:02}" for n, _ in step]
-        table = table.with_tail(
-            ids, np.array([vectors[v] for _, v in step]).reshape(-1, DIMENSIONS)
-        )
-        expected |= {f"{n:02}": v for n, v in step}
+        new = {f"{n:02}": v for n, v in step if f"{n:02}" not in expected}
+        assert index.unknown(ids) == [*new]
+        matrix = np.array([vectors[v] for v in new.values()]).reshape(-1, DIMENSIONS)
+        index = index.with_ids(ids, [*new], matrix)
+        expected |= new
     left_out = {f"{n:02}" for n in gone}
-    table = table.without(left_out)
+    index = index.without(left_out)
     back = sorted(left_out)[::2]
-    table = table.restored(back)
+    index = index.with_ids(back)
     left = {one: v for one, v in expected.items() if one not in left_out or one in back}
     scores = {one: round(float(np.vecdot(vectors[v], QUERY)), 6) + 0.0 for one, v in left.items()}
     ranked = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
-    assert len(table) == len(left)
-    assert table.top(QUERY, k) == ranked[:k]
+    assert len(index) == len(left)
+    assert index.top(QUERY, k) == ranked[:k]
     for some in (sorted(left)[::3], sorted(left)[::2], [*sorted(left)[1:], "unknown"]):
-        assert table.top(QUERY, k, some) == [hit for hit in ranked if hit[0] in some][:k]
-    assert table.similarities(QUERY, [*left, "unknown"])[:-1].tolist() == [
+        assert index.top(QUERY, k, some) == [hit for hit in ranked if hit[0] in some][:k]
+    assert index.similarities(QUERY, [*left, "unknown"])[:-1].tolist() == [
         scores[one] for one in left
     ]
 
 
 def test_copies_that_grow_apart_do_not_see_each_other(tmp_path: Path) -> None:
-    """Rows are added in place where nobody else did; each copy keeps its own."""
-    table = on_disk(tmp_path).with_tail(["f"], matrix_of(["f"]))
-    one, other = (table.with_tail([name], matrix_of([name])) for name in "gh")
-    again = one.with_tail(["i"], matrix_of(["i"]))
-    for grown, names in ((table, "f"), (one, "fg"), (other, "fh"), (again, "fgi")):
-        assert close(grown.top(QUERY, 99), exact([*IDS, *names], 99))
+    """Rows are added in place; each copy shows its own."""
+
+    def grown(vectors: VectorIndex, name: str) -> VectorIndex:
+        return vectors.with_ids([name], [name], matrix_of([name]))
+
+    index = grown(on_disk(tmp_path), "f")
+    one, other = grown(index, "g"), grown(index, "h")
+    again = grown(one, "i")
+    for copy, names in ((index, "f"), (one, "fg"), (other, "fh"), (again, "fgi")):
+        assert close(copy.top(QUERY, 99), exact([*IDS, *names], 99))
+        some = ["a", *"fghi"]
+        assert close(copy.top(QUERY, 99, some), exact(["a", *names], 99))
+        known = ~np.isnan(copy.similarities(QUERY, some))
+        assert [one for one, there in zip(some, known, strict=True) if there] == ["a", *names]
+
+
+def test_more_rows_than_there_is_room_for_and_few_that_are_left() -> None:
+    ids = [f"{n:05}" for n in range(9_000)]
+    matrix = np.eye(DIMENSIONS, dtype=np.float32)[np.arange(9_000) % DIMENSIONS]
+    index = of(ids[:3_000], matrix[:3_000])
+    grown = index.with_ids(ids[3_000:], ids[3_000:], matrix[3_000:])
+    assert len(index) == 3_000
+    left = grown.without(ids[1:-1])
+    assert (left.ids, left.unknown(ids[:2])) == ([ids[0], ids[-1]], [ids[1]])
+    assert np.array_equal(left.rows([ids[-1], ids[0]])[1], matrix[[-1, 0]])
+    assert np.array_equal(grown.rows(ids)[1], matrix)
+
+
+@pytest.mark.parametrize("at", [0, 40, 520, -1])
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_file_that_is_not_as_it_was_written_is_refused(
+    tmp_path: Path, at: int, *, cut: bool
+) -> None:
+    on_disk(tmp_path)
+    file = tmp_path / "chunks.vectors"
+    found = bytearray(file.read_bytes())
+    found[at] ^= 1
+    file.write_bytes(found[:at] if cut else found)
+    with pytest.raises(IndexDamaged, match="run: notehop index"):
+        VectorIndex.read(file)
+    with pytest.raises(IndexMissing):
+        VectorIndex.read(tmp_path / "links.vectors")
 
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Budget"])
@@ -255,7 +298,8 @@ def test_threads_each_see_one_whole_generation(filled: SampleIndex) -> None:
         stop.set()
         for thread in threads:
             thread.join()
-        assert reader.refresh() or reader.generation == 9
+        reader.snapshot().close()
+        assert reader.generation == 9
     assert wrong == []
 
 

@@ -9,9 +9,9 @@ Touches: index (reads).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any
 
 from notehop.config.errors import NotehopError
 from notehop.indexing.graph.model import Status
@@ -22,20 +22,6 @@ from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
 if TYPE_CHECKING:
     import networkx as nx
 
-Made = TypeVar("Made")
-
-
-@dataclass(frozen=True, slots=True)
-class _Of(Generic[Made]):
-    """Something made of a generation of a catalog."""
-
-    stamp: str
-    generation: int
-    made: Made
-
-    def is_before(self, view: CatalogSnapshot) -> bool:
-        return self.stamp == view.stamp and self.generation < view.generation
-
 
 class Ranks:
     """PageRank of the newest generation, worked out beside the queries. Threads share it."""
@@ -44,8 +30,8 @@ class Ranks:
         self._turn = threading.Lock()
         self._working = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._last: _Of[Mapping[str, float]] | None = None
-        self._table = _Of("", 0, LinkTable())
+        self._links = LinkTable()
+        self._last: tuple[str, int, Mapping[str, float]] | None = None
 
     def near(self, view: CatalogSnapshot) -> Mapping[str, float]:
         """That of a generation near this one: while it is worked out anew, the last one.
@@ -53,21 +39,29 @@ class Ranks:
         Waits where there is none yet.
         """
         last = self._last
-        if last is None or last.stamp != view.stamp:
+        if last is None or last[0] != view.stamp:
             return self.of(view)
-        if last.is_before(view):
+        if last[1] < view.generation:
             self._begin(view.reopened)
-        return last.made
+        return last[2]
 
     def of(self, view: CatalogSnapshot) -> Mapping[str, float]:
         """That of this generation, or of a later one that was asked for before."""
         with self._working:
             last = self._last
-            if last is None or last.stamp != view.stamp or last.is_before(view):
-                self._table = _of_links(self._table, view)
-                last = _Of(view.stamp, view.generation, self._table.made.ranks())
-                self._last = last
-            return last.made
+            if last is None or last[0] != view.stamp:
+                self._links = LinkTable()
+                self._links.put((), view.indexed_paths(), view.leading_links())
+            elif last[1] < view.generation:
+                changed = view.relinked_paths(last[1])
+                rows = view.notes_at(changed)
+                indexed = [path for path in rows if rows[path].status is NoteStatus.INDEXED]
+                self._links.put(changed, indexed, view.leading_links(changed))
+            else:
+                return last[2]
+            ranks = self._links.ranks()
+            self._last = (view.stamp, view.generation, ranks)
+            return ranks
 
     def wait(self) -> None:
         """Return when nothing is being worked out."""
@@ -86,40 +80,9 @@ class Ranks:
             self._thread.start()
 
     def _work(self, reopened: Callable[[], CatalogSnapshot]) -> None:
-        try:
-            view = reopened()
-        except NotehopError:
-            return  # The next query begins again.
-        try:
+        # What fails, the next query begins again.
+        with suppress(NotehopError), closing(reopened()) as view:
             self.of(view)
-        except NotehopError:
-            return
-        finally:
-            view.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """What is handed on from generation to generation."""
-
-    ranks: Ranks = field(default_factory=Ranks)
-
-
-def _of_links(table: _Of[LinkTable], view: CatalogSnapshot) -> _Of[LinkTable]:
-    """The table of a generation: the same one, changed, if it was of one before."""
-    if table.is_before(view):
-        links = table.made
-        changed = view.relinked_paths(table.generation)
-        links.put(changed, _indexed(view, changed), view.leading_links(changed))
-    else:
-        links = LinkTable()
-        links.put((), view.indexed_paths(), view.leading_links())
-    return _Of(view.stamp, view.generation, links)
-
-
-def _indexed(view: CatalogSnapshot, paths: Collection[str]) -> dict[str, NoteRow]:
-    rows = view.notes_at(paths)
-    return {path: row for path, row in rows.items() if row.status is NoteStatus.INDEXED}
 
 
 def build_graph(notes: Iterable[NoteRow], links: Iterable[LinkRow]) -> nx.MultiDiGraph:

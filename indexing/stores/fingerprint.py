@@ -57,6 +57,17 @@ def check_vault(meta: Mapping[str, Any], vault: Path, index: Path) -> None:
     )
 
 
+def dimensions_of(fingerprint: Mapping[str, Any] | None) -> int:
+    """The length of the vectors of an index.
+
+    :raises IndexMismatch: if its fingerprint does not say.
+    """
+    try:
+        return int((fingerprint or {})["dimensions"])
+    except (KeyError, TypeError, ValueError) as exc:
+        raise IndexMismatch(f"the index does not say how long its vectors are; {REBUILD}") from exc
+
+
 def _model(said: Mapping[str, Any]) -> str:
     dimensions = said.get("dimensions")
     return f"{said.get('model')}" + ("" if dimensions is None else f" ({dimensions})")

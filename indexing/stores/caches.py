@@ -1,0 +1,206 @@
+"""What is made from the catalog for searching: vectors and words, read, caught up, and written.
+
+A cache carries the stamp and generation of its catalog. One that does not fit, or cannot be read, is
+made from the catalog; one of an earlier generation is caught up with what changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import get_args
+
+from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog_engine import REBUILD
+from notehop.indexing.stores.fingerprint import dimensions_of
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lexical_segments import read_about
+from notehop.indexing.stores.limits import LIMITS, Limits
+from notehop.indexing.stores.model import ChunkId, Matrix
+from notehop.indexing.stores.model import Collection as Name
+from notehop.indexing.stores.vector_index import VectorIndex, read_header, write_vectors
+
+NAMES: tuple[Name, ...] = get_args(Name)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The parameters of the lexical ranking; they act when a query is answered."""
+
+    boosts: Mapping[str, float] | None = None
+    k1: float = 1.5
+    b: float = 0.75
+
+
+DEFAULT_RANKING = Ranking()
+
+_PRESSING = 4
+"""How many times as much is due at once."""
+
+
+class Due(IntEnum):
+    """Whether, and when, :func:`bring_up_to_date` should run."""
+
+    NOTHING = 0
+    WHEN_QUIET = 1
+    NOW = 2
+
+
+def read_vectors(
+    layout: IndexLayout, view: CatalogSnapshot, name: Name, wanted: Collection[str] | None = None
+) -> tuple[VectorIndex, str | None]:
+    """The vectors of a generation, and what to tell people if the catalog lacks one.
+
+    :param wanted: their ids; None for those of the links, of which earlier ones may be left.
+    """
+    dimensions = dimensions_of(view.fingerprint)
+    vectors = VectorIndex.empty(dimensions)
+    try:
+        found = VectorIndex.read(layout.vectors_of(name))
+        if (found.stamp, found.dimensions) == (view.stamp, dimensions):
+            vectors = found
+    except (IndexMissing, IndexDamaged):
+        pass
+    if wanted is None:
+        return complete_vectors(view, name, vectors, sentences_since(view, vectors.generation))
+    vectors = vectors.without([one for one in vectors.ids if one not in wanted])
+    return complete_vectors(view, name, vectors, wanted)
+
+
+def complete_vectors(
+    view: CatalogSnapshot, name: Name, vectors: VectorIndex, wanted: Collection[str]
+) -> tuple[VectorIndex, str | None]:
+    """The vectors with all wanted ones, and what to tell people if the catalog lacks one."""
+    missing = [one for one in wanted if one not in vectors]
+    if not missing:
+        return vectors, None
+    unknown = vectors.unknown(missing)
+    ids, matrix = view.vectors(name, unknown)
+    lost = len(unknown) - len(ids)
+    vectors = vectors.with_ids(missing, ids, matrix if ids else None)
+    return vectors, f"{lost} {name} have no vector; {REBUILD}" if lost else None
+
+
+def sentences_since(view: CatalogSnapshot, generation: int) -> list[str]:
+    """The sentences with links of notes written after a generation; of all notes for 0."""
+    if generation <= 0:
+        return view.sentence_ids()
+    return view.sentence_ids(view.changed_paths(generation)) if generation < view.generation else []
+
+
+def read_lexical(
+    layout: IndexLayout,
+    view: CatalogSnapshot,
+    wanted: Collection[ChunkId],
+    ranking: Ranking = DEFAULT_RANKING,
+    limits: Limits = LIMITS,
+) -> LexicalIndex:
+    """The lexical index of a generation.
+
+    :param wanted: the ids of its chunks, which are quick to look up.
+    """
+    how = (ranking.boosts, ranking.k1, ranking.b, limits)
+    try:
+        index, generation, stamp = LexicalIndex.load(layout.lexical, *how)
+    except IndexDamaged:
+        stamp = ""
+    if stamp != view.stamp:
+        return LexicalIndex.build(view.chunk_tokens(), *how)
+    if generation != view.generation:
+        gone = [one for one in index.ids() if one not in wanted]
+        changed = view.chunk_keys(view.changed_paths(generation))
+        added = {key.id for key in changed if key.generation > generation}
+        added.update(one for one in wanted if one not in index)
+        index.update(gone, view.chunk_tokens(added))
+    return index
+
+
+def upkeep_due(layout: IndexLayout, catalog: Catalog, limits: Limits = LIMITS) -> Due:
+    """Whether there is something to bring up to date; a few milliseconds at any size.
+
+    After a small change there is not: readers take it in from the catalog. ``WHEN_QUIET``,
+    readers that open the index now have some catching up to do; ``NOW``, that holds them up, or
+    something is missing or another index's.
+    """
+    with catalog.snapshot() as view:
+        if view.fingerprint is None:
+            return Due.NOTHING
+        vectors = (_vectors_due(layout, view, name, limits) for name in NAMES)
+        return max(*vectors, _lexical_due(layout, view, limits))
+
+
+def bring_up_to_date(
+    layout: IndexLayout, catalog: Catalog, *, thorough: bool = False, limits: Limits = LIMITS
+) -> None:
+    """Write the caches of the newest generation, where that is due.
+
+    It may take seconds on a large vault; readers go on meanwhile. A cache is written whole, once
+    for a fixed share of it that changed, so that the work grows with the changes.
+
+    :param thorough: write all anew, so that nothing of a chunk that left stays in a file.
+    :raises IndexDamaged: if the catalog lacks a vector.
+    :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
+    """
+    with catalog.snapshot() as view:
+        if view.fingerprint is None:
+            return
+        for name in NAMES:
+            if thorough or _vectors_due(layout, view, name, limits):
+                path, dimensions = layout.vectors_of(name), dimensions_of(view.fingerprint)
+                blocks = _blocks(view, name)
+                write_vectors(path, view.stamp, view.generation, dimensions, blocks)
+        if thorough or _lexical_due(layout, view, limits):
+            wanted = {one for ids in view.chunk_ids().values() for one in ids}
+            index = read_lexical(layout, view, wanted, limits=limits)
+            index.save(layout.lexical, view.generation, view.stamp)
+
+
+def _vectors_due(layout: IndexLayout, view: CatalogSnapshot, name: Name, limits: Limits) -> Due:
+    try:
+        said = read_header(layout.vectors_of(name))
+    except (IndexMissing, IndexDamaged):
+        return Due.NOW
+    if (said.stamp, said.dimensions) != (view.stamp, dimensions_of(view.fingerprint)):
+        return Due.NOW
+    return _due(layout, view, said.generation, limits)
+
+
+def _lexical_due(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> Due:
+    try:
+        generation, stamp = read_about(layout.lexical)
+    except IndexDamaged:
+        return Due.NOW
+    return Due.NOW if stamp != view.stamp else _due(layout, view, generation, limits)
+
+
+def _due(layout: IndexLayout, view: CatalogSnapshot, generation: int, limits: Limits) -> Due:
+    if generation == view.generation:
+        return Due.NOTHING
+    count = len(view.changed_paths(generation))
+    try:
+        chunks = read_header(layout.vectors_of("chunks")).rows
+    except (IndexMissing, IndexDamaged):
+        chunks = 0
+    most = max(limits.changed_notes, chunks // limits.chunks_each)
+    if count <= most:
+        return Due.NOTHING
+    return Due.WHEN_QUIET if count <= _PRESSING * most else Due.NOW
+
+
+def _blocks(view: CatalogSnapshot, name: Name) -> Iterator[tuple[list[str], Matrix]]:
+    """Every vector of a collection.
+
+    :raises IndexDamaged: at the end, if one is missing.
+    """
+    if name == "links":
+        missing = set(view.sentence_ids())
+    else:
+        missing = {one for ids in view.chunk_ids().values() for one in ids}
+    for ids, matrix in view.all_vectors(name):
+        missing.difference_update(ids)
+        yield ids, matrix
+    if missing:
+        raise IndexDamaged(f"{view.label}: {len(missing)} vectors of {name} are missing; {REBUILD}")
