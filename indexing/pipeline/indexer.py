@@ -16,12 +16,11 @@ from typing import Any, TypeVar
 from notehop.config import Settings
 from notehop.config.errors import IndexFailure
 from notehop.indexing.changes import refuse_deletions, scan
-from notehop.indexing.enrich.headers import headers_of
 from notehop.indexing.graph.model import Status
 from notehop.indexing.identity import wanted
 from notehop.indexing.pipeline.language import advice, languages_of
 from notehop.indexing.pipeline.models import LoadEmbedder, load_embedder
-from notehop.indexing.pipeline.run import IndexRun, Seen
+from notehop.indexing.pipeline.run import IndexRun, Request
 from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.pipeline.upkeep import check_catalog, derive
 from notehop.indexing.report import LinkCounts, Progress, Report, Silent, Update
@@ -45,7 +44,6 @@ from notehop.indexing.themes.update import themes_summed_up, update_themes
 from notehop.indexing.tokens import NAMES
 
 Result = TypeVar("Result")
-Done = TypeVar("Done", Report, Update)
 
 _PATIENCE = 1.0
 """Seconds to wait for the lock: who looks at an index may hold it for a moment."""
@@ -103,10 +101,9 @@ class Indexer:
         """
 
         def work(asked: dict[str, Any]) -> Report:
-            if rebuild:
-                report = self._rebuilt(asked, allow_mass_delete)
-            else:
-                report = self._brought_up(asked, None, allow_mass_delete, self._report)
+            request = Request(allow_mass_delete=allow_mass_delete)
+            update = (self._rebuilt if rebuild else self._brought_up)(asked, request)
+            report = self._report(update)
             return replace(report, warnings=(*report.warnings, *self._mirrored()))
 
         report = self._written(work)
@@ -129,17 +126,12 @@ class Indexer:
         :param lately: notes that the updates just before forgot: they count as deleted in this one.
         :raises NotehopError: as :meth:`run`.
         """
-        named = None if paths is None else tuple(paths)
-        return self._written(
-            lambda asked: self._brought_up(
-                asked,
-                named,
-                allow_mass_delete,
-                lambda _, update, __: update,
-                following=True,
-                lately=lately,
-            )
+        request = Request(
+            None if paths is None else tuple(paths),
+            allow_mass_delete=allow_mass_delete,
+            deleted_before=lately,
         )
+        return self._written(lambda asked: self._brought_up(asked, request))
 
     def redo(self, paths: Iterable[str]) -> Update:
         """Make notes anew, though they may be as they were: a header was written for them.
@@ -147,17 +139,8 @@ class Indexer:
         :param paths: of notes, relative to the vault.
         :raises NotehopError: as :meth:`run`.
         """
-        named = tuple(paths)
-        return self._written(
-            lambda asked: self._brought_up(
-                asked,
-                named,
-                False,
-                lambda _, update, __: update,
-                following=True,
-                again=frozenset(named),
-            )
-        )
+        request = Request(tuple(paths), again=True, deleted_before=0)
+        return self._written(lambda asked: self._brought_up(asked, request))
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> None:
         """Do what keeps the index small and quick to open, and other programs' copy of it current.
@@ -205,35 +188,16 @@ class Indexer:
                 self._state = None
                 raise
 
-    def _brought_up(
-        self,
-        asked: dict[str, Any],
-        paths: tuple[str, ...] | None,
-        allow_mass_delete: bool,
-        told: Callable[[Catalog, Update, Seen], Done],
-        *,
-        following: bool = False,
-        lately: int = 0,
-        again: frozenset[str] = frozenset(),
-    ) -> Done:
+    def _brought_up(self, asked: dict[str, Any], request: Request) -> Update:
         """Run, and once more from nothing where the notes are mostly in another language by now:
         their words are cut by it."""
-        done: Done = self._run(
-            self.layout,
-            asked,
-            paths,
-            allow_mass_delete,
-            told,
-            following=following,
-            lately=lately,
-            again=again,
-        )
+        done = self._run(self.layout, asked, request)
         language = self._outgrown
         if language is None:
             return done
         # The model stays what it is: no other need be made ready.
         self._copy_model()
-        anew = self._rebuilt(asked, True)
+        anew = self._rebuilt(asked, Request(allow_mass_delete=True))
         return replace(
             done,
             generation=anew.generation,
@@ -263,18 +227,18 @@ class Indexer:
         except OSError as exc:
             raise unwritable(new.root, exc) from exc
 
-    def _rebuilt(self, asked: dict[str, Any], allow_mass_delete: bool) -> Report:
+    def _rebuilt(self, asked: dict[str, Any], request: Request) -> Update:
         """Build a new index beside the old one, which answers until the new one is whole."""
         if not self.layout.catalog.exists():
-            return self._run(self.layout, asked, None, allow_mass_delete, self._report)
-        if not allow_mass_delete:
+            return self._run(self.layout, asked, request)
+        if not request.allow_mass_delete:
             self._check_old()
         self._state = None
         self.layout.next.create(self.vault)
-        report = self._run(self.layout.next, asked, None, True, self._report)
+        update = self._run(self.layout.next, asked, replace(request, allow_mass_delete=True))
         replace_index(self.layout)
         self._state = None
-        return replace(report, index_dir=str(self.layout.root))
+        return update
 
     def _check_old(self) -> None:
         """A rebuild must not replace another vault's index, nor that of a vault not there now.
@@ -292,22 +256,11 @@ class Indexer:
         left = sum(file.kind == "note" for file in found)
         refuse_deletions(self.vault, indexed, indexed - left, self.settings.vault.max_delete_share)
 
-    def _run(
-        self,
-        layout: IndexLayout,
-        asked: dict[str, Any],
-        paths: tuple[str, ...] | None,
-        allow_mass_delete: bool,
-        told: Callable[[Catalog, Update, Seen], Result],
-        *,
-        following: bool = False,
-        lately: int = 0,
-        again: frozenset[str] = frozenset(),
-    ) -> Result:
-        meta = {"vault": str(self.vault.resolve())}
-        if not following:
-            # A follower counts by itself, and longer while it is held.
-            lately = lost_lately(read_run_record(self.layout), time.time())
+    def _run(self, layout: IndexLayout, asked: dict[str, Any], request: Request) -> Update:
+        follows = request.follows
+        if not follows:
+            lost = lost_lately(read_run_record(self.layout), time.time())
+            request = replace(request, deleted_before=lost)
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
         run: IndexRun | None = None
@@ -317,9 +270,11 @@ class Indexer:
 
         with (
             recorded(
-                self.layout, self._command, so_far, allow_mass_delete=allow_mass_delete
+                self.layout, self._command, so_far, allow_mass_delete=request.allow_mass_delete
             ) as record,
-            Catalog.open(layout.catalog, create=True, meta=meta) as catalog,
+            Catalog.open(
+                layout.catalog, create=True, meta={"vault": str(self.vault.resolve())}
+            ) as catalog,
         ):
             if harmed and catalog.generation:
                 self.progress.stage("Checking the index", 0, "")
@@ -327,17 +282,6 @@ class Indexer:
             if self._state is None or not self._state.fits(catalog):
                 self._state = IndexState(catalog)
             check_vault(self._state.meta, self.vault, layout.root)
-            named = frozenset(paths or ())
-            headers = headers_of(self.settings, self.layout.enrichment)
-            others = self._state.meta.get("headers") != (headers.identity if headers else None)
-            if harmed or others or self._state.cut_off:
-                paths = None
-            if paths is None:
-                self.progress.stage("Scanning", 0, "files")
-            else:
-                paths = (*paths, *self._state.symlinks)
-            walk = scan(self.vault, self.settings.vault, paths)
-            seen = Seen(walk, paths, named, again)
             run = IndexRun(
                 vault=self.vault,
                 settings=self.settings,
@@ -345,24 +289,21 @@ class Indexer:
                 progress=self.progress,
                 load=self._load,
                 catalog=catalog,
-                known=self._state,
-                seen=seen,
-                asked=asked,
-                allow_mass_delete=allow_mass_delete,
-                lately=lately,
-                headers=headers,
+                state=self._state,
+                request=request,
+                fingerprint=asked,
                 enrichment=self.layout.enrichment,
+                harmed=harmed,
                 limits=self._limits,
             )
             update = run.execute()
-            if paths is None:
+            if run.everything:
                 update = self._with_themes(layout, catalog, update)
             self._outgrown = run.outgrown
-            if not again and (update.wrote or not following or failed_before(self.layout)):
+            if not request.again and (update.wrote or not follows or failed_before(self.layout)):
                 record(update)
-            result = told(catalog, update, seen)
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
-        return result
+        return update
 
     def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
         """Bring the themes up to a run that looked at everything; others leave them to readers."""
@@ -372,16 +313,20 @@ class Indexer:
             return update
         return replace(update, seconds={**update.seconds, "themes": time.perf_counter() - started})
 
-    def _report(self, catalog: Catalog, update: Update, seen: Seen) -> Report:
-        counts = catalog.counts()
-        reasons = {
-            status: [(note.path, note.reason or "") for note in catalog.notes(status)]
-            for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
-        }
-        reasons[NoteStatus.SKIPPED] += seen.walk.problems
+    def _report(self, update: Update) -> Report:
         languages: dict[str, int] = {}
-        if update.wrote:
-            with catalog.snapshot() as view:
+        with (
+            Catalog.open(self.layout.catalog, read_only=True) as catalog,
+            catalog.snapshot() as view,
+        ):
+            counts = view.counts()
+            reasons = {
+                status: [(note.path, note.reason or "") for note in view.notes(status)]
+                for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
+            }
+            problems = view.meta().get("problems", ())
+            reasons[NoteStatus.SKIPPED] += [(path, reason) for path, reason in problems]
+            if update.wrote:
                 languages = languages_of(view, view.indexed_paths())
         advised = advice(languages, self.settings.embedding)
         return Report(

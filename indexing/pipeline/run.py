@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.config import Settings
-from notehop.indexing.changes import Changes, check_deletions, compare
+from notehop.indexing.changes import Changes, check_deletions, compare, scan
 from notehop.indexing.enrich.freshness import delete_orphans
+from notehop.indexing.enrich.headers import headers_of
 from notehop.indexing.graph.files import affected_names
 from notehop.indexing.pipeline.chunking import unread_row
 from notehop.indexing.pipeline.embedding import BackgroundEmbedder, EmbeddingProgress
@@ -34,10 +35,9 @@ from notehop.indexing.stores.model import Batch, NoteStatus
 from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.parse import Read
-from notehop.indexing.vault.walk import FileEntry, Walk
+from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
-    from notehop.indexing.enrich.headers import Headers
     from notehop.indexing.nodes.parser import SectionNodeParser
     from notehop.indexing.pipeline.batch import BatchBuilder
     from notehop.indexing.pipeline.chunking import ChunkedBatch
@@ -49,21 +49,28 @@ twice and show the same time, so that one as young as this is read, whatever its
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was seen of the vault: ``walk`` of all that is at ``paths`` or below; None is all.
+class Request:
+    """What a run is asked for.
 
-    ``named`` are the paths of which a change was reported, ``again`` the notes that are to be made
-    anew even if they are as they were.
+    ``paths`` are looked at, with what is below them; None is all of the vault, and so is any where a
+    run before was cut off. ``again``: the notes at them are made anew even if they are as they were.
+    ``deleted_before``: notes that the updates just before forgot, which count as deleted in this one;
+    None is what the record of the last runs says.
     """
 
-    walk: Walk
     paths: tuple[str, ...] | None = None
-    named: frozenset[str] = frozenset()
-    again: frozenset[str] = frozenset()
+    again: bool = False
+    allow_mass_delete: bool = False
+    deleted_before: int | None = None
+
+    @property
+    def follows(self) -> bool:
+        """Whether a follower asks: it counts by itself, and a run that found nothing leaves no record."""
+        return self.deleted_before is not None
 
 
 class IndexRun:
-    """Brings one open catalog, and what is derived from it, up to what was seen of its vault."""
+    """Brings one open catalog, and what is derived from it, up to its vault."""
 
     def __init__(
         self,
@@ -74,45 +81,55 @@ class IndexRun:
         progress: Progress,
         load: LoadEmbedder,
         catalog: Catalog,
-        known: IndexState,
-        seen: Seen,
-        asked: Mapping[str, Any],
-        allow_mass_delete: bool = False,
-        lately: int = 0,
-        headers: Headers | None = None,
-        enrichment: Path | None = None,
+        state: IndexState,
+        request: Request,
+        fingerprint: Mapping[str, Any],
+        enrichment: Path,
+        harmed: bool = False,
         limits: Limits = LIMITS,
     ) -> None:
-        """Touch nothing yet.
+        """Look at the vault, and write nothing yet.
 
-        :param known: what the catalog holds; it is brought up to what this run writes.
-        :param lately: notes that the runs just before forgot: they count as deleted in this one.
-        :param headers: what a model wrote to place passages in their notes.
-        :param enrichment: file of what was written about notes, if not that of ``layout``.
+        :param state: what the catalog holds; it is brought up to what this run writes.
+        :param fingerprint: what the settings ask for.
+        :param enrichment: the file of what was written about notes.
+        :param harmed: the catalog's files are other than the last run left them.
+        :raises VaultError: if the vault is not there or cannot be listed.
         """
-        self._headers = headers
         self._limits = limits
-        self._enrichment = enrichment or layout.enrichment
+        self._enrichment = enrichment
         self._vault = vault
         self._settings = settings
         self._layout = layout
         self._progress = progress
         self._load = load
         self._catalog = catalog
-        self._state = known
-        self._seen = seen
-        self._asked = dict(asked)
-        self._allow_mass_delete = allow_mass_delete
-        self._lately = lately
+        self._state = state
+        self._request = request
+        self._asked = dict(fingerprint)
         self._embedding = EmbeddingProgress(progress)
-        self._counts = RunCounts(known.stamps)
+        self._counts = RunCounts(state.stamps)
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
-        self._dimensions = int(asked["dimensions"])
-        self._before = known.generation
+        self._dimensions = int(fingerprint["dimensions"])
+        self._before = state.generation
         self._language = "en"
         self.outgrown: str | None = None
         """The language of most notes by now, where the index was made for another one."""
+        self._headers = headers_of(settings, enrichment)
+        self._paths = request.paths
+        if harmed or state.cut_off or state.meta.get("headers") != self._header_identity:
+            self._paths = None
+        if self._paths is None:
+            progress.stage("Scanning", 0, "files")
+        else:
+            self._paths = (*self._paths, *state.symlinks)
+        self._walk = scan(vault, settings.vault, self._paths)
+
+    @property
+    def everything(self) -> bool:
+        """Whether it looks at the whole vault."""
+        return self._paths is None
 
     def execute(self) -> Update:
         """Do what is to be done, batch by batch; each ends in a generation that is whole.
@@ -123,21 +140,20 @@ class IndexRun:
         started = time.perf_counter()
         if (stored := self._state.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self._asked)
-        everything = self._seen.paths is None
-        if everything:
+        if self.everything:
             self._warnings += remove_damaged(self._layout)
         try:
             with rare_collections():
                 self._write(self._changes())
-            self._warnings += delete_orphans(self._enrichment, self._catalog, self._seen.paths)
-            if everything and self._catalog.has_chunks and lacks_query_model(self._layout):
+            self._warnings += delete_orphans(self._enrichment, self._catalog, self._paths)
+            if self.everything and self._catalog.has_chunks and lacks_query_model(self._layout):
                 self._progress.stage("Loading the model", 0, "")
                 self._parser  # noqa: B018 (loading the model makes the one for queries)
             with self._timed("derive"):
                 if self._layout.purge_mark.exists():
                     # While the mark still says that words have to leave every file.
                     update_themes(self._layout, self._catalog, self._vault, self._settings.themes)
-                derive(self._layout, self._catalog, everything=everything, limits=self._limits)
+                derive(self._layout, self._catalog, everything=self.everything, limits=self._limits)
         finally:
             self._seconds["total"] = time.perf_counter() - started
         return self.so_far()
@@ -159,7 +175,7 @@ class IndexRun:
 
     def _changes(self) -> Changes:
         """What to do, with the notes that are to be made anew among those to read."""
-        known, walk, paths = self._state, self._seen.walk, self._seen.paths
+        known, walk, paths = self._state, self._walk, self._paths
         stamps: Mapping[str, Any] = known.stamps if paths is None else within(known.stamps, paths)
         files: Mapping[str, bool] = known.attachments
         if paths is not None:
@@ -184,10 +200,16 @@ class IndexRun:
             files,
             limit,
             recent_ns=recent,
-            named=self._seen.named,
+            named=frozenset(self._request.paths or ()),
         )
-        if not self._allow_mass_delete:
-            check_deletions(self._vault, changes, known.stamps, self._settings.vault, self._lately)
+        if not self._request.allow_mass_delete:
+            check_deletions(
+                self._vault,
+                changes,
+                known.stamps,
+                self._settings.vault,
+                self._request.deleted_before or 0,
+            )
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._notes.is_news(file)]
         return replace(changes, read=tuple(sorted([*changes.read, *news], key=_path_of)))
@@ -195,7 +217,7 @@ class IndexRun:
     def _to_be_made_anew(self) -> frozenset[str]:
         """Notes that are to be cut anew: with other headers, every note is another one."""
         if not self._state.generation or self._state.meta.get("headers") == self._header_identity:
-            return self._seen.again
+            return frozenset((self._request.paths or ()) if self._request.again else ())
         stamps = self._state.stamps.items()
         return frozenset(path for path, one in stamps if one.status is NoteStatus.INDEXED)
 
@@ -205,7 +227,7 @@ class IndexRun:
 
     def _about(self) -> dict[str, Any]:
         """What the catalog is to say of the vault as a whole."""
-        walk, known, paths = self._seen.walk, self._state, self._seen.paths
+        walk, known, paths = self._walk, self._state, self._paths
         elsewhere = apart([""] if paths is None else paths)
         problems = {*walk.problems, *(told for told in known.problems if elsewhere(told[0]))}
         return {
@@ -240,7 +262,7 @@ class IndexRun:
         rows = [unread_row(file, NoteStatus.SKIPPED, reason) for file, reason in changes.skip]
         chunker = Chunker(lambda: self._parser, Tokenizer(self._language), self._headers)
         limits = self._limits
-        parts = [*batches(changes.read, limits.batch_notes, limits.batch_bytes)] or [()]
+        parts = [*batches(changes.read, limits.batch_notes, limits.batch_tokens)] or [()]
         with BackgroundEmbedder(self._embedding, limits.embed_beside) as ahead:
             builder = self._builder(changes, ahead)
 
@@ -249,11 +271,11 @@ class IndexRun:
                     reads = self._notes.read(group)
                 first = group is parts[0]
                 if first:
-                    self._announce(reads, len(changes.read))
+                    self._announce(reads, changes.read)
                 with self._timed("cut"):
                     chunked = chunker.chunk(reads, rows if first else ())
                 with self._timed("embed"):
-                    ahead.want(builder.unknown_texts(chunked), len(group))
+                    ahead.want(builder.unknown_texts(chunked), tokens_of(group))
                 return chunked
 
             done = 0
@@ -279,7 +301,7 @@ class IndexRun:
                     self._committed(replace(batch, meta=meta), went)
                 gone.difference_update(leaving)
                 self._warnings += [w for r in chunked.reads if r.note for w in r.note.warnings]
-                done += len(chunked.reads)
+                done += tokens_of(parts[number - 1])
                 self._embedding.reached(done)
         self._warnings += self._embedding.warnings()
 
@@ -288,7 +310,7 @@ class IndexRun:
 
         return BatchBuilder(
             catalog=self._catalog,
-            files=self._state.files(self._catalog, self._seen.walk, changes),
+            files=self._state.files(self._catalog, self._walk, changes),
             ahead=ahead,
             dimensions=self._dimensions,
         )
@@ -303,12 +325,14 @@ class IndexRun:
         self._counts.written(batch, moved)
         self._state.wrote(batch, generation)
 
-    def _announce(self, reads: Sequence[Read], notes: int) -> None:
+    def _announce(self, reads: Sequence[Read], files: Sequence[FileEntry]) -> None:
         if any(read.note is not None for read in reads):
             # A stage of its own, so that the rate of what follows is that of the notes.
             self._progress.stage("Loading the model", 0, "")
             self._parser  # noqa: B018 (a cached property)
-        self._progress.stage("Indexing", notes, "notes")
+        # By tokens, which take equal time each; notes do not.
+        notes = f"{len(files):,} note{'' if len(files) == 1 else 's'}"
+        self._progress.stage(f"Indexing {notes}", tokens_of(files), "tokens")
 
     @cached_property
     def _parser(self) -> SectionNodeParser:
@@ -343,20 +367,29 @@ Begun = TypeVar("Begun")
 Item = TypeVar("Item")
 
 
+_BYTES_A_TOKEN = 4
+"""Of English prose; a model's own tokenizer is not asked before a note is read."""
+
+
+def tokens_of(files: Iterable[FileEntry]) -> int:
+    """About how many tokens some notes are."""
+    return sum(file.size for file in files) // _BYTES_A_TOKEN
+
+
 def batches(
-    files: Iterable[FileEntry], most_notes: int, most_bytes: int
+    files: Iterable[FileEntry], most_notes: int, most_tokens: int
 ) -> Iterator[Sequence[FileEntry]]:
-    """Runs of notes that fit a transaction, in order; a note over ``most_bytes`` is alone."""
-    group: list[FileEntry] = []
+    """Runs of notes that fit a transaction, in order; a note over ``most_tokens`` is alone."""
+    batch: list[FileEntry] = []
     size = 0
     for file in files:
-        if group and (len(group) >= most_notes or size + file.size > most_bytes):
-            yield group
-            group, size = [], 0
-        group.append(file)
+        if batch and (len(batch) >= most_notes or size + file.size > most_tokens * _BYTES_A_TOKEN):
+            yield batch
+            batch, size = [], 0
+        batch.append(file)
         size += file.size
-    if group:
-        yield group
+    if batch:
+        yield batch
 
 
 def one_ahead(items: Iterable[Item], begin: Callable[[Item], Begun]) -> Iterator[Begun]:

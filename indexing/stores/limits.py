@@ -13,8 +13,8 @@ class Limits:
     """Notes a transaction: enough to sort by length and to write well, few enough for memory, in
     which there are two of them at a time."""
 
-    batch_bytes: int = 8_000_000
-    """Bytes of notes a transaction; in memory they are some ten times that."""
+    batch_tokens: int = 500_000
+    """Tokens a transaction: what a run that is cut off has embedded for nothing, about a minute."""
 
     embed_beside: int = 40_000
     """Characters of texts above which they are embedded in a thread of their own."""

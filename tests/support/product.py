@@ -133,7 +133,7 @@ _HOMES: dict[str, str] = {
         "ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings ServerSettings Settings"
     ),
     "notehop.config.telemetry": "SWITCHES",
-    "notehop.indexing": "faults reading",
+    "notehop.indexing": "faults",
     "notehop.indexing.beside": "Beside",
     "notehop.indexing.capture": "write",
     "notehop.indexing.capture.capture": (
@@ -218,7 +218,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.tokens.words": "fold Phrase joined_words words_in_order MAX_LENGTH",
     "notehop.indexing.tokens.languages": "detect_language",
     "notehop.indexing.tokens.tokenizer": "field_tokens Tokenizer",
-    "notehop.indexing.vault": "opening",
+    "notehop.indexing.vault": "opening parse=note_parser",
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
     "notehop.indexing.vault.exclusion": "exclusion glob_pattern",

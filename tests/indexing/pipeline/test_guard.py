@@ -16,8 +16,8 @@ from tests.support.product import (
     LATELY,
     MassDeletion,
     VaultError,
+    note_parser,
     read_run_record,
-    reading,
     write_run_record,
 )
 
@@ -149,14 +149,14 @@ OLD = (1.6e9, 1.6e9)
 def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
     """Name of a note -> the number of the error with which it cannot be read."""
     numbers: dict[str, int] = {}
-    real = reading.open_below
+    real = note_parser.open_below
 
     def opened(root: Path, path: str, *arguments: Any, **named: Any) -> Any:
         if path in numbers:
             raise OSError(numbers[path], os.strerror(numbers[path]))
         return real(root, path, *arguments, **named)
 
-    monkeypatch.setattr(reading, "open_below", opened)
+    monkeypatch.setattr(note_parser, "open_below", opened)
     return numbers
 
 
