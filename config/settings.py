@@ -128,7 +128,7 @@ class AnswerSettings(Section):
     """The answer without a language model, and the check of every answer."""
 
     max_sentences: int = setting(5, vault=True, ge=1, le=50)
-    """Sentences that an extractive answer quotes at most."""
+    """Sources that an extractive answer quotes at most; it quotes no more than three."""
 
     check_ms: int = setting(1000, ge=0)
     """Milliseconds for holding the sentences of an answer against the notes that they cite

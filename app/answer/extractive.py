@@ -62,7 +62,7 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
     """Find what of the sources answers best.
 
     :param sources: best first, connected notes last.
-    :param limit: passages at most.
+    :param limit: sources at most.
     """
     asked = Asked(read(query), reading)
     ranked = score(asked, sources, weights())
@@ -88,7 +88,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         max_sentences: int = 5,
         checker: Checker | None = None,
     ) -> None:
-        """:param max_sentences: how many passages are quoted at most.
+        """:param max_sentences: how many sources are quoted at most.
         :param checker: finds the place of each quote.
         """
         # The base class would otherwise look for a language model of its own, across the network.

@@ -62,7 +62,6 @@ def test_the_answer_comes_first(vault: VaultHandle, question: str, begins: str) 
         "What is cultch?",
         "deadline of the Resilience Fund Bid",
         "who is Odile",
-        "what to do when a gate groans",
     ],
 )
 def test_one_quote_where_one_answers(vault: VaultHandle, question: str) -> None:
