@@ -179,6 +179,12 @@ class RetrievalSettings(Section):
     one (a daily note that was never filled in); 1: all of it. Half takes the best hit to about the
     20th place. Not for a query that names templates."""
 
+    relevance_weight: float = constant(1.0, vault=True, ge=0)
+    """What the relevance of a passage (the share of the query's rare words that it holds, or how far
+    it is above chance) adds to its score, in units of the best score; the first ten hits are
+    ordered by the sum. 0: they stand as they were fused. For searches, not
+    for answers, nor for a query with an intent, nor where a model reranks."""
+
     max_query_chars: int = setting(10_000, ge=1)
     """Longest query in characters; a longer one is refused, not cut."""
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from notehop.app.cli.output import headline, out, show, styled
-from notehop.app.models import ConnectedNote, Explanation, Reply, Source
+from notehop.app.models import ConnectedNote, Explanation, Reply, SearchResult, Source
 from notehop.indexing.shown import on_one_line
 
 WIDEST = 160
@@ -27,7 +27,7 @@ def show_explanation(reply: Reply, sources: Sequence[Source]) -> None:
     if told is None:
         return
     headline("How this was found")
-    for name, value in _facts(told):
+    for name, value in _facts(told, searched=isinstance(reply, SearchResult)):
         show(styled((f"{name}: ", "dim"), on_one_line(value)))
     if sources:
         _print(_votes(told, sources))
@@ -48,7 +48,7 @@ def show_explanation(reply: Reply, sources: Sequence[Source]) -> None:
     show(styled((f"milliseconds: {times}", "dim")))
 
 
-def _facts(told: Explanation) -> list[tuple[str, str]]:
+def _facts(told: Explanation, *, searched: bool) -> list[tuple[str, str]]:
     facts = [("intent", told.intent + (f" (rule: {told.rule})" if told.rule else ""))]
     if told.intent != "none":
         facts.append(("about", told.about))
@@ -58,7 +58,9 @@ def _facts(told: Explanation) -> list[tuple[str, str]]:
     if weights:
         facts.append(("weights", weights))
     if told.rrf_k is not None:
-        facts.append(("fused", f"the sum of weight / ({told.rrf_k} + rank)"))
+        by_relevance = searched and told.intent == "none"
+        added = "; of the first ten with their relevance" if by_relevance else ""
+        facts.append(("fused", f"the sum of weight / ({told.rrf_k} + rank){added}"))
     return [*facts, *(("because", reason) for reason in told.reasons)]
 
 

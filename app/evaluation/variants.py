@@ -39,6 +39,7 @@ PARTS = (
     Part("intents", "retrieval.intent", "auto", "none"),
     Part("languages", "retrieval.unread_share", 0.05, 1.0),
     Part("templates", "retrieval.template_share", 0.5, 1.0),
+    Part("relevance", "retrieval.relevance_weight", 1.0, 0.0),
     Part("recall expansion", "retrieval.expansion", "conservative", "off"),
     Part("connected notes", "connected.max", 3, 0),
     Part("backlinks", "connected.direction", "both", "forward"),

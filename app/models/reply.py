@@ -173,9 +173,9 @@ class Explanation(Strict):
     docs/filters.md that took it (None: the intent was named, or no rule did), ``subject`` the notes
     that it is about, where a signal asked for them. ``weights`` maps signal name -> weight of this
     query, ``reasons`` says what changed them beside the intent. A fused score is the sum of
-    weight / (``rrf_k`` + rank); a passage that is held back keeps ``template_share`` of it. Both
-    are None where nothing was fused: a query without words lists the newest notes. ``counts`` maps
-    stage -> what was counted.
+    weight / (``rrf_k`` + rank), to which a search without an intent adds relevance; a passage that
+    is held back keeps ``template_share`` of it. Both are None where nothing was fused: a query
+    without words lists the newest notes. ``counts`` maps stage -> what was counted.
     """
 
     intent: str

@@ -64,7 +64,8 @@ class Wanted:
 
     ``fill`` gives places that no connected note takes to further sources. ``literal`` tells that
     the query's text holds no filters, whatever it looks like. ``rerank`` is False where the fused
-    scores are what is wanted.
+    scores are what is wanted. ``by_relevance`` orders the first hits by it: searches do, and answers,
+    whose choice of sentences gained nothing by it, do not (docs/evaluation.md).
     """
 
     top_k: int | None = None
@@ -75,6 +76,7 @@ class Wanted:
     literal: bool = False
     intent: Intent | None = None
     rerank: bool = True
+    by_relevance: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,11 @@ def _ranked(
         if last and (last[0].score or 0.0) >= (found[-1].score or 0.0):
             break
     query.trace.plan = Plan(taken, weights, subject.found, settings.retrieval.rrf_k, share)
-    return kept
+    weight = settings.retrieval.relevance_weight if wanted.by_relevance else 0.0
+    if not weight or taken.intent != "none" or scorer is not None:
+        return kept
+    relevance = RelevancePostprocessor(view=view, tokenizer=parts.tokenizer, weight=weight)
+    return relevance.postprocess_nodes(kept, query_bundle=query)
 
 
 def _subject(query: TracedQuery, view: Snapshot, parts: Parts, taken: Reading) -> Subject:

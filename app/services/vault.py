@@ -202,7 +202,7 @@ class VaultHandle:
         """
         asked = as_query(SearchQuery, query, options)
         traced, started = self._begin(asked)
-        wanted = replace(_asked(asked), results=asked.results, fill=False)
+        wanted = replace(_asked(asked), results=asked.results, fill=False, by_relevance=True)
         retriever = VaultRetriever(self._engine.retrieve, wanted, self.name)
         found = material_of(retriever.retrieve(traced), self.name)
         matching, nothing = _matching(
@@ -398,7 +398,8 @@ class VaultHandle:
         :param filters: as for :meth:`query_engine`, like ``literal`` and ``intent``.
         :raises QueryError: if an option is wrong.
         """
-        wanted = replace(_wanted(top_k, connected, filters, literal, intent), fill=False)
+        wanted = _wanted(top_k, connected, filters, literal, intent)
+        wanted = replace(wanted, fill=False, by_relevance=True)
         return VaultRetriever(self._engine.retrieve, wanted, self.name)
 
     def tools(self) -> list[FunctionTool]:

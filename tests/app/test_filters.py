@@ -144,7 +144,7 @@ def test_text_that_looks_like_a_filter(vault: VaultHandle) -> None:
     assert found.hits
     assert found.filters == []
     assert "no note has the property colour (there are: aliases, " in warning
-    assert vault.search("note: elvers at 12:30, C++", top_k=1).warnings == []
+    assert vault.search("note: elvers at the tide gate, C++", top_k=1).warnings == []
     assert (
         vault.search(
             "colour:green elvers at the tide gate of Pell Sluice", literal=True, top_k=1

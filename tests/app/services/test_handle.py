@@ -285,7 +285,7 @@ def test_hits_stand_in_the_order_of_the_cross_encoder(
 def test_a_model_that_is_not_here_is_said_and_the_fused_order_stands(
     indexed: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    with open_with(indexed) as plain:
+    with open_with(indexed, **{"retrieval.relevance_weight": 0}) as plain:
         fused = [hit.id for hit in plain.search(QUERY).hits]
     with open_with(indexed, **{"rerank.model": str(tmp_path / "gone")}) as vault:
         vault.warm()
@@ -293,3 +293,17 @@ def test_a_model_that_is_not_here_is_said_and_the_fused_order_stands(
     assert [hit.id for hit in found.hits] == fused
     [warning] = found.warnings
     assert warning.startswith("not reranked, the fused order stands: rerank.model: there is no")
+
+
+def test_relevance_orders_the_first_hits_of_a_search(indexed: tuple[Path, Path]) -> None:
+    with open_with(indexed, **{"retrieval.relevance_weight": 0}) as plain:
+        fused = plain.search(QUERY).hits
+    with open_with(indexed) as vault:
+        found = vault.search(QUERY).hits
+    best = max(hit.score for hit in fused)
+    scores = {hit.id: hit.score + best * (hit.relevance or 0.0) for hit in fused}
+    assert [hit.id for hit in found] == sorted(scores, key=lambda one: -scores[one])
+    assert [hit.score for hit in found] == pytest.approx(
+        sorted(scores.values(), reverse=True), abs=1e-3
+    )
+    assert [hit.id for hit in found] != [hit.id for hit in fused]
