@@ -9,6 +9,7 @@ import logging
 from collections.abc import Sequence
 from http import HTTPStatus
 
+import anyio
 from fastapi import FastAPI
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -84,11 +85,17 @@ MAX_BODY = 4_000_000
 TOO_LONG = f"the body has more than {MAX_BODY:,} bytes; send less"
 
 
-class BodyLimit:
-    """Refuses bodies of more than :data:`MAX_BODY` bytes, by what they say or by what comes."""
+BODY_SECONDS = 20.0
+"""For the whole of a body, on a local network or the same machine."""
 
-    def __init__(self, app: ASGIApp) -> None:
+
+class BodyLimit:
+    """Refuses bodies of more than :data:`MAX_BODY` bytes, by what they say or by what comes, and
+    those that do not come within ``seconds``."""
+
+    def __init__(self, app: ASGIApp, *, seconds: float = BODY_SECONDS) -> None:
         self._app = app
+        self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and count what is read of it."""
@@ -97,11 +104,19 @@ class BodyLimit:
             refusal = respond(http_problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG))
             await refusal(scope, receive, send)
             return
-        size = 0
+        size, more = 0, scope["type"] == "http"
+        until = anyio.current_time() + self._seconds
 
         async def counted() -> Message:
-            nonlocal size
-            message = await receive()
+            nonlocal size, more
+            try:
+                # What comes after a body, the end of the connection, is waited for as long as it takes.
+                with anyio.fail_after(until - anyio.current_time() if more else None):
+                    message = await receive()
+            except TimeoutError:
+                late = f"the body did not come within {self._seconds:g} s; send it at once"
+                raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, late) from None
+            more = more and message.get("more_body", False)
             size += len(message.get("body", b""))
             if size > MAX_BODY:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)

@@ -126,6 +126,7 @@ def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
 
 
 BODY_REFUSED = problems(
+    HTTPStatus.REQUEST_TIMEOUT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HTTPStatus.UNPROCESSABLE_ENTITY,

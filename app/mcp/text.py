@@ -101,7 +101,8 @@ def answer_text(answer: Answer, budget: int) -> str:
         markers = ", ".join(one.marker for one in answer.left_out)
         head.append(f"Not shown whole to the model that wrote it: {markers}")
     citations = left.first(
-        f"{one.marker} {_at(one)}{_support(one)}\n{_quoted(one.text)}" for one in answer.citations
+        f"{one.marker} {_at(one)}{_support(one)}\n{one.quote_uri or one.uri}\n{_quoted(one.text)}"
+        for one in answer.citations
     )
     cited = {one.marker for one in answer.citations}
     others = [one for one in answer.sources if one.marker not in cited]

@@ -37,7 +37,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.app": "create_app",
     "notehop.app.api.workers": "Workers",
     "notehop.app.api.logs": "KeyValue",
-    "notehop.app.api.middleware": "MAX_BODY HEADERS",
+    "notehop.app.api.middleware": "MAX_BODY HEADERS BodyLimit",
     "notehop.app.api.guard": "is_loopback Buckets REMEMBERED GUESSES",
     "notehop.app.api.service": "seen",
     "notehop.app.api.serve": "listen PortTaken server_of",

@@ -4,8 +4,8 @@ import { h, linesSaid, noteHref, plural } from "./dom.js";
 
 const SAID = { high: "supported", partial: "supported in part", none: "not supported" };
 const WORD = /[\p{L}\p{N}]/u;
-// What of a claim is not shown as text: numbers of lists, targets of links.
-const UNSEEN = /^[\s>]*\d{1,9}[.)]\s+|(?<=\])\([^()\s]*\)|(?<=\[\[)[^\[\]|]*\|/gmu;
+// What of a text is not shown as text: boxes of tasks, numbers of lists, targets of links.
+const UNSEEN = /^[\s>]*(?:[-*+]|\d{1,9}[.)])\s+\[[^\]]\]\s|^[\s>]*\d{1,9}[.)]\s+|(?<=\])\([^()\s]*\)|(?<=\[\[)[^\[\]|]*\|/gmu;
 
 /** Say on the card of a cited source how far it supports the answer, and mark its words. */
 export function support(card, citation) {
@@ -25,8 +25,7 @@ export function support(card, citation) {
 export function quoteIn(card) {
   const snippet = card.querySelector(".snippet");
   if (!card.dataset.quote || snippet.querySelector(".quoted")) return;
-  const [found] = findAll(snippet, [card.dataset.quote]);
-  for (const piece of found || []) wrap(piece, () => h("span", { class: "quoted" }));
+  mark(snippet, card.dataset.quote, "quoted");
   const first = snippet.querySelector(".quoted");
   if (!first) return;
   const below = first.getBoundingClientRect().top - snippet.getBoundingClientRect().top;
@@ -98,6 +97,14 @@ export function findAll(element, texts) {
     from = at + wanted.length;
     return pieces(places.slice(at, from));
   });
+}
+
+/** Put elements of a class around a quote, as far as it stands in an element: whole, else line by line. */
+export function mark(element, quote, name) {
+  const said = quote.replace(UNSEEN, "");
+  let [found] = findAll(element, [said]);
+  if (!found.length) found = findAll(element, said.split("\n")).flat();
+  return found.reverse().map((piece) => wrap(piece, () => h("span", { class: name }))).reverse();
 }
 
 /** Places in order as the stretches of text nodes that hold them, with what stands in between, and

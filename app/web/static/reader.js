@@ -3,7 +3,7 @@
 import { get, isAbort, Problem } from "./api.js";
 import { writtenBy } from "./cards.js";
 import { copy, day, folderOf, h, noteHref, plural, rendered, say } from "./dom.js";
-import { findAll, wrap } from "./evidence.js";
+import { mark } from "./evidence.js";
 import { failure, waiting } from "./states.js";
 
 const aside = document.getElementById("reader");
@@ -152,20 +152,12 @@ function goTo({ at, lines, words }) {
     around.normalize();
   }
   const found = lines ? between(text, lines) : at ? named(text, at) : [];
-  const marked = words ? sentence(text, found, words) : [];
+  // In the block of its lines: the same may stand elsewhere, too.
+  const marked = words ? mark(found.length === 1 ? found[0] : text, words, "cited-words") : [];
   // Where the words are known they are marked, and not all that stands around them.
   if (!marked.length) found.forEach((one) => one.classList.add("cited"));
   const first = marked[0] || found[0];
   first?.scrollIntoView({ block: marked.length ? "center" : "start", behavior: "instant" });
-}
-
-/** Mark words in a note: in the blocks of their lines, else wherever they stand. */
-function sentence(text, blocks, words) {
-  for (const place of [...blocks, text]) {
-    const [pieces] = findAll(place, [words]);
-    if (pieces.length) return pieces.map((piece) => wrap(piece, () => h("span", { class: "cited-words" })));
-  }
-  return [];
 }
 
 function between(text, lines) {

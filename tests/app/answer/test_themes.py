@@ -110,7 +110,7 @@ def test_without_a_model_each_theme_is_quoted() -> None:
     assert answer["text"] == (
         f"{THEMES}\n\n"
         "### Mud (7 notes: worms, grey)\n\n"
-        "“Grey mud is full of worms.” [1]\n— Note 1\n\n"
+        "“Mud is what is left. Grey mud is full of worms.” [1]\n— Note 1\n\n"
         "“Coffee was good.” [2]\n— Worms\n\n"
         "### Boats (3 notes: planks)\n\n"
         "“The dinghy needs planks.” [3]\n— Note 3"

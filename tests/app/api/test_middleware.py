@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
 
@@ -17,6 +19,7 @@ from tests.support.processes import until
 from tests.support.product import (
     GUESSES,
     REMEMBERED,
+    BodyLimit,
     Buckets,
     CaptureFailed,
     CaptureFolder,
@@ -288,3 +291,19 @@ def test_who_has_only_just_connected_is_heard_when_the_server_ends() -> None:
             client.sendall(request("GET", "/health"))
             assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
         running.join()
+
+
+def test_a_body_that_comes_too_slowly_is_refused() -> None:
+    async def dripping() -> AsyncIterator[bytes]:
+        yield b'{"query": '
+        await asyncio.sleep(5)
+
+    async def asked() -> httpx.Response:
+        transport = httpx.ASGITransport(BodyLimit(create_app(FakeVault()), seconds=0.05))
+        async with httpx.AsyncClient(transport=transport, base_url=HOME) as client:
+            json = {"Content-Type": "application/json"}
+            return await client.post("/search", content=dripping(), headers=json)
+
+    reply = asyncio.run(asked())
+    assert reply.status_code == 408
+    assert "send it at once" in reply.json()["detail"]
