@@ -8,11 +8,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import BaseNode
+from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
+from pydantic import ConfigDict
 
 from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.graph.fragments import Outline, outline_of_note
@@ -25,13 +26,7 @@ from notehop.indexing.pipeline.chunking import (
     sentence_id,
     text_around,
 )
-from notehop.indexing.pipeline.embedding import (
-    BackgroundEmbedder,
-    EmbedMissing,
-    KeepKnownVectors,
-    KnownVectors,
-    Matrix,
-)
+from notehop.indexing.pipeline.embedding import BackgroundEmbedder, Embed, Matrix
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import (
@@ -44,8 +39,60 @@ from notehop.indexing.stores.model import (
 )
 from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax
 
-if TYPE_CHECKING:
-    from llama_index.core.schema import BaseNode
+
+class KnownVectors:
+    """Known vectors of nodes; ``kept`` are the nodes that have their own in the index."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self.kept: set[str] = set()
+
+    def __call__(self, nodes: Sequence[BaseNode]) -> Mapping[str, list[float]]:
+        """Vectors by node id: of the same chunk, else of any chunk that says the same."""
+        wanted = {node.node_id: node.metadata["embedded_hash"] for node in nodes}
+        same_text = self._catalog.chunk_by_embedded_hash(set(wanted.values()))
+        if not same_text:
+            return {}
+        own = self._catalog.known_chunks(wanted)
+        source = {
+            node_id: node_id if node_id in own else same_text[digest]
+            for node_id, digest in wanted.items()
+            if node_id in own or digest in same_text
+        }
+        found = dict(zip(*self._catalog.vectors("chunks", source.values()), strict=True))
+        self.kept = {node_id for node_id, at in source.items() if at == node_id and at in found}
+        return {node_id: found[at].tolist() for node_id, at in source.items() if at in found}
+
+
+class KeepKnownVectors(TransformComponent):
+    """Give each node the vector that the index already holds for the same embedded text."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    lookup: KnownVectors
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """Set ``embedding`` on known nodes; order and number of the nodes stay."""
+        known = self.lookup(nodes)
+        for node in nodes:
+            node.embedding = known.get(node.node_id)
+        return nodes
+
+
+class EmbedMissing(TransformComponent):
+    """Embed the nodes that have no vector yet, each distinct text once."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    embed: Embed
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """Set ``embedding`` on every node; order and number of the nodes stay."""
+        missing = [(n, n.get_content(MetadataMode.EMBED)) for n in nodes if n.embedding is None]
+        texts = list(dict.fromkeys(text for _, text in missing))
+        if texts:
+            vectors = dict(zip(texts, self.embed(texts), strict=True))
+            for node, text in missing:
+                node.embedding = vectors[text].tolist()
+        return nodes
 
 
 class BatchBuilder:

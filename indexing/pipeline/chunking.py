@@ -16,6 +16,7 @@ from llama_index.core.schema import BaseNode, MetadataMode
 from notehop.indexing.enrich.headers import Headers
 from notehop.indexing.graph.fragments import outline_of_note
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
+from notehop.indexing.pipeline.state import unread_row
 from notehop.indexing.stores.catalog_rows import PackedTokens, pack_tokens
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer, field_tokens
@@ -183,18 +184,6 @@ def chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
                 )
             )
         ),
-    )
-
-
-def unread_row(file: FileEntry, status: NoteStatus, reason: str) -> NoteRow:
-    """The row of a note that was not, or could not be, read."""
-    return NoteRow(
-        path=file.path,
-        title=file.path.rsplit("/", 1)[-1].removesuffix(".md"),
-        status=status,
-        reason=reason,
-        size=file.size,
-        mtime_ns=file.mtime_ns,
     )
 
 

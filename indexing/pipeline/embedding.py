@@ -1,87 +1,26 @@
-"""Steps of the ingestion pipeline that give vectors: known ones are kept, the rest goes through the model.
+"""Vectors of texts from the model: while the notes of one write are stored, those of the next are embedded.
 
-While the notes of one write are stored, those of the next are embedded.
-
-Touches: index (reads vectors), model.
+Touches: model.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Any
 
 import numpy as np
-from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 from numpy.typing import NDArray
-from pydantic import ConfigDict
 
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.report import Progress
-from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.limits import LIMITS
 
 Matrix = NDArray[np.float32]
 
 Embed = Callable[[Sequence[str]], Matrix]
 """Distinct texts (n > 0) -> L2-normalised float32 (n, dimensions), in the order given."""
-
-
-class KnownVectors:
-    """Known vectors of nodes; ``kept`` are the nodes that have their own in the index."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self.kept: set[str] = set()
-
-    def __call__(self, nodes: Sequence[BaseNode]) -> Mapping[str, list[float]]:
-        """Vectors by node id: of the same chunk, else of any chunk that says the same."""
-        wanted = {node.node_id: node.metadata["embedded_hash"] for node in nodes}
-        same_text = self._catalog.chunk_by_embedded_hash(set(wanted.values()))
-        if not same_text:
-            return {}
-        own = self._catalog.known_chunks(wanted)
-        source = {
-            node_id: node_id if node_id in own else same_text[digest]
-            for node_id, digest in wanted.items()
-            if node_id in own or digest in same_text
-        }
-        found = dict(zip(*self._catalog.vectors("chunks", source.values()), strict=True))
-        self.kept = {node_id for node_id, at in source.items() if at == node_id and at in found}
-        return {node_id: found[at].tolist() for node_id, at in source.items() if at in found}
-
-
-class KeepKnownVectors(TransformComponent):
-    """Give each node the vector that the index already holds for the same embedded text."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-    lookup: KnownVectors
-
-    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Set ``embedding`` on known nodes; order and number of the nodes stay."""
-        known = self.lookup(nodes)
-        for node in nodes:
-            node.embedding = known.get(node.node_id)
-        return nodes
-
-
-class EmbedMissing(TransformComponent):
-    """Embed the nodes that have no vector yet, each distinct text once."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-    embed: Embed
-
-    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Set ``embedding`` on every node; order and number of the nodes stay."""
-        missing = [(n, n.get_content(MetadataMode.EMBED)) for n in nodes if n.embedding is None]
-        texts = list(dict.fromkeys(text for _, text in missing))
-        if texts:
-            vectors = dict(zip(texts, self.embed(texts), strict=True))
-            for node, text in missing:
-                node.embedding = vectors[text].tolist()
-        return nodes
 
 
 class BackgroundEmbedder:

@@ -19,11 +19,18 @@ from notehop.indexing.changes import Changes, check_deletions, compare, scan
 from notehop.indexing.enrich.freshness import delete_orphans
 from notehop.indexing.enrich.headers import headers_of
 from notehop.indexing.graph.files import affected_names
-from notehop.indexing.pipeline.chunking import unread_row
 from notehop.indexing.pipeline.embedding import BackgroundEmbedder, EmbeddingProgress
 from notehop.indexing.pipeline.language import judge
 from notehop.indexing.pipeline.models import LoadEmbedder
-from notehop.indexing.pipeline.state import IndexState, NoteReader, RunCounts, apart, moved, within
+from notehop.indexing.pipeline.state import (
+    IndexState,
+    NoteReader,
+    RunCounts,
+    apart,
+    moved,
+    unread_row,
+    within,
+)
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Progress, Update
 from notehop.indexing.stores.catalog import Catalog

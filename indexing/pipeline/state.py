@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from notehop.indexing.changes import Changes
 from notehop.indexing.graph.files import VaultFiles
 from notehop.indexing.stores.catalog import Catalog, FileStamp, stamp_of
-from notehop.indexing.stores.model import Batch, NoteStatus
+from notehop.indexing.stores.model import Batch, NoteRow, NoteStatus
 from notehop.indexing.vault.model import CommentLinks
 from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry, Walk, top_level
@@ -261,3 +261,15 @@ def moved(
         left = [p for p in holders.get(content_hash, ()) if p in gone and p not in found]
         found += left[:1]
     return found
+
+
+def unread_row(file: FileEntry, status: NoteStatus, reason: str) -> NoteRow:
+    """The row of a note that was not, or could not be, read."""
+    return NoteRow(
+        path=file.path,
+        title=file.path.rsplit("/", 1)[-1].removesuffix(".md"),
+        status=status,
+        reason=reason,
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+    )

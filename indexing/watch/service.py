@@ -20,7 +20,6 @@ from notehop.config import Settings
 from notehop.config.errors import IndexFailure, IndexLocked
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder
-from notehop.indexing.embed.onnx_embedding import load_query
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import SmallOrBulk, small_change
@@ -82,6 +81,9 @@ class QueryModelCache:
         made = (folder / MANIFEST_FILE).stat()
         key = (settings, made.st_ino, made.st_mtime_ns)
         if self._kept is None or self._kept[0] != key:
+            # It imports LlamaIndex, which a run that finds nothing changed does without.
+            from notehop.indexing.embed.onnx_embedding import load_query
+
             model: Embedder = load_query(folder, settings)
             if manifest.reason is None:
                 model = SmallOrBulk(model, _refuse, small_change(settings))

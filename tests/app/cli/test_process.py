@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -32,11 +32,11 @@ def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
         assert process.wait(60) == 0
 
 
-def test_starting_loads_nothing_heavy() -> None:
-    heavy = ("torch", "transformers", "chromadb", "llama_index", "numpy", "fastapi", "mcp")
+def loaded(names: Sequence[str], *arguments: str) -> str:
+    """Which modules a command has loaded when it ends."""
     code = (
-        "import sys; from notehop.app.cli.program import run; run(['--help'])\n"
-        f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
+        f"import sys; from notehop.app.cli.program import run; run({list(arguments)!r})\n"
+        f"print([name for name in {names!r} if name in sys.modules], file=sys.stderr)"
     )
     result = subprocess.run(
         [sys.executable, "-c", code],
@@ -46,7 +46,21 @@ def test_starting_loads_nothing_heavy() -> None:
         timeout=60,
         check=True,
     )
-    assert result.stderr.strip() == "[]"
+    return result.stderr.strip().splitlines()[-1]
+
+
+def test_starting_loads_nothing_heavy() -> None:
+    heavy = ("torch", "transformers", "chromadb", "llama_index", "numpy", "fastapi", "mcp")
+    assert loaded(heavy, "--help") == "[]"
+
+
+@pytest.mark.model
+def test_a_run_that_finds_nothing_changed_loads_no_model(indexed: tuple[Path, Path]) -> None:
+    folder, index = indexed
+    where = ("--vault", str(folder), "--index-dir", str(index))
+    loaded((), "index", *where)
+    heavy = ("torch", "transformers", "chromadb", "llama_index", "onnxruntime")
+    assert loaded(heavy, "index", *where) == "[]"
 
 
 @pytest.mark.model
