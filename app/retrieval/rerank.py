@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from notehop.app.retrieval.weighing import DECIDED_BY
 from notehop.config import Settings
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
-from notehop.indexing.embed.models import HUB_NAME, cached_folder, is_complete
+from notehop.indexing.embed.models import HUB_NAME, cached_folder, is_complete, quiet_loading
 from notehop.indexing.nodes.chunker import embedded_prefix
 from notehop.indexing.stores.reader import Snapshot
 
@@ -137,7 +136,7 @@ def reranker_folder(name: str) -> Path:
 
 
 def _loaded(folder: Path, device: str) -> Any:
-    with _quiet():
+    with quiet_loading():
         from llama_index.postprocessor.sbert_rerank import SentenceTransformerRerank
 
         return SentenceTransformerRerank(
@@ -162,20 +161,6 @@ def _window(folder: Path) -> int:
     # RoBERTa counts positions from behind its padding token, and has two for that.
     own = most - 2 if "roberta" in str(getattr(config, "model_type", "")) else most
     return min(MAX_TOKENS, own)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers' progress bars off the terminal."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 STAGE = "rerank"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -271,3 +272,17 @@ def _listed(languages: Any) -> list[Any]:
 
 def _code(declared: Any) -> str:
     return re.split(r"[-_]", str(declared).strip().lower(), maxsplit=1)[0]
+
+
+@contextmanager
+def quiet_loading() -> Iterator[None]:
+    """Keep transformers' progress bars off the terminal: progress is for our commands to show."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from notehop.indexing.embed.models import (
     INSTALL,
     MULTILINGUAL_NAME,
     MULTILINGUAL_SHA256,
+    quiet_loading,
     verify_weights,
 )
 from notehop.indexing.embed.precision import Precision, settle_precision
@@ -94,7 +94,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 "local_files_only": True,
                 "model_kwargs": {"dtype": torch.float32},
             }
-        with _quiet_loading():
+        with quiet_loading():
             try:
                 super().__init__(
                     device=device,
@@ -426,17 +426,3 @@ def own_tokenizer(name: str, model: Any) -> Any:
             "passages cannot be measured; choose another model"
         )
     return Tokenizer.from_str(fast.to_str())
-
-
-@contextmanager
-def _quiet_loading() -> Iterator[None]:
-    """Keep transformers' progress bars off the terminal: progress is for indexing to show."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()

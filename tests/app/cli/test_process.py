@@ -32,11 +32,12 @@ def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
         assert process.wait(60) == 0
 
 
-def loaded(names: Sequence[str], *arguments: str) -> str:
-    """Which modules a command has loaded when it ends."""
+def loaded(names: Sequence[str], *arguments: str) -> tuple[str, str]:
+    """A command's exit code with which of some modules it has loaded at its end; and its output."""
     code = (
-        f"import sys; from notehop.app.cli.program import run; run({list(arguments)!r})\n"
-        f"print([name for name in {names!r} if name in sys.modules], file=sys.stderr)"
+        "import sys; from notehop.app.cli.program import run\n"
+        f"code = run({list(arguments)!r})\n"
+        f"print(code, [name for name in {names!r} if name in sys.modules], file=sys.stderr)"
     )
     result = subprocess.run(
         [sys.executable, "-c", code],
@@ -46,21 +47,23 @@ def loaded(names: Sequence[str], *arguments: str) -> str:
         timeout=60,
         check=True,
     )
-    return result.stderr.strip().splitlines()[-1]
+    return result.stderr.strip().splitlines()[-1], result.stdout
 
 
 def test_starting_loads_nothing_heavy() -> None:
     heavy = ("torch", "transformers", "chromadb", "llama_index", "numpy", "fastapi", "mcp")
-    assert loaded(heavy, "--help") == "[]"
+    assert loaded(heavy, "--help")[0] == "0 []"
 
 
 @pytest.mark.model
 def test_a_run_that_finds_nothing_changed_loads_no_model(indexed: tuple[Path, Path]) -> None:
     folder, index = indexed
     where = ("--vault", str(folder), "--index-dir", str(index))
-    loaded((), "index", *where)
+    assert loaded((), "index", *where)[0] == "0 []"
     heavy = ("torch", "transformers", "chromadb", "llama_index", "onnxruntime")
-    assert loaded(heavy, "index", *where) == "[]"
+    found, said = loaded(heavy, "index", *where)
+    assert found == "0 []"
+    assert "unchanged" in said
 
 
 @pytest.mark.model
@@ -205,18 +208,6 @@ def test_other_settings_are_answered_here(
 
 def test_little_is_loaded(where: list[str]) -> None:
     heavy = ("llama_index", "chromadb", "numpy", "onnxruntime", "sqlalchemy", "fastapi", "httpx")
-    code = (
-        "import sys; from notehop.app.cli.program import run\n"
-        f"code = run(['search', 'launch', '--json', *{where!r}])\n"
-        f"print(code, [name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=60,
-        check=True,
-    )
-    assert result.stderr.strip() == "0 []"
-    assert json.loads(result.stdout)["hits"]
+    found, said = loaded(heavy, "search", "launch", "--json", *where)
+    assert found == "0 []"
+    assert json.loads(said)["hits"]
