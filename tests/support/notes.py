@@ -38,7 +38,7 @@ NOTES = {
     "people/Priya 1-1.md": (
         "We talked about the launch. Priya needs four more weeks for the map tiles.\n"
     ),
-    "people/Secret.md": "---\nprivate: true\n---\nNobody reads this launch note.\n",
+    "people/Secret.md": "---\nprivate: true\n---\nNobody reads this launch note, nor [[Atlas]].\n",
     "Bread.md": "# Sourdough\nFeed the starter every morning, bake on Sunday. See [[Secret]].\n",
 }
 

@@ -126,9 +126,10 @@ def test_no_such_section_names_those_there_are(opened: VaultHandle) -> None:
         opened.note("work/Log", section="Costs")
 
 
-def test_several_notes_of_a_name(opened: VaultHandle) -> None:
-    with pytest.raises(UsageError, match=r"Log: 2 notes: home/Log\.md, work/Log\.md"):
-        opened.note("Log")
+@pytest.mark.parametrize("said", ["Log", "Log.md"])
+def test_several_notes_of_a_name(opened: VaultHandle, said: str) -> None:
+    with pytest.raises(UsageError, match=rf"{said}: 2 notes: home/Log\.md, work/Log\.md"):
+        opened.note(said)
 
 
 def test_a_note_that_changed_is_read_as_it_is_now(own: VaultHandle) -> None:

@@ -217,12 +217,14 @@ def test_a_service(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_went_where(logged: tuple[Path, Path]) -> None:
     vault, index = logged
+    call(EgressLog(index), "api.anthropic.com", (), bytes_out=10)
     told = egress_report(locate(vault, index_dir=index))
-    away, here = told.hosts
+    away, less, here = told.hosts
     assert (away.host, away.calls, away.failed) == ("api.openai.com", 3, 1)
     assert (away.bytes_out, away.bytes_in) == (3_000, 320)
     assert (here.host, here.local, here.calls, here.failed) == ("127.0.0.1", True, 1, 0)
-    newest, second, failed, first = told.calls
+    assert (less.host, less.bytes_out) == ("api.anthropic.com", 10)
+    _, newest, second, failed, first = told.calls
     assert (newest.over, newest.purpose, newest.status) == (False, "themes", None)
     assert (second.over, second.status, second.attempt) == (True, 200, 2)
     assert (failed.error, failed.notes) == ("server", ["a.md", "b.md"])
