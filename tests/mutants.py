@@ -26,7 +26,8 @@ PATIENCE = 900
 """Seconds that the tests of one folder may take before a fault counts as one that hangs."""
 
 MEMORY = 8 << 30
-COPIED = ("notehop", "app", "indexing", "config", "tests", "docs", "pyproject.toml", "README.md")
+PACKAGES = ("notehop", "app", "indexing", "config")
+COPIED = (*PACKAGES, "tests", "tools", "docs", "pyproject.toml", "README.md")
 
 RUNS = "tests/indexing/pipeline"
 STORES = "tests/indexing/stores"

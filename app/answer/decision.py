@@ -1,6 +1,6 @@
 """Whether what was found answers the question at all: a calibrated decision over named features.
 
-The weights stand in ``weights.json`` and are made by ``python -m tests.fit_answers``; what they were
+The weights stand in ``weights.json`` and are made by ``python -m tools.fit_answers``; what they were
 fitted on and what they are worth is in docs/evaluation.md.
 """
 

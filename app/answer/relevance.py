@@ -1,6 +1,6 @@
 """How well a passage answers a question: named features, weighed by a fitted linear model.
 
-The weights stand in ``weights.json`` and are made by ``python -m tests.fit_answers``; what they were
+The weights stand in ``weights.json`` and are made by ``python -m tools.fit_answers``; what they were
 fitted on and what they are worth is in docs/evaluation.md.
 """
 

@@ -1,4 +1,4 @@
-"""The table of the product's insides holds what tests import, and no more."""
+"""The table of the product's insides holds what tests and tools import, and no more."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from pathlib import Path
 
 from tests.support import product
 
-TESTS = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 IMPORTED = re.compile(r"from tests\.support\.product import (?:\(([^)]+)\)|([\w, ]+))")
 """Of a file, or of a program that a test writes down."""
 
 
-def test_every_name_of_the_table_is_imported_by_a_test() -> None:
+def test_every_name_of_the_table_is_imported() -> None:
     said = [
         one or other
-        for file in TESTS.rglob("*.py")
+        for folder in ("tests", "tools")
+        for file in (ROOT / folder).rglob("*.py")
         for one, other in IMPORTED.findall(file.read_text(encoding="utf-8"))
     ]
     assert sorted(product.names() - set(re.findall(r"\w+", " ".join(said)))) == []

@@ -1,4 +1,4 @@
-"""Fits the weights of quoted answers: ``python -m tests.fit_answers DATA``, and writes weights.json.
+"""Fits the weights of quoted answers: ``python -m tools.fit_answers DATA``, and writes weights.json.
 
 DATA is a folder of golden sets (``NAME/queries.jsonl``, ``NAME/vault.tar.gz``) with the vaults of the
 answer sets under ``vaults/``. Passages are ranked by a softmax over those of a question, the decision
@@ -46,7 +46,7 @@ from tests.support.product import (
     weights,
 )
 
-SETS = Path(__file__).parent / "answers"
+SETS = Path(__file__).parents[1] / "tests/answers"
 ANSWER_SETS = ("demo", "dendron-docs")
 """The sets that are for development; the others are for judging, and never seen here."""
 
