@@ -217,7 +217,6 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
      "(scores[nodes[at].node.node_id], at)"),
     ("app/retrieval/connected_notes.py", "if one.path not in self.hidden]", "]"),
     ("app/retrieval/linked_notes.py", "if hits[at].path not in there:", "if True:"),
-    ("app/retrieval/chain.py", "for stage in (around, relevance):", "for stage in (relevance, around):"),
     ("app/retrieval/chain.py", '"hidden": narrowed.notes.hidden,', '"hidden": frozenset(),'),
     ("app/retrieval/chain.py",
      "top_k=_first(wanted.top_k, settings.retrieval.top_k)",

@@ -14,11 +14,7 @@ import pytest
 from notehop import open_vault
 from tests.benchmarks.conftest import Large
 from tests.benchmarks.pairs import in_turns, p50, p95, ratio, say
-from tests.benchmarks.stock import (
-    bare_calls,
-    make_stock,
-    stock_search,
-)
+from tests.benchmarks.stock import bare_calls, make_stock, stock_search
 
 pytestmark = pytest.mark.bench
 

@@ -57,12 +57,7 @@ def test_the_answer_comes_first(vault: VaultHandle, question: str, begins: str) 
 
 
 @pytest.mark.parametrize(
-    "question",
-    [
-        "What is cultch?",
-        "deadline of the Resilience Fund Bid",
-        "who is Odile",
-    ],
+    "question", ["What is cultch?", "deadline of the Resilience Fund Bid", "who is Odile"]
 )
 def test_one_quote_where_one_answers(vault: VaultHandle, question: str) -> None:
     assert len(quotes(vault, question)) == 1

@@ -113,7 +113,6 @@ def test_links_in_comments(tmp_path: Path, setting: str | None, found: list[str]
 
 LINK = "[[日本|the land “日”]]"
 
-
 NAMES = ("Wave \U0001f30a.md", "Жук.md", "Café.md")
 
 

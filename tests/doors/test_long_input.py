@@ -25,23 +25,14 @@ from tests.support.product import (
 )
 
 LENGTH = 10_000
-
-
 """Characters, as many as a query may have."""
 
-
 CALLS = 130
-
-
 """Calls of functions that a character may take in the page's renderer: a word takes some ten."""
 
-
 SLOWER = 6
-
-
 """Times as long as a query of words of the same length that one of signs may take; a pattern that
 tries all ways to share them out takes fifteen times as long."""
-
 
 RUNS = [
     "[",
@@ -147,7 +138,6 @@ def test_links_of_a_place_that_no_disk_takes(tmp_path: Path, name: str) -> None:
 
 
 MANY = 200_000
-
 
 BLANK = {
     "word": "a" + " " * MANY,

@@ -17,7 +17,6 @@ from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
 
-
 NOTES = {
     "Panpsychism.md": (
         "---\naliases: [All-mind view]\n---\n"

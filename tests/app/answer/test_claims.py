@@ -112,7 +112,6 @@ def test_sentences_cover_an_answer_in_order(text: str) -> None:
 
 MARKERS = ["[1]", "[2]", "[3]"]
 
-
 LABELS = ["C1", "C2"]
 
 

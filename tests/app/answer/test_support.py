@@ -101,7 +101,6 @@ def test_a_capital_at_the_beginning_is_a_name_where_a_note_goes_by_it() -> None:
 
 pytestmark = pytest.mark.model
 
-
 ROWS = [
     json.loads(line)
     for file in ("claims.jsonl", "model_claims.jsonl")
@@ -119,10 +118,7 @@ def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
     with open_vault(vault, index_dir=index) as opened:
         engine = opened._engine
         reading, _ = reading_of(
-            engine.tokenizer,
-            lambda: engine.reader.lexical,
-            lambda: engine.embedder,
-            engine.named,
+            engine.tokenizer, lambda: engine.reader.lexical, lambda: engine.embedder, engine.named
         )
         found: Counter[tuple[str, str]] = Counter()
         with engine.reader.snapshot() as view:

@@ -43,7 +43,6 @@ FACT: dict[str, Any] = {
     "notes": [["Boats/Paint.md", "Boats/Hull.md"]],
 }
 
-
 NEAR = {"id": "price", "kind": "number", "question": "What did it cost?", "answerable": False}
 
 

@@ -45,9 +45,7 @@ QUESTIONS = tuple(
     Question(f"q{n}", f"What is {n}?", (Target("a.md"), Target(f"{n}.md"))) for n in range(4)
 )
 
-
 ASKED = QuestionSet("set", QUESTIONS, "context.all")
-
 
 VARIANTS = [Variant("first"), Variant("second", {"connected.max": 3}, "first")]
 

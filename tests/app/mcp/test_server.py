@@ -169,9 +169,7 @@ def test_a_line_that_is_too_long_for_the_budget_is_cut() -> None:
 
 ROOT = Path(__file__).parents[3]
 
-
 PAGE = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
-
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -84,7 +84,6 @@ def test_the_background_is_the_likeness_of_passages_of_different_notes() -> None
 
 DAILY = "# {{date}}\n\n## Tasks\n- [ ] \n\n## How was the day?\n\n## Week <% tp.date.now('ww') %>\n"
 
-
 LINES = frozenset(line_keys(DAILY))
 
 

@@ -283,7 +283,6 @@ RANKINGS = st.dictionaries(
     st.lists(st.sampled_from("abcdefgh"), unique=True),
 )
 
-
 SCORES = {
     "no signal": ({}, None, []),
     "empty ranking": ({"s": []}, None, []),

@@ -40,7 +40,6 @@ from tests.support.product import (
 
 pytestmark = pytest.mark.model
 
-
 RUN = RunRecord(
     started=1_700_000_000.0,
     ended=1_700_000_002.5,

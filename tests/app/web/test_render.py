@@ -47,7 +47,6 @@ def html(text: str, **named: str | None) -> str:
 
 REL = 'rel="noopener noreferrer nofollow"'
 
-
 NOTES = {
     "wikilink": ("[[Plan]]", {"[[Plan]]": "Work/Plan.md"}, 'href="#/note/Work/Plan.md"'),
     "section-and-display": (

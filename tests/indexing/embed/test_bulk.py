@@ -12,13 +12,7 @@ import torch
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from tests.indexing.embed.conftest import Tiny, embedding_settings
-from tests.support.product import (
-    ModelError,
-    SettingsError,
-    even_width,
-    load_bulk,
-    thread_shares,
-)
+from tests.support.product import ModelError, SettingsError, even_width, load_bulk, thread_shares
 
 MakeModel = Callable[..., Path]
 

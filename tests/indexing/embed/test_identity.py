@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from tests.indexing.embed.conftest import embedding_settings
-from tests.support.product import (
-    SettingsError,
-    check_dimensions,
-    model_identity,
-    native_dimensions,
-)
+from tests.support.product import SettingsError, check_dimensions, model_identity, native_dimensions
 
 HIDDEN = {"config.json": {"hidden_size": 48}}
 

@@ -189,10 +189,7 @@ def test_an_export_that_is_killed_leaves_no_half_of_one(tiny: Tiny, tmp_path: Pa
 def test_an_export_that_finds_no_room_leaves_nothing(tiny: Tiny, tmp_path: Path) -> None:
     folder = tmp_path / "door"
     bulk = load_bulk(tiny())
-    with (
-        no_file_larger_than(20_000),
-        pytest.raises(IndexUnwritable, match="free space"),
-    ):
+    with no_file_larger_than(20_000), pytest.raises(IndexUnwritable, match="free space"):
         export_query_model(bulk, folder)
     assert files(folder) == []
     assert export_query_model(bulk, folder) is None

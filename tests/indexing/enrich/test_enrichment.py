@@ -274,7 +274,6 @@ def test_a_model_name_cannot_write_to_the_terminal() -> None:
 
 NAMES = ["Atlas", "Boat", "Cup", "sub/Dune"]
 
-
 POINTS = [
     "enrich-put",
     "enrich-inside-put",

@@ -62,13 +62,7 @@ def test_an_alias_of_two_notes_leads_nowhere() -> None:
 def test_candidates_come_best_first() -> None:
     files = VaultFiles(["s/deep/er/N.md", "z/N.md", "a/N.md", "s/t/N.md", "b/long/N.md"])
     found = resolve_path(files, "s/Here.md", "N")
-    assert found.candidates == (
-        "s/t/N.md",
-        "s/deep/er/N.md",
-        "a/N.md",
-        "z/N.md",
-        "b/long/N.md",
-    )
+    assert found.candidates == ("s/t/N.md", "s/deep/er/N.md", "a/N.md", "z/N.md", "b/long/N.md")
     assert found.more == 0
 
 
@@ -158,10 +152,7 @@ def test_order_of_files_makes_no_difference(drawn: list[str], random: Random) ->
 TWO = {
     (f"{team}{n}", f"{team}{m}"): 1 for team in "ab" for n in range(4) for m in range(4) if n != m
 }
-
-
 """Two teams of four notes, each of which links to all others of its team."""
-
 
 graphs = st.dictionaries(
     st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] != pair[1]),
@@ -246,7 +237,6 @@ def test_names_go_to_those_that_hold_most_of_the_same_notes() -> None:
 
 
 PATHS = "abcde"
-
 
 pairs = st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from(PATHS)), max_size=20)
 

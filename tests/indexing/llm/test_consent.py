@@ -139,10 +139,7 @@ def test_what_leaves_is_written_down_first_or_does_not_leave(
     nowhere.write_text("no folder")
     with wire(OK) as server:
         far = make_gate(
-            f"http://model.test:{server.port}",
-            allow=("model.test",),
-            resolve=Far(),
-            folder=nowhere,
+            f"http://model.test:{server.port}", allow=("model.test",), resolve=Far(), folder=nowhere
         )
         with pytest.raises(ProviderError, match=r"cannot be written .* nothing is sent to model"):
             post(far)
@@ -262,10 +259,7 @@ def test_a_certificate_that_nobody_vouches_for(make_gate: MakeGate, tls: ssl.SSL
 
 
 def test_a_certificate_that_is_named(
-    make_gate: MakeGate,
-    tls: ssl.SSLContext,
-    certificate: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    make_gate: MakeGate, tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with wire(OK, tls=tls) as server:

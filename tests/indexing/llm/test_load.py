@@ -185,10 +185,7 @@ def test_what_goes_wrong_is_ours(provider: str, tmp_path: Path) -> None:
         made(provider, tmp_path, base_url=server.url).chat(ASKED)
     assert caught.value.kind == "key"
     assert "sk-" not in str(caught.value)
-    with (
-        wire(stalling(b"")) as server,
-        pytest.raises(ProviderError) as caught,
-    ):
+    with wire(stalling(b"")) as server, pytest.raises(ProviderError) as caught:
         list(made(provider, tmp_path, base_url=server.url, timeout_s=0.3).stream_chat(ASKED))
     assert caught.value.kind == "timeout"
 

@@ -140,7 +140,6 @@ def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
 
 GERMAN = "Der Ofen wird am Abend geheizt, damit die Stube am Morgen noch nicht kalt ist."
 
-
 ENGLISH = "The stove is lit in the evening, so that the room is not cold in the morning."
 
 

@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import (
-    Batch,
-    Catalog,
-    NoteRecord,
-    NoteRow,
-    NoteStatus,
-)
+from tests.support.product import Batch, Catalog, NoteRecord, NoteRow, NoteStatus
 from tests.support.sample_index import link, record
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])

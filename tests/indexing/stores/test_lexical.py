@@ -10,14 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import (
-    BOOSTS,
-    FIELDS,
-    MAX_COUNT,
-    FieldTokens,
-    LexicalIndex,
-    Limits,
-)
+from tests.support.product import BOOSTS, FIELDS, MAX_COUNT, FieldTokens, LexicalIndex, Limits
 
 Docs = dict[str, FieldTokens]
 

@@ -141,7 +141,6 @@ def test_wrong_vectors_are_refused(ids: list[str], matrix: np.ndarray, says: str
 
 names = st.lists(st.sampled_from([f"n{n}" for n in range(12)]), max_size=6, unique=True)
 
-
 COARSE = st.lists(
     st.tuples(st.integers(0, 99), st.integers(0, 3)), unique_by=lambda pair: pair[0], max_size=60
 )
@@ -230,9 +229,7 @@ def test_a_file_that_is_not_as_it_was_written_is_refused(
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Budget"])
 
-
 TEAM = record("Team.md", "delta alpha", to=["Plan"], aliases=("Crew", "The  Crew"))
-
 
 BUDGET = record("Budget.md", "euros")
 

@@ -213,8 +213,7 @@ def test_a_glob_takes_what_it_says(signs: list[str], paths: list[str]) -> None:
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize(
-    "glob",
-    ["**" * 8 + "zqz", "*" * 900, "*a" * 400 + "z", "**a" * 300 + "z", "**/a" * 200 + "z"],
+    "glob", ["**" * 8 + "zqz", "*" * 900, "*a" * 400 + "z", "**a" * 300 + "z", "**/a" * 200 + "z"]
 )
 def test_no_glob_takes_for_ever(glob: str) -> None:
     for path in ("a" * 250, "a/" * 120, "Projects/Hollin Reach/Hollin Reach.md"):

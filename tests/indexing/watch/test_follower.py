@@ -211,9 +211,7 @@ def test_settings_of_the_vault_are_taken_up(followed: Followed) -> None:
     followed.until(lambda: bench.chunks("Notes/1.md") == [])
 
 
-def test_folders_that_go_one_after_the_other_are_held_like_all_at_once(
-    followed: Followed,
-) -> None:
+def test_folders_that_go_one_after_the_other_are_held_like_all_at_once(followed: Followed) -> None:
     bench = followed.bench
     for folder in range(5):
         for number in range(8):

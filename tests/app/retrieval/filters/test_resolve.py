@@ -35,9 +35,7 @@ from tests.support.sample_index import SampleIndex, record
 
 TODAY = date(2026, 10, 9)
 
-
 DAY = 86_400.0
-
 
 WORDS = Tokenizer("und")
 

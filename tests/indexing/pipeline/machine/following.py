@@ -151,11 +151,7 @@ class Following:
             self._held.append((self._reader("often").snapshot(), told))
 
     def _follow(
-        self,
-        work: Callable[[], Report | Update],
-        *,
-        anew: bool = False,
-        named: Sequence[str] = (),
+        self, work: Callable[[], Report | Update], *, anew: bool = False, named: Sequence[str] = ()
     ) -> None:
         """Bring the index up to the vault, and check all that it should be."""
         if self.runs:

@@ -92,9 +92,7 @@ aliases = st.sampled_from(ALIASES)
 prose = st.lists(st.sampled_from(WORDS), min_size=3, max_size=40).map(" ".join)
 _links = st.builds(str.format, st.sampled_from(LINKS), targets, st.sampled_from(FRAGMENTS))
 blocks = st.one_of(
-    *(_links, _links, _links),
-    *(st.sampled_from(BLOCKS), st.sampled_from(BLOCKS[:5])),
-    prose,
+    *(_links, _links, _links), *(st.sampled_from(BLOCKS), st.sampled_from(BLOCKS[:5])), prose
 )
 """One paragraph, heading or list."""
 
@@ -129,7 +127,6 @@ texts = st.builds(_text, _heads, st.lists(blocks, min_size=2, max_size=8))
 """A whole note."""
 
 _FRONT = re.compile(r"\A---\r?\n(.*?)^---\r?\n", re.DOTALL | re.MULTILINE)
-
 
 _TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 
