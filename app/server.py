@@ -15,7 +15,7 @@ from notehop.app.api.guard import is_loopback
 from notehop.app.api.serve import PortTaken, listen, serve, url_of
 from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.app.services.running_server import Announcement, is_serving, read_running
 from notehop.app.web import routes
 from notehop.config.errors import IndexFailure, NotehopError, UsageError

@@ -18,7 +18,7 @@ from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
     from notehop.app.models import BaseQuery
-    from notehop.app.services.place import Place
+    from notehop.app.services.open_vault import Place
 
     QueryT = TypeVar("QueryT", bound=BaseQuery)
 
@@ -108,7 +108,7 @@ class Common:
         :param overrides: settings by key with ``__`` for the dot (``retrieval__top_k=8``); None
             values are left out.
         """
-        from notehop.app.services.place import locate
+        from notehop.app.services.open_vault import locate
 
         return locate(
             self.vault,

@@ -28,7 +28,7 @@ from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
     from notehop.app.models import Answer, Query, StreamEvent
-    from notehop.app.services.place import Place
+    from notehop.app.services.open_vault import Place
     from notehop.app.services.vault import VaultHandle
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from notehop.config.errors import UsageError
 from notehop.config.small_files import is_folder
 
 if TYPE_CHECKING:
-    from notehop.app.services.place import Place
+    from notehop.app.services.open_vault import Place
     from notehop.config import Settings
 
 
@@ -151,7 +151,7 @@ def _place_and_note(options: Common, where: list[str]) -> tuple[Place, str | Non
         return options.with_vault(given_path(where[0])).place(), where[1]
     if not where:
         return options.place(), None
-    from notehop.app.services.place import NoVault
+    from notehop.app.services.open_vault import NoVault
 
     given = str(given_path(where[0]))
     as_vault = options.with_vault(Path(where[0])) if options.vault is None else None
@@ -333,7 +333,7 @@ def models(
 
 def _settings(options: Common) -> Settings:
     """Those of the vault if there is one, else the user's own."""
-    from notehop.app.services.place import NoVault
+    from notehop.app.services.open_vault import NoVault
     from notehop.config import load_settings
 
     try:

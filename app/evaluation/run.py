@@ -55,8 +55,7 @@ from notehop.app.evaluation.runner import Context, Evaluated, Outcome, ask_all, 
 from notehop.app.evaluation.unrelated import with_unrelated_links
 from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline, distinct, pair
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.open_vault import open_place
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place, open_place
 from notehop.config import Settings, load_settings
 from notehop.config.errors import UsageError
 from notehop.config.layers import read_overrides

@@ -50,7 +50,7 @@ from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import Trace, TracedQuery
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending

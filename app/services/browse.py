@@ -1,28 +1,40 @@
-"""Lists what lies around some notes in the graph of links: the notes, or the passages linked.
+"""Lists what lies around some notes in the graph of links: the notes, or the passages linked; and counts
+what the notes of a vault can be filtered by.
 
 Touches: index (reads), vault-read.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import PurePosixPath
 from posixpath import dirname
 from typing import Literal
 
 from notehop.app.answer.material import open_uri
-from notehop.app.models import BrowsedLink, BrowsedNote, BrowsedSeed, BrowseQuery, BrowseResult
+from notehop.app.models import (
+    BrowsedLink,
+    BrowsedNote,
+    BrowsedSeed,
+    BrowseQuery,
+    BrowseResult,
+    PropertyUse,
+    VaultOverview,
+)
 from notehop.app.retrieval.filters.apply import Allowed
 from notehop.app.retrieval.filters.narrowing import narrow
 from notehop.app.retrieval.filters.parse import of_fields
 from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.find_note import listed, notes_meant, shown
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.indexing.enrich.summaries import Summaries, Summary
 from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.labels import DATE, TAG, TYPE, label_rows, property_key
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
@@ -328,3 +340,52 @@ def _steps(view: Snapshot, paths: Sequence[str], direction: Direction) -> Iterat
             ids = view.chunk_ids_of(link.path)
             if leads(view, link) is not None and ids:
                 yield Step(link, False, link.path, link.chunk_id or ids[0])
+
+
+VALUES = 5
+"""Values of a property that are named."""
+
+
+def overview(view: Snapshot, place: Place) -> VaultOverview:
+    """Count tags, folders, types and properties over the notes that are in the vault now."""
+    now = CurrentNotes(view, place)
+    return overview_of(place.name, now.notes_at(view.paths()).values()).model_copy(
+        update={"warnings": now.reply_warnings(), "generation": view.generation}
+    )
+
+
+def overview_of(name: str, notes: Iterable[NoteRow]) -> VaultOverview:
+    """The same of the rows of notes, as of generation 0. Pure."""
+    counts: dict[str, Counter[str]] = {TAG: Counter(), TYPE: Counter(), DATE: Counter()}
+    folders: Counter[str] = Counter()
+    having: Counter[str] = Counter()
+    total = 0
+    for note in notes:
+        total += 1
+        folders.update(str(one) for one in PurePosixPath(note.path).parents if one.name)
+        labels = label_rows(note)
+        having.update({label for label, _ in labels})
+        for label, value in labels:
+            counts.setdefault(label, Counter())[value] += 1
+    days = sorted(moment[:10] for moment in counts[DATE])
+    return VaultOverview(
+        name=name,
+        notes=total,
+        first=days[0] if days else None,
+        last=days[-1] if days else None,
+        folders=_most_first(folders),
+        tags=_most_first(counts[TAG]),
+        types=_most_first(counts[TYPE]),
+        properties={
+            key: PropertyUse(
+                notes=number, values=[one for one in _most_first(counts[label]) if one][:VALUES]
+            )
+            for label, number in _most_first(having).items()
+            if (key := property_key(label)) is not None
+        },
+        generation=0,
+    )
+
+
+def _most_first(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))

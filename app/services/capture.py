@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from notehop.app.models import Captured, CaptureQuery, Connection
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.config.errors import NotehopError
 from notehop.indexing.capture.capture import Kept, keep
 from notehop.indexing.changes import scan

@@ -13,7 +13,7 @@ from typing import Any
 from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.services.index_process import remedy
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.indexing.enrich.summaries import OWN_SUMMARY, Summary
 from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.model import LinkRow

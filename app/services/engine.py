@@ -36,7 +36,7 @@ from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.embed.models import languages_read, reads

@@ -10,7 +10,7 @@ from notehop.app.models import GraphEdge, GraphNode, GraphView
 from notehop.app.services.browse import around, leads
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.find_note import listed, notes_meant, shown
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.config.errors import QueryError
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.reader import Snapshot

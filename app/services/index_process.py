@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.config import Settings, load_settings
 from notehop.config.errors import IndexMissing
 from notehop.indexing.stores.layout import IndexLayout

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from notehop.app.services.find_note import find_note
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles
 from notehop.indexing.graph.fragments import Outline, outline_of_note

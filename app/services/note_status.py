@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from notehop.app.models import NextRun, NoteStatusReport, StatusChunk, StatusLink
 from notehop.app.services.find_note import find_note, paths_meant
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.app.services.status import opened
 from notehop.config.errors import UsageError, VaultError
 from notehop.indexing.changes import compare, scan

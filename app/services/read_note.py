@@ -17,7 +17,7 @@ from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
 from notehop.app.services.browse import LEADING, leads
 from notehop.app.services.current_notes import CurrentNotes, flat, own_summary
 from notehop.app.services.find_note import LONGEST, address_of, listed, notes_meant, shown
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.config.errors import NoteMissing, UsageError
 from notehop.config.settings import VaultSettings
 from notehop.indexing.changes import scan

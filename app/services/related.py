@@ -17,7 +17,7 @@ from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.engine import Engine
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.indexing.capture.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.enrich.summaries import Summaries

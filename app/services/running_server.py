@@ -43,7 +43,7 @@ from notehop.app.models import (
     ThemesResult,
 )
 from notehop.app.problems import error_of
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.config.errors import CaptureFailed, NotehopError
 from notehop.indexing.stores.layout import IndexLayout
 

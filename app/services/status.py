@@ -30,7 +30,7 @@ from notehop.app.models import (
     WriterNow,
 )
 from notehop.app.models.status import EnrichedTexts, EnrichmentNow, NotWritten
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, user_config_file
 from notehop.config.errors import (

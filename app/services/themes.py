@@ -33,7 +33,7 @@ from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES
 from notehop.app.services.current_notes import CurrentNotes, in_a_line
 from notehop.app.services.engine import Engine, Run
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.enrich.summaries import Summaries
 from notehop.indexing.stores.catalog import CatalogSnapshot

@@ -56,14 +56,13 @@ from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.nodes import to_node
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import Conversations, FollowUp, events, explained, weighing_of
-from notehop.app.services.browse import browse
+from notehop.app.services.browse import browse, overview
 from notehop.app.services.capture import capture
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.graph_layout import graph_view
 from notehop.app.services.index_process import remedy
-from notehop.app.services.overview import overview
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.app.services.read_note import note_view
 from notehop.app.services.related import find_related
 from notehop.app.services.status import index_status, pending_counter

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from functools import partial
 
 from notehop.app.models import IndexCheck, IndexFinding, PartState
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.app.services.status import pending_changes
 from notehop.config.errors import (
     IndexFailure,

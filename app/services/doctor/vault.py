@@ -27,7 +27,7 @@ from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.index import check_index
 from notehop.app.services.find_note import Name, Near, NearNames
 from notehop.app.services.links import ReadNote, Survey, survey
-from notehop.app.services.place import Place
+from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import alias_key, fold, link_name
 from notehop.indexing.graph.model import ResolvedLink, Status
 from notehop.indexing.graph.resolve import broken_links
