@@ -10,19 +10,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from notehop.app.answer.material import open_uri
 from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
-from notehop.indexing.enrich.summaries import OWN_SUMMARY, Summary
+from notehop.indexing.enrich.summaries import OWN_SUMMARY, Summaries, Summary
 from notehop.indexing.graph.model import Status
-from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.stores.model import LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.sentences import sentence_spans
 
 
 class CurrentNotes(CurrentView):
-    """What still stands in the vault; make one for each reply."""
+    """What still stands in the vault; make one for each reply.
+
+    What the index says of it, whatever stands there, is in ``indexed``.
+    """
 
     def __init__(self, view: Snapshot, place: Place) -> None:
         files = CurrentFiles(
@@ -31,18 +35,16 @@ class CurrentNotes(CurrentView):
             comment_links=place.settings.vault.comment_links,
         )
         super().__init__(view, files)
-        self._indexed = view
-        self._now = files
-        self._place = place
+        self.place = place
 
     def current_links(self, links: Sequence[LinkRow]) -> list[LinkRow]:
         """Those of the links that stand in their notes, with the lines they have there."""
-        rows = self._indexed.notes_at(dict.fromkeys(link.path for link in links))
+        rows = self.indexed.notes_at(dict.fromkeys(link.path for link in links))
         found: list[LinkRow] = []
         for link in links:
             if link.path not in rows:
                 continue
-            look = self._now.look(rows[link.path])
+            look = self.look(rows[link.path])
             now = link if look.changed is None else look.changed.link(link)
             if look.there and now is not None:
                 found.append(now)
@@ -51,8 +53,8 @@ class CurrentNotes(CurrentView):
     def with_current_targets(self, links: Iterable[LinkRow]) -> list[LinkRow]:
         """The links without the targets that do not stand in the vault any more."""
         held = list(links)
-        rows = self._indexed.notes_at({link.target_path for link in held if link.target_path})
-        looks = {path: self._now.look(row) for path, row in rows.items()}
+        rows = self.indexed.notes_at({link.target_path for link in held if link.target_path})
+        looks = {path: self.look(row) for path, row in rows.items()}
         found: list[LinkRow] = []
         for link in held:
             look = looks.get(link.target_path or "")
@@ -68,14 +70,43 @@ class CurrentNotes(CurrentView):
 
     def changed(self, paths: Iterable[str]) -> set[str]:
         """Those of the notes whose files are other than they were when they were indexed."""
-        rows = self._indexed.notes_at(paths)
-        looks = {path: self._now.look(row) for path, row in rows.items()}
+        rows = self.indexed.notes_at(paths)
+        looks = {path: self.look(row) for path, row in rows.items()}
         return {path for path, look in looks.items() if not look.there or look.changed}
+
+    def in_a_line(
+        self, rows: Mapping[str, NoteRow], texts: Mapping[str, str]
+    ) -> dict[str, Summary]:
+        """Sum notes up, and say which model did so, if one did.
+
+        Its owner's summary goes first, then one that the index has, then the beginning of a text.
+        For a note that changed since it was indexed, only the text counts.
+
+        :param rows: path -> note, of notes that are there.
+        :param texts: path -> a passage of the note, for want of a summary.
+        """
+        changed = self.changed(rows)
+        stored = Summaries(self.place.layout).of(
+            row for path, row in rows.items() if path not in changed
+        )
+        found: dict[str, Summary] = {}
+        for path, row in rows.items():
+            own = None if path in changed else own_summary(row.front_matter)
+            if own is None and path in stored:
+                written = stored[path]
+                found[path] = Summary(shortened(written.text, STORED_LENGTH), written.model)
+            else:
+                found[path] = Summary(own or shortened(flat(texts.get(path, ""))))
+        return found
+
+    def uri(self, path: str, headings: Sequence[str] = ()) -> str:
+        """What opens a note, at a heading where there are some."""
+        return open_uri(self.place.name, path, headings)
 
     def reply_warnings(self) -> list[str]:
         """What a reply has to say of what was left out; usually nothing."""
-        said = self.warning(lambda: remedy(self._place.layout))
-        return [*self._indexed.warnings, *([said] if said else [])]
+        said = self.warning(lambda: remedy(self.place.layout))
+        return [*self.indexed.warnings, *([said] if said else [])]
 
 
 STORED_LENGTH = 300
@@ -87,29 +118,6 @@ LENGTH = 150
 _MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|[-*_=]{3,}[ \t]*|\|?[ \t:|-]*-[ \t:|-]*\|?)$", re.M)
 _BULLETS = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|^[ \t]*>[ \t]?", re.M)
 _EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
-
-
-def in_a_line(front_matter: Mapping[str, Any], text: str, stored: Summary | None) -> Summary:
-    """Sum a note up, and say which model did so, if one did.
-
-    :param front_matter: of the note; empty where it may have changed.
-    :param text: a passage of the note, for want of a summary.
-    :param stored: what the index has; None where the note may have changed.
-    """
-    own = own_summary(front_matter)
-    if own is None and stored is not None:
-        return Summary(shortened(stored.text, STORED_LENGTH), stored.model)
-    return Summary(shortened(flat(text)) if own is None else own)
-
-
-def summary(front_matter: Mapping[str, Any], text: str) -> str:
-    """Sum a note up in at most 150 characters.
-
-    :param front_matter: of the note; empty where it may have changed.
-    :param text: a passage of the note, for want of a summary.
-    """
-    own = own_summary(front_matter)
-    return shortened(flat(text)) if own is None else own
 
 
 def own_summary(front_matter: Mapping[str, Any]) -> str | None:

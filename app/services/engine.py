@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NoReturn
@@ -147,6 +147,15 @@ class Engine:
         """
         self.check_open()
         return self._reader
+
+    @contextmanager
+    def current(self) -> Iterator[CurrentNotes]:
+        """The newest generation, held against the files of the vault.
+
+        :raises UsageError: once it is closed.
+        """
+        with self.reader.snapshot() as view:
+            yield CurrentNotes(view, self._place)
 
     def check_open(self) -> None:
         """Refuse what is asked of a closed vault.

@@ -27,8 +27,6 @@ from notehop.indexing.vault.link_text import read_wikilink
 
 if TYPE_CHECKING:
     from notehop.app.services.current_notes import CurrentNotes
-    from notehop.indexing.stores.catalog_read import CatalogReads
-    from notehop.indexing.stores.reader import Snapshot
 
 
 LONGEST = 1_000
@@ -44,9 +42,7 @@ _SHOWN = 200
 """Characters of a name that are repeated to whoever asked by it."""
 
 
-def notes_meant(
-    view: Snapshot, catalog: CatalogReads, now: CurrentNotes, said: str
-) -> tuple[str, ...]:
+def notes_meant(now: CurrentNotes, said: str) -> tuple[str, ...]:
     """Return the notes that are meant, several where a name is that of several.
 
     Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
@@ -57,12 +53,28 @@ def notes_meant(
     :raises NoteMissing: if there is none, naming those that are called nearly so.
     """
     try:
-        return _notes_named(view, catalog, now, said)
+        return _notes_named(now, said)
     except NoteMissing:
         address = address_of(said)
         if address is None:
             raise
-    return _notes_named(view, catalog, now, address.name)
+    return _notes_named(now, address.name)
+
+
+def seeds_meant(now: CurrentNotes, asked: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """The notes that some names mean, path -> the name; and what is to be said of them.
+
+    :raises NoteMissing: if one of them is that of no note.
+    """
+    seeds: dict[str, str] = {}
+    warnings: list[str] = []
+    for said in asked:
+        meant = notes_meant(now, said)
+        if len(meant) > 1:
+            warnings.append(f"{shown(said)}: {len(meant)} notes: {listed(meant)}; all are taken")
+        for path in meant:
+            seeds.setdefault(path, said)
+    return seeds, warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +120,19 @@ def _address_in(text: str) -> Address | None:
     return Address(name, section) if name.strip() and section.strip() else None
 
 
-def _notes_named(
-    view: Snapshot, catalog: CatalogReads, now: CurrentNotes, said: str
-) -> tuple[str, ...]:
+def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:
     asked = _without_brackets(said.strip())
     if not asked or len(asked) > LONGEST or not _can_stand(asked):
         raise NoteMissing(f"{shown(said)}: no note of this vault")
     for path in (asked, f"{asked}{NOTE_SUFFIX}"):
-        if view.chunk_ids_of(path) and now.notes_at([path]):
+        if now.chunk_ids_of(path) and now.notes_at([path]):
             return (path,)
-    if named := tuple(now.notes_at(view.notes_named(asked))):
+    if named := tuple(now.notes_at(now.notes_named(asked))):
         return named
-    paths = [path for path in catalog.indexed_paths() if view.chunk_ids_of(path)]
+    paths = now.paths()
     found = resolve_path(_files(paths, now, asked), "", asked)
     if found.path is None:
-        aliases = catalog.aliases()
+        aliases = now.catalog.aliases()
         near = _near(
             paths,
             lambda path: aliases.get(path, ()),

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from posixpath import dirname
 
-from notehop.app.answer.material import open_uri
 from notehop.app.models import GraphEdge, GraphNode, GraphView
 from notehop.app.services.browse import around, leads
 from notehop.app.services.current_notes import CurrentNotes
-from notehop.app.services.find_note import listed, notes_meant, shown
-from notehop.app.services.open_vault import Place
+from notehop.app.services.find_note import seeds_meant
 from notehop.config.errors import QueryError
-from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.reader import Snapshot
 
 MOST = 300
@@ -31,13 +28,7 @@ Pairs = Mapping[tuple[str, str], int]
 
 
 def graph_view(
-    view: Snapshot,
-    catalog: CatalogReads,
-    place: Place,
-    asked: Sequence[str],
-    *,
-    depth: int = 1,
-    most: int = 60,
+    now: CurrentNotes, asked: Sequence[str], *, depth: int = 1, most: int = 60
 ) -> GraphView:
     """Lay out the notes around some, or the best of all.
 
@@ -49,11 +40,11 @@ def graph_view(
     """
     if not (1 <= depth <= DEEPEST and 1 <= most <= MOST):
         raise QueryError(f"depth is {depth} (1 to {DEEPEST}) and most is {most} (1 to {MOST})")
-    now = CurrentNotes(view, place)
-    seeds, warnings = _seeds(view, catalog, now, asked)
+    view = now.indexed
+    seeds, warnings = seeds_meant(now, asked)
     ranks = view.pagerank
     if seeds:
-        reached = around(view, seeds, depth=depth, direction="both")
+        reached = around(view, list(seeds), depth=depth, direction="both")
         near = sorted(reached, key=lambda one: (one.depth, -ranks.get(one.path, 0.0), one.path))
         wanted = [*seeds, *(one.path for one in near)]
     else:
@@ -75,7 +66,7 @@ def graph_view(
                 degree=degrees[path],
                 pagerank=ranks.get(path, 0.0),
                 seed=path in seeds,
-                uri=open_uri(place.name, path),
+                uri=now.uri(path),
             )
             for path in paths
         ],
@@ -84,7 +75,7 @@ def graph_view(
             for (source, target), links in sorted(edges.items())
         ],
         total=count,
-        themes=place.settings.themes.enabled,
+        themes=now.place.settings.themes.enabled,
         warnings=[*warnings, *now.reply_warnings()],
         generation=view.generation,
     )
@@ -128,19 +119,6 @@ def _fitted(places: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float,
         middle, half = (low + high) / 2, (high - low) / 2 or 1.0
         found.append([round((value - middle) / half, 4) for value in values])
     return dict(zip(places, zip(*found, strict=True), strict=True))
-
-
-def _seeds(
-    view: Snapshot, catalog: CatalogReads, now: CurrentNotes, asked: Iterable[str]
-) -> tuple[list[str], list[str]]:
-    seeds: dict[str, None] = {}
-    warnings: list[str] = []
-    for said in asked:
-        meant = notes_meant(view, catalog, now, said)
-        if len(meant) > 1:
-            warnings.append(f"{shown(said)}: {len(meant)} notes: {listed(meant)}; all are taken")
-        seeds.update(dict.fromkeys(meant))
-    return list(seeds), warnings
 
 
 def _edges(view: Snapshot, paths: Sequence[str]) -> tuple[Pairs, Mapping[str, int]]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from posixpath import dirname
 
 from notehop.app.answer.citations import code_spans, inside
-from notehop.app.answer.material import open_uri
 from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
 from notehop.app.services.browse import LEADING, leads
 from notehop.app.services.current_notes import CurrentNotes, flat, own_summary
@@ -24,7 +23,6 @@ from notehop.indexing.changes import scan
 from notehop.indexing.enrich.summaries import Summaries, Summary
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
 from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
-from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
@@ -245,9 +243,7 @@ _NAMED = 5
 
 
 def note_view(
-    view: Snapshot,
-    catalog: CatalogReads,
-    place: Place,
+    now: CurrentNotes,
     tokenizer: Tokenizer,
     said: str,
     *,
@@ -262,8 +258,8 @@ def note_view(
     :raises NoteMissing: if there is no such note or section, or it is kept out of the index.
     :raises UsageError: if several notes are meant.
     """
-    now = CurrentNotes(view, place)
-    read = _read_meant(view, catalog, place, now, said)
+    view, place = now.indexed, now.place
+    read = _read_meant(now, said)
     assert read.note is not None
     path, note = read.file.path, read.note
     row = view.note(path)
@@ -273,7 +269,7 @@ def note_view(
         part, first, last = _named_lines(note, address.lines, said)
     else:
         part, first, last = _part(note, section or (address.section if address else None), said)
-    links, backlinks = _links(view, now, path)
+    links, backlinks = _links(now, path)
     summed_up = _summary(place, row, read)
     found, count = mentions_of(view, place, tokenizer, note) if mentions else ([], 0)
     return NoteView(
@@ -298,7 +294,7 @@ def note_view(
         changed=_is_changed(row, read),
         summary=None if summed_up is None else summed_up.text,
         summary_by=None if summed_up is None else summed_up.model,
-        uri=open_uri(place.name, path, [part] if part and not part.startswith("^") else ()),
+        uri=now.uri(path, [part] if part and not part.startswith("^") else ()),
         generation=view.generation,
     )
 
@@ -314,20 +310,18 @@ def _summary(place: Place, row: NoteRow | None, read: Read) -> Summary | None:
     return Summaries(place.layout).of([row]).get(row.path)
 
 
-def _read_meant(
-    view: Snapshot, catalog: CatalogReads, place: Place, now: CurrentNotes, said: str
-) -> Read:
+def _read_meant(now: CurrentNotes, said: str) -> Read:
     """The note that is meant, read from its file.
 
     :raises NoteMissing: if there is none that may be shown.
     """
     try:
-        meant = notes_meant(view, catalog, now, said)
+        meant = notes_meant(now, said)
     except NoteMissing:
         address = address_of(said)
-        fresh = _fresh(place, said)
+        fresh = _fresh(now.place, said)
         if fresh is None and address is not None:
-            fresh = _fresh(place, address.name)
+            fresh = _fresh(now.place, address.name)
         if fresh is None:
             raise
         return fresh
@@ -335,7 +329,7 @@ def _read_meant(
         raise UsageError(
             f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path"
         )
-    read = _note_file(place, meant[0])
+    read = _note_file(now.place, meant[0])
     if read is None:
         raise NoteMissing(f"{shown(said)}: no note of this vault")
     return read
@@ -421,9 +415,9 @@ def _headings(outline: Outline) -> str:
     return f"; its headings are {listed(names, _NAMED)}" if names else "; it has no headings"
 
 
-def _links(view: Snapshot, now: CurrentNotes, path: str) -> tuple[list[NoteLink], list[NoteLink]]:
+def _links(now: CurrentNotes, path: str) -> tuple[list[NoteLink], list[NoteLink]]:
     backward = [
-        link for link in view.links_to([path]) if link.path != path and leads(view, link) == path
+        link for link in now.links_to([path]) if link.path != path and leads(now, link) == path
     ]
     return _as_links(now.with_current_targets(now.links_from([path]))), _as_links(
         now.current_links(backward)

@@ -11,16 +11,13 @@ from urllib.parse import quote
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.material import open_uri
 from notehop.app.models import ConnectedOptions, Connection
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.current_notes import CurrentNotes, in_a_line
+from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine
-from notehop.app.services.open_vault import Place
 from notehop.indexing.capture.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
-from notehop.indexing.enrich.summaries import Summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
 from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.resolve import resolve_path
@@ -32,49 +29,42 @@ _FORBIDDEN = frozenset("[]#^|")
 """What a wikilink cannot hold."""
 
 
-def find_related(engine: Engine, place: Place, kept: Kept) -> list[Connection]:
+def find_related(engine: Engine, now: CurrentNotes, kept: Kept) -> list[Connection]:
     """Return related notes, best first: none that the new one links to, and not itself."""
-    most = place.settings.capture.connections
-    text = query_text(kept, engine.embedder, place.settings.retrieval.max_query_chars)
-    with engine.reader.snapshot() as view, engine.reader.catalog.snapshot() as catalog:
-        linked = _linked(catalog, kept)
-        wanted = Wanted(
-            top_k=min(100, most + len(linked) + 1),
-            connected=ConnectedOptions(max=0),
-            results="notes",
-            fill=False,
-            literal=True,
-            intent="none",
-            rerank=False,
-        )
-        hits = engine.retrieve(TracedQuery(text), wanted)
-        chosen = [hit for hit in hits if _path(hit) not in {*linked, kept.path}][:most]
-        paths = [_path(hit) for hit in chosen]
-        now = CurrentNotes(view, place)
-        rows = now.notes_at(paths)
-        changed = now.changed(rows)
-        files = _called_alike(catalog, paths)
-    fresh = [row for path, row in rows.items() if path not in changed]
-    stored = Summaries(place.layout).of(fresh)
+    settings = now.place.settings
+    most = settings.capture.connections
+    text = query_text(kept, engine.embedder, settings.retrieval.max_query_chars)
+    linked = _linked(now.catalog, kept)
+    wanted = Wanted(
+        top_k=min(100, most + len(linked) + 1),
+        connected=ConnectedOptions(max=0),
+        results="notes",
+        fill=False,
+        literal=True,
+        intent="none",
+        rerank=False,
+    )
+    hits = engine.retrieve(TracedQuery(text), wanted)
+    chosen = {_path(hit): hit for hit in hits if _path(hit) not in {*linked, kept.path}}
+    paths = list(chosen)[:most]
+    rows = now.notes_at(paths)
+    said = now.in_a_line(rows, {path: chosen[path].node.get_content() for path in rows})
+    files = _called_alike(now.catalog, paths)
     found: list[Connection] = []
-    for hit in chosen:
-        path, headings = _path(hit), list(hit.node.metadata.get("heading_path") or ())
-        if path not in rows:
-            continue
-        row = rows[path]
-        properties = {} if path in changed else row.front_matter
-        said = in_a_line(properties, hit.node.get_content(), stored.get(path))
+    for path, row in rows.items():
+        hit = chosen[path]
+        headings = list(hit.node.metadata.get("heading_path") or ())
         found.append(
             Connection(
                 path=path,
                 title=row.title,
                 folder=dirname(path),
                 heading=" > ".join(headings),
-                snippet=said.text,
+                snippet=said[path].text,
                 score=round(float(hit.score or 0.0), 4),
                 link=link_to(files, kept.path, path),
-                uri=open_uri(place.name, path, headings),
-                written_by=said.model,
+                uri=now.uri(path, headings),
+                written_by=said[path].model,
             )
         )
     return found

@@ -7,15 +7,13 @@ Touches: index (reads), vault-read, model.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from pathlib import Path
 from posixpath import dirname
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.material import open_uri
 from notehop.app.models import (
     ConnectedOptions,
     Filters,
@@ -31,89 +29,22 @@ from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES
-from notehop.app.services.current_notes import CurrentNotes, in_a_line
+from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, Run
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import SwitchedOff
-from notehop.indexing.enrich.summaries import Summaries
-from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.labels import property_label
-from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import read_templates
 from notehop.indexing.themes.build import Lexicon, make_themes
 from notehop.indexing.themes.model import Theme, Themes, read_themes
 from notehop.indexing.themes.update import options_of
-from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.dates import day_in_name
 
 OFF = (
     "themes are switched off; set themes.enabled to true (docs/themes.md), then run: notehop index"
 )
-
-
-class ThemeIndex:
-    """Threads share it. Nothing is read before themes are asked for."""
-
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._turn = threading.Lock()
-        self._file: tuple[int, int] | None = None
-        self._last: Themes | None = None
-
-    def of(
-        self, view: CatalogSnapshot, tokenizer: Tokenizer, lexical: Callable[[], LexicalIndex]
-    ) -> Themes:
-        """The themes of a generation.
-
-        :param lexical: gives the lexical index, which may be of a generation near this one.
-        :raises SwitchedOff: if they are switched off.
-        """
-        settings = self._place.settings.themes
-        if not settings.enabled:
-            raise SwitchedOff(OFF)
-        options = options_of(settings)
-
-        def lexicon() -> Lexicon:
-            index = lexical()
-            return Lexicon(tokenizer, index.frequency, len(index))
-
-        with self._turn:
-            self._read()
-            last = self._last
-            fits = last is not None and last.are_of(view.stamp, view.generation, options.name)
-            made = make_themes(
-                view,
-                read_templates(self._place.vault).holds,
-                lexicon,
-                options,
-                before=last if fits else None,
-                former=last,
-            )
-            # A view of an older generation is answered, and what is known of the newer one kept.
-            if fits or last is None or not last.are_of(view.stamp, last.generation, options.name):
-                self._last = made
-            return made
-
-    def _read(self) -> None:
-        """Take the file if another one stands there than before: a run has written it."""
-        path = self._place.layout.themes
-        now = _file_of(path)
-        if now is None or now == self._file:
-            return
-        self._file = now
-        found = read_themes(path)
-        if found is not None:
-            self._last = found
-
-
-def _file_of(path: Path) -> tuple[int, int] | None:
-    try:
-        stat = path.stat()
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_size
 
 
 DEPTH = 60
@@ -219,14 +150,16 @@ BY_MEANING = "no note holds a word of the query; these are the nearest by meanin
 
 
 class VaultThemes:
-    """Threads share it."""
+    """Threads share it. Nothing is read before themes are asked for."""
 
     def __init__(self, place: Place, engine: Engine) -> None:
         self._place = place
         self._engine = engine
-        self._index = ThemeIndex(place)
+        self._turn = threading.Lock()
+        self._file: tuple[int, int] | None = None
+        self._last: Themes | None = None
 
-    def listed(self, query: ThemesQuery) -> ThemesResult:
+    def listed(self, now: CurrentNotes, query: ThemesQuery) -> ThemesResult:
         """List the themes, or those that have to do with a query.
 
         :raises QueryError: if themes are switched off, or a filter makes no sense.
@@ -235,29 +168,21 @@ class VaultThemes:
         longest = self._place.settings.retrieval.max_query_chars
         text = checked(query.query, longest, query.filters) if query.query.strip() else ""
         traced = TracedQuery(text)
-        with self._engine.reader.snapshot() as view:
-            themes = self._themes()
-            now = CurrentNotes(view, self._place)
-            written = _written(view, text, literal=query.literal)
-            if written.text.strip():
-                chosen = by_hits(themes, self._found(traced, query.filters, query.literal))
-            elif text or any(of_fields(query.filters)):
-                left = self._narrowed(view, now, traced, query.filters, query.literal)
-                chosen = by_size(themes, None if left is None else _first_left(view, left))
-            else:
-                chosen = by_size(themes, None)
-            there = (self._view(view, now, one) for one in chosen)
-            views = list(islice((shown for shown in there if shown is not None), most))
-            told = [*traced.trace.warnings, *_by_meaning_alone(chosen), *now.reply_warnings()]
-            return ThemesResult(
-                themes=views,
-                total=len(chosen) if len(views) == most else len(views),
-                small=sum(map(len, themes.small)),
-                unlinked=len(themes.unlinked),
-                warnings=list(dict.fromkeys(told)),
-                filters=traced.trace.filters,
-                generation=view.generation,
-            )
+        themes = self._themes(now)
+        about = _written(now, text, literal=query.literal).text.strip()
+        chosen, _ = self._chosen(now, themes, traced, about, query.filters, query.literal)
+        there = (self._view(now, one) for one in chosen)
+        views = list(islice((shown for shown in there if shown is not None), most))
+        warnings = [*traced.trace.warnings, *_by_meaning_alone(chosen), *now.reply_warnings()]
+        return ThemesResult(
+            themes=views,
+            total=len(chosen) if len(views) == most else len(views),
+            small=sum(map(len, themes.small)),
+            unlinked=len(themes.unlinked),
+            warnings=list(dict.fromkeys(warnings)),
+            filters=traced.trace.filters,
+            generation=now.generation,
+        )
 
     def or_else(self, otherwise: Run, asked: bool | None) -> Run:
         """What finds the sources of a question: of themes if it is one for them.
@@ -283,8 +208,8 @@ class VaultThemes:
         intent = wanted.intent or settings.retrieval.intent
         if asked is False or (asked is None and not (settings.themes.enabled and intent == "auto")):
             return None
-        with self._engine.reader.snapshot() as view:
-            text = _written(view, query.query_str, literal=wanted.literal).text
+        with self._engine.current() as now:
+            text = _written(now, query.query_str, literal=wanted.literal).text
         found = asks_for_themes(text)
         if found is None:
             return text.strip() if asked else None
@@ -301,138 +226,170 @@ class VaultThemes:
         :raises QueryError: if themes are switched off, or a filter makes no sense.
         """
         settings = self._place.settings.themes
-        with query.trace.timed(THEMES), self._engine.reader.snapshot() as view:
-            themes = self._themes()
-            now = CurrentNotes(view, self._place)
-            written = _written(view, query.query_str, literal=wanted.literal)
+        with query.trace.timed(THEMES), self._engine.current() as now:
+            themes = self._themes(now)
+            written = _written(now, query.query_str, literal=wanted.literal)
             conditions = " ".join(map(str, written.conditions))
             inner = TracedQuery(f"{about} {conditions}".strip(), trace=query.trace)
-            left: Mapping[str, str] | None = None
-            if about:
-                hits = self._found(inner, wanted.filters, wanted.literal)
-                chosen = by_hits(themes, hits)
-            elif written.conditions or any(of_fields(wanted.filters)):
-                narrowed = self._narrowed(view, now, inner, wanted.filters, wanted.literal)
-                left = None if narrowed is None else _first_left(view, narrowed)
-                chosen = by_size(themes, left)
-            else:
-                chosen = by_size(themes, None)
+            chosen, left = self._chosen(now, themes, inner, about, wanted.filters, wanted.literal)
             query.trace.text = written.text.strip() or ALL
-            query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
+            query.trace.count("index", generation=now.generation, chunks=now.chunk_count)
             query.trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
             nodes = [
                 node
                 for one in chosen[: settings.max]
-                for node in self._nodes(view, now, one, about, settings.sources, left)
+                for node in _nodes(now, one, about, settings.sources, left)
             ]
             for warning in now.reply_warnings():
                 query.trace.warn(warning)
             return nodes
 
-    def _themes(self) -> Themes:
-        engine = self._engine
-        with engine.reader.catalog.snapshot() as catalog:
-            return self._index.of(catalog, engine.tokenizer, lambda: engine.reader.lexical)
+    def _themes(self, now: CurrentNotes) -> Themes:
+        """The themes of a generation.
 
-    def _found(self, query: TracedQuery, filters: Filters, literal: bool) -> list[NodeWithScore]:
-        """The best passage of each note that a query finds, best first."""
-        wanted = Wanted(
-            top_k=DEPTH,
-            connected=ConnectedOptions(max=0),
-            results="notes",
-            fill=False,
-            filters=filters,
-            literal=literal,
-            intent="none",
-            rerank=False,
-        )
-        return self._engine.retrieve(query, wanted)
-
-    def _narrowed(
-        self, view: Snapshot, now: CurrentNotes, query: TracedQuery, filters: Filters, literal: bool
-    ) -> Narrowed | None:
+        :raises SwitchedOff: if they are switched off.
+        """
+        settings = self._place.settings.themes
+        if not settings.enabled:
+            raise SwitchedOff(OFF)
+        options, view = options_of(settings), now.catalog
         tokenizer = self._engine.tokenizer
-        narrowed = narrow(query.query_str, filters, view, tokenizer, now.any_of, literal=literal)
-        query.trace.filters = list(narrowed.said)
-        for warning in narrowed.warnings:
-            query.trace.warn(warning)
-        return narrowed if narrowed.nothing or narrowed.allowed is not None else None
 
-    def _view(self, view: Snapshot, now: CurrentNotes, one: Chosen) -> ThemeView | None:
+        def lexicon() -> Lexicon:
+            index = now.lexical
+            return Lexicon(tokenizer, index.frequency, len(index))
+
+        with self._turn:
+            self._read()
+            last = self._last
+            fits = last is not None and last.are_of(view.stamp, view.generation, options.name)
+            made = make_themes(
+                view,
+                read_templates(self._place.vault).holds,
+                lexicon,
+                options,
+                before=last if fits else None,
+                former=last,
+            )
+            # A view of an older generation is answered, and what is known of the newer one kept.
+            if fits or last is None or not last.are_of(view.stamp, last.generation, options.name):
+                self._last = made
+            return made
+
+    def _read(self) -> None:
+        """Take the file if another one stands there than before: a run has written it."""
+        path = self._place.layout.themes
+        try:
+            stat = path.stat()
+        except OSError:
+            return
+        if self._file != (stat.st_mtime_ns, stat.st_size):
+            self._file = stat.st_mtime_ns, stat.st_size
+            self._last = read_themes(path) or self._last
+
+    def _chosen(
+        self,
+        now: CurrentNotes,
+        themes: Themes,
+        query: TracedQuery,
+        about: str,
+        filters: Filters,
+        literal: bool,
+    ) -> tuple[list[Chosen], Mapping[str, str] | None]:
+        """The themes of a subject, or all that filters leave.
+
+        :param query: the subject and the filters that are written with it.
+        :returns: and the notes that filters leave, each with the first passage that they do; None
+            where there are no filters, and for a subject.
+        """
+        if about:
+            wanted = Wanted(
+                top_k=DEPTH,
+                connected=ConnectedOptions(max=0),
+                results="notes",
+                fill=False,
+                filters=filters,
+                literal=literal,
+                intent="none",
+                rerank=False,
+            )
+            return by_hits(themes, self._engine.retrieve(query, wanted)), None
+        left = None
+        if query.query_str or any(of_fields(filters)):
+            view, tokenizer = now.indexed, self._engine.tokenizer
+            narrowed = narrow(
+                query.query_str, filters, view, tokenizer, now.any_of, literal=literal
+            )
+            query.trace.filters = list(narrowed.said)
+            for warning in narrowed.warnings:
+                query.trace.warn(warning)
+            if narrowed.nothing or narrowed.allowed is not None:
+                left = _first_left(view, narrowed)
+        return by_size(themes, left), left
+
+    def _view(self, now: CurrentNotes, one: Chosen) -> ThemeView | None:
         """A theme as far as its notes stand in the vault; None if none of them does."""
         rows = now.notes_at(one.theme.notes)
         notes = [path for path in one.notes if path in rows]
         if not notes:
             return None
         whole = len(rows) == len(one.theme.notes)
-        named = [self._note(view, now, path) for path in notes[:NOTES]]
-        written = one.theme.summary if whole else None
+        named = {path: rows[path] for path in notes[:NOTES]}
+        texts = {path: chunk.text for path, chunk in now.first_chunks(named).items()}
+        said = now.in_a_line(named, texts)
+        summary = (one.theme.summary if whole else None) or said[notes[0]]
         return ThemeView(
             id=one.theme.id,
             name=_name(one, rows),
             # Words and summaries may be those of a note that left since.
             words=_words(one) if whole else [],
-            summary=written.text if written else named[0].text,
-            written_by=written.model if written else named[0].written_by,
+            summary=summary.text,
+            written_by=summary.model,
             count=len(rows) if one.hits is not None else len(notes),
             found=None if one.hits is None else len(notes),
-            notes=named,
-        )
-
-    def _note(self, view: Snapshot, now: CurrentNotes, path: str) -> ThemeNote:
-        row = now.notes_at([path])[path]
-        changed = path in now.changed([path])
-        ids = view.chunk_ids_of(path)
-        first = next(iter(now.chunks(ids if changed else ids[:1]).values()), None)
-        stored = None if changed else Summaries(self._place.layout).of([row]).get(path)
-        said = in_a_line({} if changed else row.front_matter, first.text if first else "", stored)
-        return ThemeNote(
-            path=path,
-            title=row.title,
-            folder=dirname(path),
-            text=said.text,
-            written_by=said.model,
-            uri=open_uri(self._place.name, path),
-        )
-
-    def _nodes(
-        self,
-        view: Snapshot,
-        now: CurrentNotes,
-        one: Chosen,
-        about: str,
-        most: int,
-        left: Mapping[str, str] | None,
-    ) -> Iterator[NodeWithScore]:
-        rows = now.notes_at(one.theme.notes)
-        whole = len(rows) == len(one.theme.notes)
-        written = one.theme.summary if whole else None
-        told = {
-            "id": one.theme.id,
-            "name": _name(one, rows),
-            "count": len(rows),
-            "words": _words(one) if whole else [],
-            "summary": written.text if written else "",
-            "about": about,
-        }
-        given = 0
-        for path in one.notes[: SPARE * most]:
-            if path not in rows or given == most:
-                continue
-            if one.hits is not None:
-                hit = one.hits[path]
-            else:
-                siblings = view.chunk_ids_of(path)
-                first = siblings[:1] if left is None else [left[path]]
-                chunks = now.chunks(first)
-                if not chunks:
-                    continue
-                chunk = next(iter(chunks.values()))
-                hit = NodeWithScore(
-                    node=to_node(chunk, rows[path], siblings), score=1 / (given + 1)
+            notes=[
+                ThemeNote(
+                    path=path,
+                    title=row.title,
+                    folder=dirname(path),
+                    text=said[path].text,
+                    written_by=said[path].model,
+                    uri=now.uri(path),
                 )
-            given += 1
-            yield NodeWithScore(node=noted(hit.node, theme=told), score=hit.score)
+                for path, row in named.items()
+            ],
+        )
+
+
+def _nodes(
+    now: CurrentNotes, one: Chosen, about: str, most: int, left: Mapping[str, str] | None
+) -> Iterator[NodeWithScore]:
+    rows = now.notes_at(one.theme.notes)
+    whole = len(rows) == len(one.theme.notes)
+    written = one.theme.summary if whole else None
+    told = {
+        "id": one.theme.id,
+        "name": _name(one, rows),
+        "count": len(rows),
+        "words": _words(one) if whole else [],
+        "summary": written.text if written else "",
+        "about": about,
+    }
+    given = 0
+    for path in one.notes[: SPARE * most]:
+        if path not in rows or given == most:
+            continue
+        if one.hits is not None:
+            hit = one.hits[path]
+        else:
+            siblings = now.chunk_ids_of(path)
+            chunks = now.chunks(siblings[:1] if left is None else [left[path]])
+            if not chunks:
+                continue
+            chunk = next(iter(chunks.values()))
+            hit = NodeWithScore(node=to_node(chunk, rows[path], siblings), score=1 / (given + 1))
+        given += 1
+        yield NodeWithScore(node=noted(hit.node, theme=told), score=hit.score)
 
 
 def _written(view: Snapshot, text: str, *, literal: bool) -> Written:

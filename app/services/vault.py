@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_type_hints
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -78,6 +79,8 @@ if TYPE_CHECKING:
     import networkx as nx
     from llama_index.core.tools import FunctionTool
 
+ReplyT = TypeVar("ReplyT", BrowseResult, NoteView, ThemesResult, VaultOverview)
+
 
 def embed(embedder: QueryEmbedder, query: EmbedQuery) -> Embedded:
     """Return a vector a text, with the prompt that the model has for its kind.
@@ -137,7 +140,7 @@ class VaultHandle:
     @property
     def generation(self) -> int:
         """Generation of the index that was read last."""
-        return self._reader.generation
+        return self._engine.reader.generation
 
     @property
     def ready(self) -> bool:
@@ -231,13 +234,9 @@ class VaultHandle:
         :raises NoteMissing: if a seed is no note.
         :raises QueryError: if a filter makes no sense.
         """
-        self._engine.check_open()
-        self._pending.begin()
-        asked = as_query(BrowseQuery, query)
-        tokenizer = self._engine.tokenizer
-        with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
-            found = browse(view, catalog, self.place, tokenizer, asked)
-        return found.model_copy(update={"pending": self._pending.value()})
+        with self._current() as now:
+            found = browse(now, self._engine.tokenizer, as_query(BrowseQuery, query))
+        return self._with_pending(found)
 
     def themes(self, query: str | ThemesQuery = "", **options: Any) -> ThemesResult:
         """List the themes of the vault, or those that have to do with a query.
@@ -247,18 +246,15 @@ class VaultHandle:
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
         asked = as_query(ThemesQuery, query, options)
-        self._engine.check_open()
-        self._pending.begin()
-        found = self._themes.listed(asked)
-        return found.model_copy(update={"pending": self._pending.value()})
+        with self._current() as now:
+            found = self._themes.listed(now, asked)
+        return self._with_pending(found)
 
     def overview(self) -> VaultOverview:
         """Count the tags, folders, page types and properties that filters can be used with."""
-        self._engine.check_open()
-        self._pending.begin()
-        with self._reader.snapshot() as view:
-            found = overview(view, self.place)
-        return found.model_copy(update={"pending": self._pending.value()})
+        with self._current() as now:
+            found = overview(now)
+        return self._with_pending(found)
 
     def note(
         self, path_or_name: str, *, section: str | None = None, mentions: bool = True
@@ -271,20 +267,10 @@ class VaultHandle:
         :raises NoteMissing: if there is no such note or section, or it is kept out of the index.
         :raises UsageError: if several notes are meant.
         """
-        self._engine.check_open()
-        self._pending.begin()
         tokenizer = self._engine.tokenizer
-        with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
-            found = note_view(
-                view,
-                catalog,
-                self.place,
-                tokenizer,
-                path_or_name,
-                section=section,
-                mentions=mentions,
-            )
-        return found.model_copy(update={"pending": self._pending.value()})
+        with self._current() as now:
+            found = note_view(now, tokenizer, path_or_name, section=section, mentions=mentions)
+        return self._with_pending(found)
 
     def graph(self) -> nx.MultiDiGraph:
         """The graph of the links between the notes that are in the vault now, the caller's to keep.
@@ -293,9 +279,8 @@ class VaultHandle:
         epoch); an edge a link that leads to a note, under its place among those of its note, with
         ``kind``, ``line``, ``fragment``, ``sentence``, ``via`` and ``status``.
         """
-        with self._reader.snapshot() as view:
-            now = CurrentNotes(view, self.place)
-            rows = now.notes_at(view.paths())
+        with self._engine.current() as now:
+            rows = now.notes_at(now.paths())
             return build_graph(rows.values(), now.links_from(rows))
 
     def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
@@ -306,8 +291,8 @@ class VaultHandle:
         :raises NoteMissing: if one of them is no note.
         :raises QueryError: if a number is out of range.
         """
-        with self._reader.snapshot() as view, self._reader.catalog.snapshot() as catalog:
-            return graph_view(view, catalog, self.place, around, depth=depth, most=most)
+        with self._engine.current() as now:
+            return graph_view(now, around, depth=depth, most=most)
 
     def capture(self, query: CaptureQuery) -> Captured:
         """Keep a text as a new note, and name the notes that it has to do with.
@@ -325,7 +310,8 @@ class VaultHandle:
 
         :raises NotehopError: as :meth:`search`.
         """
-        return find_related(self._engine, self.place, kept)
+        with self._engine.current() as now:
+            return find_related(self._engine, now, kept)
 
     def embed(self, query: EmbedQuery) -> Embedded:
         """Return texts as vectors, by the model of the index.
@@ -414,14 +400,13 @@ class VaultHandle:
         For an index of one's own: its hits are then known to :meth:`connected_notes` by their ids.
         What is not in the files any more is left out.
         """
-        with self._reader.snapshot() as view:
-            now = CurrentNotes(view, self.place)
-            notes = now.notes_at(view.paths())
-            chunks = now.chunks(one for path in notes for one in view.chunk_ids_of(path))
-            vectors = dict(zip(*view.chunk_vectors.rows(chunks), strict=True))
+        with self._engine.current() as now:
+            notes = now.notes_at(now.paths())
+            chunks = now.chunks(one for path in notes for one in now.chunk_ids_of(path))
+            vectors = dict(zip(*now.chunk_vectors.rows(chunks), strict=True))
             found: list[TextNode] = []
             for id_, chunk in chunks.items():
-                siblings = view.chunk_ids_of(chunk.path)
+                siblings = now.chunk_ids_of(chunk.path)
                 node = to_node(chunk, notes[chunk.path], siblings)
                 node.embedding = vectors[id_].tolist() if id_ in vectors else None
                 found.append(node)
@@ -430,7 +415,7 @@ class VaultHandle:
     def view(self) -> Snapshot:
         """The newest generation of the index: what components of :mod:`notehop.app.retrieval` are
         wired to. Hand them the method itself, and each query sees the newest."""
-        return self._reader.snapshot()
+        return self._engine.reader.snapshot()
 
     @property
     def embed_model(self) -> BaseEmbedding:
@@ -522,9 +507,16 @@ class VaultHandle:
         self._pending.begin()
         return TracedQuery(text), started
 
-    @property
-    def _reader(self) -> Reader:
-        return self._engine.reader
+    @contextmanager
+    def _current(self) -> Iterator[CurrentNotes]:
+        """What a reply is made of, while the changes since the index was made are counted."""
+        self._engine.check_open()
+        self._pending.begin()
+        with self._engine.current() as now:
+            yield now
+
+    def _with_pending(self, reply: ReplyT) -> ReplyT:
+        return reply.model_copy(update={"pending": self._pending.value()})
 
     def _answer(
         self, response: Response, asked: Query, traced: TracedQuery, started: float

@@ -169,6 +169,11 @@ class Snapshot:
         self.close()
 
     @property
+    def catalog(self) -> CatalogSnapshot:
+        """What the catalog holds of this generation, those files too that are no indexed notes."""
+        return self._view
+
+    @property
     def generation(self) -> int:
         """The generation that every answer belongs to."""
         return self._held.number
