@@ -190,7 +190,7 @@ def _near(
     names += [Name(link_name(path), path, "name") for path in paths]
     names += [Name(one, path, "alias") for path in paths for one in aliases_of(path)]
     wanted = said.removesuffix(NOTE_SUFFIX)
-    near = [one.name.path for one in NearNames(names).near([wanted], _LOOKED_AT)[wanted]]
+    near = [one.path for one in NearNames(names).near([wanted], _LOOKED_AT)[wanted]]
     found = list(islice(filter(is_there, near), _NEAR))
     if not found and len(wanted) > 2:
         within = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)
@@ -264,10 +264,9 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class Near(Name):
     """A name near to one that was asked for; ``distance`` counts letters, 0: marks or case."""
 
-    name: Name
     distance: int
 
 
@@ -343,4 +342,4 @@ class NearNames:
             for path in sorted(named):
                 if path not in seen:
                     seen.add(path)
-                    yield Near(named[path], distance)
+                    yield Near(named[path].name, path, named[path].via, distance)

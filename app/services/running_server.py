@@ -24,7 +24,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, TypeAdapter
@@ -44,7 +44,7 @@ from notehop.app.models import (
 )
 from notehop.app.problems import error_of
 from notehop.app.services.open_vault import Place
-from notehop.config.errors import CaptureFailed, NotehopError
+from notehop.config.errors import CaptureFailed
 from notehop.indexing.stores.layout import IndexLayout
 
 _log = logging.getLogger(__name__)
@@ -72,6 +72,9 @@ class Running:
     settings: str
     version: str
     token: str
+
+
+_RUNNING = TypeAdapter(Running)
 
 
 class Announcement:
@@ -149,12 +152,10 @@ def read_running(layout: IndexLayout) -> Running | None:
         with layout.server.open("rb") as stream:
             if not _ours(os.fstat(stream.fileno())):
                 return None
-            says: Any = json.load(stream)
-        found = Running(**says)
-        typed = all(isinstance(getattr(found, name), kind) for name, kind in _KINDS)
-    except (OSError, ValueError, TypeError, RecursionError):
+            found = _RUNNING.validate_json(stream.read(), strict=True)
+    except (OSError, ValueError):
         return None
-    if not typed or found.host != socket.gethostname() or not _alive(found.pid):
+    if found.host != socket.gethostname() or not _alive(found.pid):
         return None
     return found
 
@@ -184,17 +185,6 @@ def version() -> str:
     from importlib.metadata import version as installed
 
     return installed("notehop")
-
-
-_KINDS = (
-    ("url", str),
-    ("pid", int),
-    ("host", str),
-    ("started", (int, float)),
-    ("settings", str),
-    ("version", str),
-    ("token", str),
-)
 
 
 def _private(path: Path) -> int:
@@ -237,13 +227,15 @@ LATER = 5.0
 """Seconds that it has for an answer beside those that it gives itself (``server.timeout_s``): it
 says so when they are over, and who left earlier would have the language model asked twice."""
 
-ModelT = TypeVar("ModelT", bound=BaseModel)
-
 _EVENT: TypeAdapter[StreamEvent] = TypeAdapter(StreamEvent)
 
 
 class _Unusable(Exception):
     """Why the server is not asked."""
+
+
+_FAILURES = (_Unusable, OSError, http.client.HTTPException, ValueError)
+"""What makes whoever asks do the work here."""
 
 
 _ROUTES: Mapping[type[BaseModel], tuple[str, type[BaseModel]]] = {
@@ -268,25 +260,29 @@ def ask_server(
     :raises CaptureFailed: if it does not say what became of a text.
     """
     route, model = _ROUTES[type(query)]
-    running = read_running(place.layout)
-    if running is None:
+    found = _connected(place, patience)
+    if found is None:
         return None
-    sent = False
-    try:
-        with closing(_known(running, place, patience)) as connection:
-            own = _answered(place) if isinstance(query, Query) else SEARCHED
-            connection.sock.settimeout(own if seconds is None else seconds)
-            body, sent = query.model_dump_json().encode(), isinstance(query, CaptureQuery)
-            return _read(connection, route, body, model, ticket(running.token))
-    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
-        if sent and not isinstance(exc, _Unusable):
-            inbox = place.settings.capture.folder or "the vault"
-            raise CaptureFailed(
-                f"the server at {running.url} did not say whether it kept the text "
-                f"({_reason(exc)}); look into {inbox} before you capture it again"
-            ) from exc
-        _not_asked(running, exc)
-        return None
+    running, connection = found
+    if seconds is None:
+        seconds = _answered(place) if isinstance(query, Query) else SEARCHED
+    with closing(connection):
+        try:
+            connection.sock.settimeout(seconds)
+            body, headers = query.model_dump_json().encode(), _headers(running)
+            status, told = _sent(connection, "POST", route, body, headers)
+            if status in (http.client.OK, http.client.CREATED):
+                return model.model_validate(told)
+            raise _error_in(status, told)
+        except _FAILURES as exc:
+            if isinstance(query, CaptureQuery) and not isinstance(exc, _Unusable):
+                inbox = place.settings.capture.folder or "the vault"
+                raise CaptureFailed(
+                    f"the server at {running.url} did not say whether it kept the text "
+                    f"({_reason(exc)}); look into {inbox} before you capture it again"
+                ) from exc
+            _not_asked(running, exc)
+            return None
 
 
 def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, None] | None:
@@ -295,42 +291,32 @@ def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, No
     None if there is none, as for :func:`ask_server`. A server that breaks off ends the events
     without a last one.
     """
-    running = read_running(place.layout)
-    if running is None:
+    found = _connected(place)
+    if found is None:
         return None
-    try:
-        connection = _known(running, place)
-    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
-        _not_asked(running, exc)
-        return None
+    running, connection = found
     try:
         connection.sock.settimeout(_answered(place))
         body = query.model_dump_json().encode()
-        headers = _headers(ticket(running.token))
-        connection.request("POST", "/query/stream", body, headers)
+        connection.request("POST", "/query/stream", body, _headers(running))
         response = connection.getresponse()
         if response.status != http.client.OK:
-            error: NotehopError | None = error_of(json.loads(response.read()))
-            raise _Unusable(f"it answered {response.status}") if error is None else error
-    except (_Unusable, OSError, http.client.HTTPException, ValueError) as exc:
+            raise _error_in(response.status, json.loads(response.read()))
+    except BaseException as exc:
         connection.close()
+        if not isinstance(exc, _FAILURES):
+            raise
         _not_asked(running, exc)
         return None
-    except BaseException:
-        connection.close()
-        raise
     return _events(connection, response)
 
 
 def is_serving(place: Place) -> bool:
     """Whether a server runs that answers for this place, with its settings."""
-    running = read_running(place.layout)
-    if running is None:
+    found = _connected(place)
+    if found is None:
         return False
-    try:
-        _known(running, place).close()
-    except (_Unusable, OSError, http.client.HTTPException, ValueError):
-        return False
+    found[1].close()
     return True
 
 
@@ -346,29 +332,33 @@ def _reason(exc: Exception) -> str:
     return (str(exc) or type(exc).__name__).splitlines()[0]
 
 
-def _known(
-    running: Running, place: Place, patience: float = PATIENCE
-) -> http.client.HTTPConnection:
-    """A connection to the server of the file, which answers for this place and its settings.
-
-    :raises _Unusable: if it is not that server, or does not.
-    """
-    if running.version != version() or running.settings != digest(place):
-        raise _Unusable("it is of another version, or has other settings")
-    at = urlsplit(running.url)
-    if at.scheme != "http" or at.hostname is None:
-        raise _Unusable("its URL is none")
-    # Not through a proxy, whatever the environment says: the question stays on this machine.
-    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=patience)
+def _connected(
+    place: Place, patience: float = PATIENCE
+) -> tuple[Running, http.client.HTTPConnection] | None:
+    """A connection to the server that answers for this place and its settings; None for none."""
+    running = read_running(place.layout)
+    if running is None:
+        return None
     try:
-        connection.connect()
-        # What proves itself is what is asked: a connection that ends is not made again.
-        connection.auto_open = 0
-        _challenge(connection, running, place)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        if running.version != version() or running.settings != digest(place):
+            raise _Unusable("it is of another version, or has other settings")
+        at = urlsplit(running.url)
+        if at.scheme != "http" or at.hostname is None:
+            raise _Unusable("its URL is none")
+        # Not through a proxy, whatever the environment says: the question stays on this machine.
+        connection = http.client.HTTPConnection(at.hostname, at.port, timeout=patience)
+        try:
+            connection.connect()
+            # What proves itself is what is asked: a connection that ends is not made again.
+            connection.auto_open = 0
+            _challenge(connection, running, place)
+        except BaseException:
+            connection.close()
+            raise
+    except _FAILURES as exc:
+        _not_asked(running, exc)
+        return None
+    return running, connection
 
 
 def _challenge(connection: http.client.HTTPConnection, running: Running, place: Place) -> None:
@@ -395,25 +385,14 @@ def _events(
             _log.debug("the answer broke off: %s", _reason(exc))
 
 
-def _headers(entry: str) -> dict[str, str]:
+def _headers(running: Running) -> dict[str, str]:
+    # Only to a server that has proved that it wrote the file, and so knows this anyway.
+    entry = ticket(running.token)
     return {"Content-Type": "application/json", "Authorization": f"Bearer {entry}"}
 
 
-def _read(
-    connection: http.client.HTTPConnection,
-    route: str,
-    body: bytes,
-    model: type[ModelT],
-    entry: str,
-) -> ModelT:
-    # Only now does it leave: the server has proved that it wrote the file, and knows it anyway.
-    status, told = _sent(connection, "POST", route, body, _headers(entry))
-    if status in (http.client.OK, http.client.CREATED):
-        return model.model_validate(told)
-    error: NotehopError | None = error_of(told)
-    if error is None:
-        raise _Unusable(f"it answered {status}")
-    raise error
+def _error_in(status: int, told: Any) -> Exception:
+    return error_of(told) or _Unusable(f"it answered {status}")
 
 
 def _sent(

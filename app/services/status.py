@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,9 @@ from notehop.app.models import (
     IndexStatus,
     Kept,
     LanguageModelNow,
-    LastRun,
     PendingChanges,
-    ServerNow,
-    WatcherNow,
-    WriterNow,
 )
-from notehop.app.models.status import EnrichedTexts, EnrichmentNow, NotWritten
+from notehop.app.models.status import EnrichmentNow
 from notehop.app.services.open_vault import Place
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, user_config_file
@@ -75,18 +70,16 @@ def enrichment_now(place: Place) -> EnrichmentNow | None:
             tally, failures, last = store.tally(), store.failures(), store.meta().get("last", {})
     except IndexFailure as exc:
         return nothing.model_copy(update={"stopped": str(exc)})
-    return EnrichmentNow(
-        texts=[
-            EnrichedTexts.model_validate({"kind": kind, "have": have, "lack": lack})
-            for kind, (have, lack) in sorted(tally.items())
-        ],
-        failed=[
-            NotWritten(path=one.path, kind=one.kind, reason=one.reason, tries=one.tries)
-            for one in failures
-        ],
-        stopped=last.get("stopped"),
-        at=last.get("at"),
-    )
+    texts = [
+        {"kind": kind, "have": have, "lack": lack} for kind, (have, lack) in sorted(tally.items())
+    ]
+    found = {
+        "texts": texts,
+        "failed": failures,
+        "stopped": last.get("stopped"),
+        "at": last.get("at"),
+    }
+    return EnrichmentNow.model_validate(found, from_attributes=True)
 
 
 SHOWN = 20
@@ -304,36 +297,37 @@ def index_status(place: Place) -> IndexStatus:
         made_with = view.fingerprint or {}
         updated = float(view.meta().get("written", place.layout.catalog.stat().st_mtime))
         sizes, mirror = _sizes(place.layout), read_mirror(place.layout)
-        return IndexStatus(
-            vault=str(place.vault),
-            name=place.name,
-            index_dir=str(place.layout.root),
-            settings_file=str(user_config_file()),
-            problem=_problem(place, made_with),
-            generation=view.generation,
-            updated=updated,
-            age=max(0.0, round(time.time() - updated, 3)),
-            bytes=sum(sizes.values()),
-            sizes=sizes,
-            notes=dict(counts.notes),
-            chunks=counts.chunks,
-            links=dict(counts.links),
-            skipped=_kept(view.notes(NoteStatus.SKIPPED)),
-            failed=_kept(view.notes(NoteStatus.FAILED)),
-            passed_over=[Kept(path=path, reason=reason) for path, reason in told],
-            pending=_pending(place, catalog),
-            chroma_generation=None if mirror is None else mirror.generation,
-            last_run=_last_run(place.layout),
-            watcher=_watcher(place.layout),
-            writer=_writer(place.layout),
-            server=_server(place.layout),
-            made_with=dict(made_with),
-            settings=place.settings.model_dump(mode="json"),
-            llm=language_model_now(place.settings),
-            egress=egress_hosts(place.layout),
-            enrichment=enrichment_now(place),
-            shared_model=_shared_model(place),
-        )
+        found = {
+            "vault": str(place.vault),
+            "name": place.name,
+            "index_dir": str(place.layout.root),
+            "settings_file": str(user_config_file()),
+            "problem": _problem(place, made_with),
+            "generation": view.generation,
+            "updated": updated,
+            "age": max(0.0, round(time.time() - updated, 3)),
+            "bytes": sum(sizes.values()),
+            "sizes": sizes,
+            "notes": dict(counts.notes),
+            "chunks": counts.chunks,
+            "links": dict(counts.links),
+            "skipped": _kept(view.notes(NoteStatus.SKIPPED)),
+            "failed": _kept(view.notes(NoteStatus.FAILED)),
+            "passed_over": [Kept(path=path, reason=reason) for path, reason in told],
+            "pending": _pending(place, catalog),
+            "chroma_generation": None if mirror is None else mirror.generation,
+            "last_run": read_run_record(place.layout),
+            "watcher": read_watch_state(place.layout),
+            "writer": read_holder(place.layout),
+            "server": read_running(place.layout),
+            "made_with": dict(made_with),
+            "settings": place.settings.model_dump(mode="json"),
+            "llm": language_model_now(place.settings),
+            "egress": egress_hosts(place.layout),
+            "enrichment": enrichment_now(place),
+            "shared_model": _shared_model(place),
+        }
+        return IndexStatus.model_validate(found, from_attributes=True)
 
 
 @contextmanager
@@ -391,33 +385,6 @@ def _pending(place: Place, catalog: Catalog) -> PendingChanges | None:
         # What the index holds can be said without the vault.
         return None
     return PendingChanges(read=len(changes.read), skip=len(changes.skip), gone=len(changes.gone))
-
-
-def _last_run(layout: IndexLayout) -> LastRun | None:
-    record = read_run_record(layout)
-    if record is None:
-        return None
-    told = asdict(record)
-    # What the next run reads; nobody else.
-    del told["losses"]
-    return LastRun(**told)
-
-
-def _watcher(layout: IndexLayout) -> WatcherNow | None:
-    state = read_watch_state(layout)
-    return WatcherNow(**asdict(state)) if state else None
-
-
-def _writer(layout: IndexLayout) -> WriterNow | None:
-    holder = read_holder(layout)
-    return WriterNow(**asdict(holder)) if holder else None
-
-
-def _server(layout: IndexLayout) -> ServerNow | None:
-    running = read_running(layout)
-    if running is None:
-        return None
-    return ServerNow(url=running.url, pid=running.pid, started=running.started)
 
 
 def _sizes(layout: IndexLayout) -> dict[str, int]:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
 from functools import partial
 
-from notehop.app.models import IndexCheck, IndexFinding, PartState
+from notehop.app.models import IndexCheck
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import pending_changes
 from notehop.config.errors import (
@@ -27,7 +26,14 @@ from notehop.indexing.identity import wanted
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_check import check_catalog
 from notehop.indexing.stores.catalog_state import read_catalog_state
-from notehop.indexing.stores.finding import ELSEWHERE, INDEX, REBUILD, Finding, said_of
+from notehop.indexing.stores.finding import (
+    ELSEWHERE,
+    INDEX,
+    REBUILD,
+    Finding,
+    PartState,
+    said_of,
+)
 from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.integrity import (
     NAMES,
@@ -136,7 +142,7 @@ class _Check:
             self._failed(part, exc)
             return
         self.findings += found.findings
-        self.parts += [PartState(**asdict(state)) for state in found.parts]
+        self.parts += found.parts
 
     def _failed(self, part: str, exc: Exception) -> None:
         gone = isinstance(exc, IndexMissing)
@@ -151,17 +157,15 @@ def check_index(place: Place) -> IndexCheck:
         return IndexCheck(exists=False)
     check = _Check(place)
     check.run()
-    return IndexCheck(
-        exists=True,
-        generation=check.generation,
-        pending=check.pending,
-        findings=[
-            IndexFinding(**{**asdict(one), "examples": list(one.examples)})
-            for one in sorted(check.findings, key=lambda one: not one.broken)
-        ],
-        not_done=check.not_done,
-        parts=check.parts,
-    )
+    found = {
+        "exists": True,
+        "generation": check.generation,
+        "pending": check.pending,
+        "findings": sorted(check.findings, key=lambda one: not one.broken),
+        "not_done": check.not_done,
+        "parts": check.parts,
+    }
+    return IndexCheck.model_validate(found, from_attributes=True)
 
 
 def _left_over(layout: IndexLayout, view: CatalogSnapshot) -> Iterator[Finding]:

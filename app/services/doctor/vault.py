@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -181,14 +182,7 @@ def _names(found: Survey) -> Iterator[Name]:
 
 def _misses(near: Iterable[Near], path: str | None = None) -> list[NearMiss]:
     return [
-        NearMiss.model_validate(
-            {
-                "name": one.name.name,
-                "path": path or one.name.path,
-                "via": one.name.via,
-                "distance": one.distance,
-            }
-        )
+        NearMiss.model_validate(replace(one, path=path or one.path), from_attributes=True)
         for one in near
     ]
 
