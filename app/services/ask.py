@@ -38,7 +38,6 @@ from notehop.app.models import (
     Explanation,
     Query,
     ResetEvent,
-    Source,
     SourcesEvent,
     StreamEvent,
     TokenEvent,
@@ -47,10 +46,11 @@ from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.filters.parse import Written, read
 from notehop.app.retrieval.subject import SMALL, Subject
-from notehop.app.retrieval.trace import Trace, TracedQuery
+from notehop.app.retrieval.trace import Plan, Trace, TracedQuery
 from notehop.app.services.current_notes import CurrentNotes
-from notehop.app.services.engine import Engine
+from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.open_vault import Place
+from notehop.app.services.status import PendingCount
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
@@ -307,21 +307,37 @@ def explained(sources: Sequence[Mapping[str, Any]], asked: BaseQuery) -> list[An
     return [{**source, **hidden} for source in sources]
 
 
-def weighing_of(trace: Trace, asked: BaseQuery) -> dict[str, Any]:
-    """The fields of a reply that tell how the query was weighed."""
-    plan = trace.plan
-    if plan is None:
-        return {"intent": THEMES} if THEMES in trace.counts else {}
-    return {
-        "intent": THEMES if THEMES in trace.counts else plan.reading.intent,
-        "explanation": _explanation(trace) if asked.explain else None,
+def reply_fields(
+    query: TracedQuery,
+    asked: BaseQuery,
+    pending: int | None,
+    started: float,
+    timings_ms: Mapping[str, float],
+) -> dict[str, Any]:
+    """The fields of :class:`Reply` that are known of every query, whatever came of it.
+
+    :param started: when it began, of ``perf_counter``.
+    :param timings_ms: of its stages.
+    """
+    trace = query.trace
+    total = (time.perf_counter() - started) * 1000
+    timings = {name: round(value, 3) for name, value in {**timings_ms, "total": total}.items()}
+    found: dict[str, Any] = {
+        "filters": trace.filters,
+        "searched_for": trace.searched_for,
+        "generation": trace.counts["index"]["generation"],
+        "pending": pending,
+        "timings_ms": timings,
     }
+    if trace.plan is not None:
+        found["intent"] = trace.plan.reading.intent
+        found["explanation"] = _explanation(trace, trace.plan) if asked.explain else None
+    if THEMES in trace.counts:
+        found["intent"] = THEMES
+    return found
 
 
-def _explanation(trace: Trace) -> Explanation | None:
-    plan = trace.plan
-    if plan is None:
-        return None
+def _explanation(trace: Trace, plan: Plan) -> Explanation:
     rule = plan.reading.rule
     return Explanation(
         intent=plan.reading.intent,
@@ -336,46 +352,87 @@ def _explanation(trace: Trace) -> Explanation | None:
     )
 
 
-def events(
-    engine: NotehopQueryEngine,
-    synthesizer: Callable[[], VaultSynthesizer],
-    query: TracedQuery,
-    vault: str,
-    *,
-    begin: Callable[[], None],
-    shown: Callable[[list[Source]], list[Source]],
-    finished: Callable[[Response], Answer],
-    cancelled: Callable[[], bool],
-) -> Iterator[StreamEvent]:
-    """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
+class QuestionRun:
+    """A question on its way to its answer, at once or in events; it is asked once."""
 
-    Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
+    def __init__(
+        self,
+        asked: Query,
+        query: TracedQuery,
+        retriever: VaultRetriever,
+        follow_up: FollowUp,
+        engine: Engine,
+        pending: PendingCount,
+    ) -> None:
+        """:param follow_up: of the same query, which it may rewrite."""
+        self._asked = asked
+        self._query = query
+        self._retriever = retriever
+        self._follow_up = follow_up
+        self._engine = engine
+        self._pending = pending
+        self._started = time.perf_counter()
 
-    :param begin: makes the query ready; a language model may have a part in that.
-    :param shown: the sources as the query wants to see them.
-    :param finished: makes the answer of a response.
-    """
-    try:
-        begin()
-        if cancelled():
-            return
-        material = material_of(engine.retrieve(query), vault)
-        yield SourcesEvent(sources=shown(list(material.sources)))
-        yield ConnectedEvent(connected_notes=list(material.connected))
-        if cancelled():
-            return
-        with query.trace.timed("answer"):
-            pieces = synthesizer().streamed(asked_in(query), material, cancelled)
-            response, said = yield from _tokens(pieces)
-        if response is not None and not cancelled():
-            answer = finished(with_trace(response, query))
-            if said.strip() and said.strip() != answer.answer.strip():
-                yield ResetEvent(text=answer.answer)
-            yield DoneEvent(answer=answer)
-    except Exception as exc:  # noqa: BLE001 (an event says so, and the log)
-        if not isinstance(exc, NotehopError):
-            _log.exception("the answer failed")
-        yield ErrorEvent(problem=problem(exc))
+    def answer(self) -> Answer:
+        """Answer at once."""
+        self._follow_up.read()
+        engine = NotehopQueryEngine(self._retriever, self._follow_up.synthesizer)
+        return self._reply(engine.query(self._query))  # type: ignore[arg-type]
+
+    def events(self, vault: str, cancelled: Callable[[], bool]) -> Iterator[StreamEvent]:
+        """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
+
+        Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
+
+        :param vault: its name.
+        """
+        try:
+            self._follow_up.read()
+            if cancelled():
+                return
+            synthesizer, query = self._follow_up.synthesizer, self._query
+            hits = NotehopQueryEngine(self._retriever, synthesizer).retrieve(query)
+            material = material_of(hits, vault)
+            sources = [source.model_dump() for source in material.sources]
+            yield SourcesEvent(sources=explained(sources, self._asked))
+            yield ConnectedEvent(connected_notes=list(material.connected))
+            if cancelled():
+                return
+            with query.trace.timed("answer"):
+                pieces = synthesizer.streamed(asked_in(query), material, cancelled)
+                response, said = yield from _tokens(pieces)
+            if response is not None and not cancelled():
+                answer = self._reply(with_trace(response, query))
+                if said.strip() and said.strip() != answer.answer.strip():
+                    yield ResetEvent(text=answer.answer)
+                yield DoneEvent(answer=answer)
+        except Exception as exc:  # noqa: BLE001 (an event says so, and the log)
+            if not isinstance(exc, NotehopError):
+                _log.exception("the answer failed")
+            yield ErrorEvent(problem=problem(exc))
+
+    def _reply(self, response: Response) -> Answer:
+        found = response.metadata or {}
+        answer = Answer(
+            answer=str(response),
+            mode=found["mode"],
+            model=self._engine.model_name if found["mode"] == "llm" else None,
+            citations=explained(found["citations"], self._asked),
+            mentioned=found["mentioned"],
+            claims=found["claims"],
+            left_out=found["left_out"],
+            sources=explained(found["sources"], self._asked),
+            connected_notes=found["connected_notes"],
+            warnings=found["warnings"],
+            **reply_fields(
+                self._query,
+                self._asked,
+                self._pending.value(),
+                self._started,
+                found["timings_ms"],
+            ),
+        )
+        return self._follow_up.kept(answer)
 
 
 def _tokens(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from notehop.app.answer.material import open_uri
@@ -17,7 +18,7 @@ from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
 from notehop.indexing.enrich.summaries import OWN_SUMMARY, Summaries, Summary
 from notehop.indexing.graph.model import Status
-from notehop.indexing.stores.model import LinkRow, NoteRow
+from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.sentences import sentence_spans
 
@@ -73,6 +74,16 @@ class CurrentNotes(CurrentView):
         rows = self.indexed.notes_at(paths)
         looks = {path: self.look(row) for path, row in rows.items()}
         return {path for path, look in looks.items() if not look.there or look.changed}
+
+    def first_chunks(self, paths: Iterable[str]) -> dict[str, ChunkRow]:
+        """Path -> the first passage of the note that stands in it now, where one does."""
+        held = list(paths)
+        changed = self.changed(held)
+        ids = [self.chunk_ids_of(path)[: None if path in changed else 1] for path in held]
+        first: dict[str, ChunkRow] = {}
+        for chunk in self.chunks(chain.from_iterable(ids)).values():
+            first.setdefault(chunk.path, chunk)
+        return first
 
     def in_a_line(
         self, rows: Mapping[str, NoteRow], texts: Mapping[str, str]
