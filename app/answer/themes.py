@@ -7,7 +7,7 @@ Touches: the language model that is handed in, which may be across the network; 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -25,6 +25,7 @@ from notehop.app.answer.extractive import EVEN, look
 from notehop.app.answer.material import Material
 from notehop.app.answer.relevance import Named, Reading
 from notehop.app.answer.synthesizer import VaultSynthesizer, pulled
+from notehop.app.answer.writing import reason_of
 from notehop.app.models import Source
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
@@ -120,7 +121,7 @@ class Group:
     id: str
     name: str
     count: int
-    words: tuple[str, ...]
+    words: Sequence[str]
     summary: str
     about: str
     sources: tuple[Source, ...]
@@ -134,15 +135,8 @@ def groups_of(material: Material) -> list[Group]:
         if told is None:
             continue
         known = by_id.get(told["id"])
-        by_id[told["id"]] = Group(
-            id=told["id"],
-            name=told["name"],
-            count=told["count"],
-            words=tuple(told["words"]),
-            summary=told["summary"],
-            about=told["about"],
-            sources=(*(known.sources if known else ()), source),
-        )
+        sources = known.sources if known else ()
+        by_id[told["id"]] = Group(**told, sources=(*sources, source))
     return list(by_id.values())
 
 
@@ -346,7 +340,7 @@ class ThemeSynthesizer(VaultSynthesizer):
                     raise NotehopError("it said nothing")
             except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
                 _log.debug("a theme could not be read", exc_info=exc)
-                read.failed.append(_reason(exc))
+                read.failed.append(reason_of(exc))
                 row += 1
                 if row == _PATIENCE or (isinstance(exc, ProviderError) and exc.kind in _HOPELESS):
                     break
@@ -442,10 +436,3 @@ def _failures(read: _Read, groups: list[Group]) -> list[str]:
         ]
     left = counted(len(groups) - read.themes, "theme")
     return [f"{left} of {len(groups)} left out of the answer: {read.failed[0]}"]
-
-
-def _reason(exc: Exception) -> str:
-    if isinstance(exc, NotehopError):
-        return " ".join(str(exc).split())
-    lines = str(exc).strip().splitlines()
-    return f"{type(exc).__name__}: {lines[0][:200]}" if lines else type(exc).__name__

@@ -305,7 +305,7 @@ class _Asking:
     def instead(self, draft: Draft, failure: Exception) -> Draft:
         """The fallback's draft with the reason why it stands in."""
         _log.debug("the language model failed", exc_info=failure)
-        reason = _reason(failure)
+        reason = reason_of(failure)
         warning = f"the language model gave no answer: {reason}; the notes are quoted instead"
         return replace(draft, warnings=(*draft.warnings, *self.notices, warning))
 
@@ -333,7 +333,8 @@ def _marker(one: LeftOut) -> str:
     return one.marker if one.marker.startswith("[") else f"[{one.marker}]"
 
 
-def _reason(failure: Exception) -> str:
+def reason_of(failure: Exception) -> str:
+    """Why a language model gave nothing, as a reply says it."""
     if isinstance(failure, NotehopError):
         return agent_text(failure)
     kind, told = type(failure).__name__, unforeseen(failure)

@@ -6,7 +6,7 @@ Touches: vault-read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,7 @@ class _Vault:
 
     place: Place
     files: Mapping[str, FileEntry]
-    problems: list[tuple[str, str]]
+    problems: list[tuple[str, str]] = field(default_factory=list)
     kept: dict[str, ReadNote | None] = field(default_factory=dict)
 
     def read(self, path: str) -> ReadNote | None:
@@ -92,7 +92,8 @@ class _Vault:
 
     def too_large(self, file: FileEntry) -> bool:
         """Whether the index would leave the note out for its size."""
-        return file.size > self.place.settings.vault.max_note_bytes
+        limit = self.place.settings.vault.max_note_bytes
+        return file.kind == "note" and file.size > limit
 
     def properties_of(self, path: str) -> tuple[tuple[str, ...], bool]:
         """Aliases of a note and whether it keeps itself out, read from its front matter alone."""
@@ -104,6 +105,41 @@ class _Vault:
             return (), False
         told = read_properties(path, read_front_matter(path, text))
         return told.aliases, told.excluded is not None
+
+    def names_read(self, path: str) -> tuple[tuple[str, ...], bool]:
+        """The same of a note that is read whole."""
+        note = self.read(path)
+        return (note.aliases, note.excluded is not None) if note else ((), False)
+
+    def names(
+        self, out: set[str], describe: Callable[[str], tuple[tuple[str, ...], bool]]
+    ) -> VaultFiles:
+        """What links can lead to.
+
+        :param out: files that are kept out.
+        :param describe: gives the aliases of a note, and whether it keeps itself out.
+        """
+        excluded, aliases = set(out), {}
+        for path, file in self.files.items():
+            if file.kind != "note" or path in out:
+                continue
+            names, keeps_out = describe(path)
+            if keeps_out:
+                excluded.add(path)
+            elif names:
+                aliases[path] = names
+        return VaultFiles(self.files, excluded, aliases)
+
+    def resolved(
+        self, files: VaultFiles, sources: Iterable[str], *, keep_all: bool
+    ) -> Iterator[ResolvedLink]:
+        """The links of notes; with ``keep_all`` those too of notes that keep themselves out."""
+        for source in sources:
+            kept = self.read(source)
+            if kept is None or (kept.excluded is not None and not keep_all):
+                continue
+            for link in kept.links:
+                yield resolve_link(files, source, link, self.outline)
 
     def _read(self, path: str) -> ReadNote | None:
         comments = self.place.settings.vault.comment_links
@@ -131,20 +167,17 @@ def list_links(place: Place, note: str | None = None) -> Listing:
     :raises VaultError: if the vault cannot be listed.
     :raises UsageError: if ``note`` is none, or several.
     """
-    found = scan(place.vault, place.settings.vault)
-    by_path = {file.path: file for file in found.files}
-    vault = _Vault(place, by_path, list(found.problems) if note is None else [])
-    out = {file.path for file in found.files if file.excluded or _skipped(vault, file)}
     if note is None:
-        sources = [f.path for f in found.files if f.kind == "note" and f.path not in out]
-        describe: Callable[[str], tuple[tuple[str, ...], bool]] = _by_reading(vault)
-    else:
-        sources = [find_note(VaultFiles(by_path), place.vault, note)]
-        describe = vault.properties_of
-    files = _files(by_path, out, describe)
-    return Listing(
-        tuple(_resolved(vault, files, sources, keep_all=note is not None)), tuple(vault.problems)
-    )
+        whole = survey(place)
+        return Listing(whole.links, (*whole.passed_over, *whole.failed))
+    found = scan(place.vault, place.settings.vault)
+    vault = _Vault(place, {file.path: file for file in found.files})
+    source = find_note(VaultFiles(vault.files), place.vault, note)
+    out = {file.path for file in found.files if file.excluded or vault.too_large(file)}
+    # The names of a note are in its front matter: the rest of most notes need not be read.
+    files = vault.names(out, vault.properties_of)
+    links = vault.resolved(files, [source], keep_all=True)
+    return Listing(tuple(links), tuple(vault.problems))
 
 
 def link_graph(place: Place) -> tuple[nx.MultiDiGraph, tuple[tuple[str, str], ...]]:
@@ -185,14 +218,13 @@ def survey(place: Place) -> Survey:
     :raises VaultError: if the vault cannot be listed.
     """
     found = scan(place.vault, place.settings.vault)
-    by_path = {file.path: file for file in found.files}
     changes = compare(found, {}, {}, {}, place.settings.vault.max_note_bytes)
-    vault = _Vault(place, by_path, [])
+    vault = _Vault(place, {file.path: file for file in found.files})
     sources = [file.path for file in changes.read]
     kept_out = {file.path for file, _ in changes.skip}
     kept_out |= {path for path, excluded in changes.attach.items() if excluded}
-    files = _files(by_path, kept_out, _by_reading(vault))
-    links = tuple(_resolved(vault, files, sources, keep_all=False))
+    files = vault.names(kept_out, vault.names_read)
+    links = tuple(vault.resolved(files, sources, keep_all=False))
     read = {path: note for path in sources if (note := vault.read(path)) is not None}
     private = [(path, note.excluded) for path, note in read.items() if note.excluded is not None]
     return Survey(
@@ -203,44 +235,3 @@ def survey(place: Place) -> Survey:
         failed=tuple(sorted(vault.problems)),
         passed_over=found.problems,
     )
-
-
-def _skipped(vault: _Vault, file: FileEntry) -> bool:
-    return file.kind == "note" and vault.too_large(file)
-
-
-def _by_reading(vault: _Vault) -> Callable[[str], tuple[tuple[str, ...], bool]]:
-    def describe(path: str) -> tuple[tuple[str, ...], bool]:
-        kept = vault.read(path)
-        return (kept.aliases, kept.excluded is not None) if kept else ((), False)
-
-    return describe
-
-
-def _files(
-    by_path: Mapping[str, FileEntry],
-    out: set[str],
-    describe: Callable[[str], tuple[tuple[str, ...], bool]],
-) -> VaultFiles:
-    excluded = set(out)
-    aliases: dict[str, tuple[str, ...]] = {}
-    for path, file in by_path.items():
-        if file.kind != "note" or path in out:
-            continue
-        names, keeps_out = describe(path)
-        if keeps_out:
-            excluded.add(path)
-        elif names:
-            aliases[path] = names
-    return VaultFiles(by_path, excluded, aliases)
-
-
-def _resolved(
-    vault: _Vault, files: VaultFiles, sources: list[str], *, keep_all: bool
-) -> Iterator[ResolvedLink]:
-    for source in sources:
-        kept = vault.read(source)
-        if kept is None or (kept.excluded is not None and not keep_all):
-            continue
-        for link in kept.links:
-            yield resolve_link(files, source, link, vault.outline)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from notehop.app.models import (
     Answer,
@@ -64,6 +64,8 @@ class Running:
 
     ``settings`` is the :func:`digest` of those it answers with, ``token`` the key of its proofs.
     """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     url: str
     pid: int
