@@ -108,7 +108,7 @@ eval-answers: setup
 	    --out results/eval-$$(git describe --always --dirty)-$$name.json || exit 1; \
 	done
 
-# The parts of the README that are made from the product itself.
+# The parts of the documentation that are made from the product itself.
 docs: setup
 	$(BIN)/python docs/generate.py
 

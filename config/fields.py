@@ -41,7 +41,7 @@ def folder_inside(folder: str) -> str:
 def setting(default: Any, *, vault: bool = False, **limits: Any) -> Any:
     """Declare a setting, whose description is the text below it.
 
-    :param default: as a file would write it; README.md and default.toml are made from it.
+    :param default: as a file would write it; docs/settings.md and default.toml are made from it.
     :param vault: whether a vault's own file may set it: what its notes are, how they are cut, ranked
         and shown. A vault can come from someone else, so that where things lie, what is sent, loaded,
         paid, listened to, and how much of the machine is used, is for its user alone.

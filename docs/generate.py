@@ -20,10 +20,6 @@ from typing import Any
 from pydantic import BaseModel
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
-INTENTS = ROOT / "docs" / "filters.md"
-THEMES = ROOT / "docs" / "themes.md"
-DEFAULTS = ROOT / "config" / "default.toml"
 
 DEFAULTS_HEAD = """\
 # Every setting of notehop with its default. Copy what you change into one of
@@ -168,43 +164,30 @@ def theme_rules_table() -> str:
     return "\n".join(rows)
 
 
-def with_theme_rules(page: str) -> str:
-    """Return docs/themes.md with the rules as they are."""
-    marks = re.compile(r"(<!-- themes:begin -->\n).*?(<!-- themes:end -->)", re.DOTALL)
-    return marks.sub(lambda found: f"{found[1]}{theme_rules_table()}\n{found[2]}", page)
+def with_part(page: str, name: str, part: str) -> str:
+    """Return a page with a generated part as it should be.
 
-
-def with_rules(page: str) -> str:
-    """Return docs/filters.md with the rules as they are."""
-    marks = re.compile(r"(<!-- rules:begin -->\n).*?(<!-- rules:end -->)", re.DOTALL)
-    return marks.sub(lambda found: f"{found[1]}{rules_table()}\n{found[2]}", page)
-
-
-def generated(readme: str) -> str:
-    """Return the README with its generated parts as they should be."""
-    parts = {
-        "settings": settings_table(),
-        "commands": commands_table(),
-    }
-    for name, part in parts.items():
-        marks = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
-        if not marks.search(readme):
-            raise ValueError(f"README.md has no part {name}")
-        readme = marks.sub(lambda found, part=part: f"{found[1]}{part}\n{found[2]}", readme)
-    return readme
+    :raises ValueError: if the page has no such part.
+    """
+    marks = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+    if not marks.search(page):
+        raise ValueError(f"there is no part {name}")
+    return marks.sub(lambda found: f"{found[1]}{part}\n{found[2]}", page)
 
 
 def main() -> None:
     """Write the generated parts, or check that they are current."""
-    made_of = (
-        (README, generated),
-        (INTENTS, with_rules),
-        (THEMES, with_theme_rules),
-        (DEFAULTS, lambda _: default_file()),
+    parts = (
+        ("docs/settings.md", "settings", settings_table),
+        ("docs/usage.md", "commands", commands_table),
+        ("docs/filters.md", "rules", rules_table),
+        ("docs/themes.md", "themes", theme_rules_table),
+        ("config/default.toml", None, default_file),
     )
-    for path, made in made_of:
+    for name, part, made in parts:
+        path = ROOT / name
         before = path.read_text(encoding="utf-8")
-        after = made(before)
+        after = made() if part is None else with_part(before, part, made())
         if "--check" in sys.argv and before != after:
             sys.exit(f"{path.relative_to(ROOT)}: generated parts are old; run: make docs")
         if before != after:

@@ -1,4 +1,4 @@
-"""The README says what the product does: generated parts are current, examples run as written."""
+"""README and pages say what the product does: generated parts are current, examples run as written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from tests.support.product import demo_vault
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+HTTP, PYTHON_PAGE = (
+    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("http.md", "python.md")
+)
+PYTHON = re.findall(r"```python\n(.*?)```", README + PYTHON_PAGE, re.DOTALL)
 SHELL = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
 NOTEHOP = Path(sys.executable).with_name("notehop")
 
@@ -92,7 +95,7 @@ def test_a_python_example_runs(home: Path, code: str) -> None:
 @pytest.mark.model
 def test_the_http_example_answers(home: Path) -> None:
     (serve,) = [block.strip() for block in SHELL if "notehop serve" in block]
-    (curl,) = [block for block in SHELL if "curl" in block]
+    curl = next(b for b in re.findall(r"```bash\n(.*?)```", HTTP, re.DOTALL) if "curl" in b)
     port = free_port()
     assert ":8765/" in curl
     with subprocess.Popen(

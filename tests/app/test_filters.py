@@ -18,7 +18,7 @@ from tests.support.product import app as command_line
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "filters.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+USAGE = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
 TABLE = re.findall(r"^\| `(.*)` \| `(.*\.md)` \|$", PAGE, re.MULTILINE)
 
 pytestmark = pytest.mark.model
@@ -77,7 +77,7 @@ def test_the_code_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("notes")
 @pytest.mark.parametrize(
-    "line", block("bash").splitlines() + re.findall(r"^notehop search '.*$", README, re.MULTILINE)
+    "line", block("bash").splitlines() + re.findall(r"^notehop search '.*$", USAGE, re.MULTILINE)
 )
 def test_the_commands_of_the_page(line: str) -> None:
     program, *arguments = shlex.split(line)

@@ -193,7 +193,7 @@ def test_the_limits_are_those_in_force() -> None:
 
 
 def test_the_configurations_are_json_and_start_the_command() -> None:
-    section = README.split("## For agents")[1].split("\n## ")[0]
+    section = PAGE.split("## Setting an agent up")[1].split("\n## ")[0]
     first, second = (
         json.loads(one) for one in re.findall(r"```json\n(.*?)```", section, re.DOTALL)
     )
