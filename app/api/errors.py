@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from email.message import Message
 from http import HTTPStatus
@@ -55,8 +54,6 @@ def _unavailable(kind: str, detail: str) -> Refusal:
     return Refusal(told, {"Retry-After": str(BUSY_FOR)})
 
 
-_log = logging.getLogger(__name__)
-
 MOST = 10
 """Things wrong with a request that are told at once."""
 
@@ -92,7 +89,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(HTTPException, _frameworks)
     app.add_exception_handler(RequestValidationError, _validation)
-    app.add_exception_handler(Exception, _unexpected)
 
 
 async def _ours(_: Request, exc: Exception) -> ProblemResponse:
@@ -136,13 +132,6 @@ async def _validation(request: Request, exc: Exception) -> ProblemResponse:
         detail += f"; and {len(errors) - MOST:,} more"
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     return respond(http_problem(status, detail, told, kind=KINDS[status]))
-
-
-async def _unexpected(request: Request, exc: Exception) -> ProblemResponse:
-    # By its route: the path of a note says what it is about.
-    route = getattr(request.scope.get("route"), "path", "a route")
-    _log.error("%s %s failed", request.method, route, exc_info=exc)
-    return respond(problem(exc))
 
 
 def _instead(request: Request) -> str:

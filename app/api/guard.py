@@ -78,7 +78,23 @@ def allowed_hosts(bound: str, more: Collection[str] = ()) -> frozenset[str]:
     return frozenset((*LOOPBACK, bound.lower(), *more))
 
 
-class HostGuard:
+class Guard:
+    """Lets a request in, or refuses it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else None
+        await (refusal or self._app)(scope, receive, send)
+
+    def refusal(self, scope: Scope) -> ProblemResponse | None:
+        """Why a request is not let in; None lets it in."""
+        raise NotImplementedError
+
+
+class HostGuard(Guard):
     """Refuses requests under a name that is not this server's.
 
     :param names: host names that are ours.
@@ -86,50 +102,43 @@ class HostGuard:
     """
 
     def __init__(self, app: ASGIApp, *, names: Collection[str], any_address: bool = False) -> None:
-        self._app = app
+        super().__init__(app)
         self._names = frozenset(names)
         self._any_address = any_address
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    def refusal(self, scope: Scope) -> ProblemResponse | None:
+        """Why a name is not ours."""
         headers = [value for name, value in scope["headers"] if name == b"host"]
         name = host_name(headers[0].decode("latin-1")) if len(headers) == 1 else ""
         if name in self._names or (self._any_address and is_address(name)):
-            await self._app(scope, receive, send)
-            return
+            return None
         detail = (
             f"this server does not answer for the host {name!r}; use {LOOPBACK[1]}, or name the "
             "host in server.allow_hosts"
         )
-        refusal = respond(http_problem(HTTPStatus.MISDIRECTED_REQUEST, detail))
-        await refusal(scope, receive, send)
+        return respond(http_problem(HTTPStatus.MISDIRECTED_REQUEST, detail))
 
 
 OURS = ("same-origin", "none")
 """Values of ``Sec-Fetch-Site``: a page of this server, or the user's own doing."""
 
 
-class OriginGuard:
+class OriginGuard(Guard):
     """Lets in what pages of this server ask for, programs, and pages of allowed origins."""
 
     def __init__(self, app: ASGIApp, *, allowed: Collection[str] = ()) -> None:
-        self._app = app
+        super().__init__(app)
         self._allowed = frozenset(allowed)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
-        if scope["type"] not in ("http", "websocket") or self._welcome(scope):
-            await self._app(scope, receive, send)
-            return
+    def refusal(self, scope: Scope) -> ProblemResponse | None:
+        """Why an origin may not ask."""
+        if self._welcome(scope):
+            return None
         detail = (
             "a page of another origin may not ask this server; the setting server.allow_origins "
             "names those that may"
         )
-        refusal = respond(http_problem(HTTPStatus.FORBIDDEN, detail, kind="origin"))
-        await refusal(scope, receive, send)
+        return respond(http_problem(HTTPStatus.FORBIDDEN, detail, kind="origin"))
 
     def _welcome(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
@@ -212,28 +221,23 @@ class Buckets:
         return len(self._buckets)
 
 
-class RateLimit:
+class RateLimit(Guard):
     """Lets clients of other machines ask so often, and no more.
 
     :param per_minute: requests a minute on average; 0 holds nobody back.
     """
 
     def __init__(self, app: ASGIApp, *, per_minute: int) -> None:
-        self._app = app
+        super().__init__(app)
         self._per_minute = per_minute
         self._buckets = Buckets(per_minute, per_minute / 60 * BURST)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
-        wait = 0.0
-        if scope["type"] == "http" and self._per_minute and not from_here(scope):
-            wait = self._buckets.wait(client_of(scope))
-        if not wait:
-            await self._app(scope, receive, send)
-            return
-        await too_often(f"more than {self._per_minute} requests a minute", wait)(
-            scope, receive, send
-        )
+    def refusal(self, scope: Scope) -> ProblemResponse | None:
+        """How long a client that asked too often has to wait."""
+        if not self._per_minute or from_here(scope):
+            return None
+        wait = self._buckets.wait(client_of(scope))
+        return too_often(f"more than {self._per_minute} requests a minute", wait) if wait else None
 
 
 def too_often(what: str, wait: float) -> ProblemResponse:
@@ -284,38 +288,32 @@ TRUSTED = "notehop.trusted"
 """Key of the scope: whether the request came with the token, or none is asked for."""
 
 
-class TokenGuard:
+class TokenGuard(Guard):
     """Lets in requests with one of the tokens; with no tokens at all, everybody."""
 
     def __init__(self, app: ASGIApp, *, tokens: Sequence[str] = ()) -> None:
-        self._app = app
+        super().__init__(app)
         self._tokens = [token.encode() for token in tokens]
         self._guesses = Buckets(GUESSES, GUESSES)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
-        if scope["type"] not in ("http", "websocket"):
-            await self._app(scope, receive, send)
-            return
+    def refusal(self, scope: Scope) -> ProblemResponse | None:
+        """Why a request without the token is not let in; also says whether it came with it."""
         headers = Headers(scope=scope)
         shows = bool(self._tokens) and "authorization" in headers
         client = client_of(scope)
         # Before it is compared: an answer other than this would tell a right guess from a wrong.
         if shows and (wait := self._guesses.wait(client, count=False)):
-            await too_often("too many wrong tokens", wait)(scope, receive, send)
-            return
+            return too_often("too many wrong tokens", wait)
         scope[TRUSTED] = not self._tokens or self._knows(headers)
         if shows and not scope[TRUSTED]:
             self._guesses.wait(client)
         if scope[TRUSTED] or _open(scope):
-            await self._app(scope, receive, send)
-            return
+            return None
         detail = "this server wants its token; send it as Authorization: Bearer …"
-        refusal = respond(
+        return respond(
             http_problem(HTTPStatus.UNAUTHORIZED, detail, kind="token"),
             {"WWW-Authenticate": 'Bearer realm="notehop"'},
         )
-        await refusal(scope, receive, send)
 
     def _knows(self, headers: Headers) -> bool:
         sent = headers.getlist("authorization")

@@ -15,6 +15,9 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from notehop.app.api.guard import from_here
+from notehop.app.problems import elsewhere
+
 LEVELS = ("debug", "info", "warning", "error")
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
@@ -77,7 +80,8 @@ Observe = Callable[[str, str, int, float], None]
 
 
 class RequestLog:
-    """Gives each request an id, which is on its reply and on all that is logged for it."""
+    """Gives each request an id, which is on its reply and on all that is logged for it, and says in
+    its context whether it comes from another machine."""
 
     def __init__(self, app: ASGIApp, *, observe: Observe | None = None) -> None:
         self._app = app
@@ -90,7 +94,7 @@ class RequestLog:
             return
         given = Headers(scope=scope).get(NAME, "")
         name = given if _GIVEN.fullmatch(given) else secrets.token_hex(8)
-        mark = request_id.set(name)
+        mark, from_elsewhere = request_id.set(name), elsewhere.set(not from_here(scope))
         started = time.perf_counter()
         status = 0
 
@@ -106,6 +110,7 @@ class RequestLog:
         finally:
             self._tell(scope, status, time.perf_counter() - started)
             request_id.reset(mark)
+            elsewhere.reset(from_elsewhere)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
         route = str(getattr(scope.get("route"), "path", "none"))

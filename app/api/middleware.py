@@ -23,32 +23,12 @@ from notehop.app.api.guard import (
     RateLimit,
     TokenGuard,
     allowed_hosts,
-    from_here,
     is_loopback,
 )
 from notehop.app.api.logs import RequestLog
 from notehop.app.api.metrics import Metrics
-from notehop.app.problems import elsewhere, http_problem, problem
+from notehop.app.problems import http_problem, problem
 from notehop.config.settings import ServerSettings
-
-
-class Whence:
-    """Says in the context of a request where it comes from."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        mark = elsewhere.set(not from_here(scope))
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            elsewhere.reset(mark)
-
 
 _log = logging.getLogger(__name__)
 
@@ -186,7 +166,6 @@ def install(
     outermost_first = [
         (RequestLog, {"observe": metrics.request if metrics is not None else None}),
         (SecurityHeaders, {}),
-        (Whence, {}),
         (Unexpected, {}),
         (HostGuard, {"names": names, "any_address": not is_loopback(settings.host)}),
         (OriginGuard, {"allowed": settings.allow_origins}),

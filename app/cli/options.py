@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -43,47 +43,41 @@ VaultArgument = Annotated[
 ]
 
 
+common_option = partial(typer.Option, rich_help_panel=COMMON_PANEL)
+query_option = partial(typer.Option, rich_help_panel=QUERY_PANEL)
+filter_option = partial(typer.Option, rich_help_panel=FILTER_PANEL)
+
+
 @dataclass(frozen=True, slots=True)
 class Common:
     """The options of every command, before or after its name; None or False where not given."""
 
     vault: Annotated[
         Path | None,
-        typer.Option(
-            "--vault",
-            help="Folder of the vault.",
-            metavar="PATH",
-            parser=given_path,
-            rich_help_panel=COMMON_PANEL,
-        ),
+        common_option("--vault", help="Folder of the vault.", metavar="PATH", parser=given_path),
     ] = None
     index_dir: Annotated[
         Path | None,
-        typer.Option(
-            "--index-dir",
-            help="Folder of its index.",
-            metavar="PATH",
-            parser=given_path,
-            rich_help_panel=COMMON_PANEL,
+        common_option(
+            "--index-dir", help="Folder of its index.", metavar="PATH", parser=given_path
         ),
     ] = None
     config: Annotated[
         Path | None,
-        typer.Option(
+        common_option(
             "--config",
             help="Settings file, read in place of yours.",
             metavar="FILE",
             parser=given_path,
-            rich_help_panel=COMMON_PANEL,
         ),
     ] = None
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print one JSON document.", rich_help_panel=COMMON_PANEL),
+        common_option("--json", help="Print one JSON document."),
     ] = False
     debug: Annotated[
         bool,
-        typer.Option("--debug", help="Show tracebacks of errors.", rich_help_panel=COMMON_PANEL),
+        common_option("--debug", help="Show tracebacks of errors."),
     ] = False
 
     def over(self, outer: Common) -> Common:
@@ -124,53 +118,39 @@ class QueryOptions:
 
     top_k: Annotated[
         int | None,
-        typer.Option(
+        query_option(
             "--top-k",
             "-k",
             min=1,
             max=100,
             help="Hits of a search; sources an answer has for sure.",
-            rich_help_panel=QUERY_PANEL,
         ),
     ] = None
     connected: Annotated[
         int | None,
-        typer.Option(
-            "--connected",
-            min=0,
-            max=20,
-            help="Connected notes at most.",
-            rich_help_panel=QUERY_PANEL,
-        ),
+        query_option("--connected", min=0, max=20, help="Connected notes at most."),
     ] = None
     order: Annotated[
         Literal["context", "rank"] | None,
-        typer.Option(
-            "--order",
-            help="Connected notes by likeness to the query, or by order of the sources.",
-            rich_help_panel=QUERY_PANEL,
+        query_option(
+            "--order", help="Connected notes by likeness to the query, or by order of the sources."
         ),
     ] = None
     direction: Annotated[
         Literal["forward", "backward", "both"] | None,
-        typer.Option("--direction", help="Which links are followed.", rich_help_panel=QUERY_PANEL),
+        query_option("--direction", help="Which links are followed."),
     ] = None
     intent: Annotated[
         Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] | None,
-        typer.Option(
+        query_option(
             "--intent",
             help="What you are after, where the query does not say it; auto reads it from the "
             "query.",
-            rich_help_panel=QUERY_PANEL,
         ),
     ] = None
     explain: Annotated[
         bool,
-        typer.Option(
-            "--explain",
-            help="Show how each signal ranked each source, and why.",
-            rich_help_panel=QUERY_PANEL,
-        ),
+        query_option("--explain", help="Show how each signal ranked each source, and why."),
     ] = False
 
     def query(
@@ -209,47 +189,36 @@ class FilterOptions:
 
     tag: Annotated[
         list[str] | None,
-        typer.Option(
+        filter_option(
             "--tag",
             metavar="TAG",
             help="Notes with this tag, or one nested in it; may be repeated.",
-            rich_help_panel=FILTER_PANEL,
         ),
     ] = None
     path: Annotated[
         list[str] | None,
-        typer.Option(
+        filter_option(
             "--path",
             metavar="FOLDER",
             help="Notes in this folder, or that a glob takes; repeated: in any of them.",
-            rich_help_panel=FILTER_PANEL,
         ),
     ] = None
     after: Annotated[
         str | None,
-        typer.Option(
+        filter_option(
             "--after",
             metavar="DATE",
             help="Notes from this day on: 2026-10-07, 2026-10, today, 7d, 2w, 3m, 1y.",
-            rich_help_panel=FILTER_PANEL,
         ),
     ] = None
     before: Annotated[
         str | None,
-        typer.Option(
-            "--before",
-            metavar="DATE",
-            help="Notes from before this day.",
-            rich_help_panel=FILTER_PANEL,
-        ),
+        filter_option("--before", metavar="DATE", help="Notes from before this day."),
     ] = None
     type: Annotated[
         list[str] | None,
-        typer.Option(
-            "--type",
-            metavar="TYPE",
-            help="Notes of this page type; repeated: of any of them.",
-            rich_help_panel=FILTER_PANEL,
+        filter_option(
+            "--type", metavar="TYPE", help="Notes of this page type; repeated: of any of them."
         ),
     ] = None
 
@@ -261,10 +230,8 @@ class FilterOptions:
 
 LiteralOption = Annotated[
     bool,
-    typer.Option(
-        "--literal",
-        help="Take the query as it stands: no filters and no phrases in it.",
-        rich_help_panel=FILTER_PANEL,
+    filter_option(
+        "--literal", help="Take the query as it stands: no filters and no phrases in it."
     ),
 ]
 

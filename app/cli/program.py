@@ -55,6 +55,8 @@ app = typer.Typer(
     name=NAME,
     cls=NotehopGroup,
     help="Ask an Obsidian vault: cited answers that follow the links between your notes.",
+    epilog="To begin: notehop index PATH-OF-YOUR-VAULT; then, in that folder: notehop ask "
+    '"What did I decide about the garden?"',
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 import typer
 
 from notehop.app.cli.options import (
-    QUERY_PANEL,
     Common,
     FilterOptions,
     LiteralOption,
     QueryOptions,
+    query_option,
     words,
 )
 from notehop.indexing.shown import printable
@@ -132,18 +132,15 @@ def search(
     notes: Annotated[bool, typer.Option("--notes", help="One hit a note.")] = False,
     scores: Annotated[
         bool,
-        typer.Option(
-            "--scores", help="Show how relevant each hit is, 0 to 1.", rich_help_panel=QUERY_PANEL
-        ),
+        query_option("--scores", help="Show how relevant each hit is, 0 to 1."),
     ] = False,
     min_score: Annotated[
         float | None,
-        typer.Option(
+        query_option(
             "--min-score",
             min=0,
             max=1,
             help="Leave out hits of less relevance; 0 shows weak ones, too.",
-            rich_help_panel=QUERY_PANEL,
         ),
     ] = None,
     literal: LiteralOption = False,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
-from notehop.app.cli.output import headline, show, styled, warn
+from notehop.app.cli.output import headline, show, styled, warn_of_reply
 from notehop.app.cli.show_explanation import show_explanation
 from notehop.app.models import (
     Answer,
@@ -23,7 +23,7 @@ from notehop.app.models import (
     SearchResult,
     Source,
 )
-from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.shown import on_one_line
 
 UNSURE = " [?]"
 """What stands behind a sentence that is not to be taken on trust; the list below says why."""
@@ -214,10 +214,7 @@ def _close(reply: Reply, remedy: Callable[[], str], sources: Sequence[Source]) -
     show_explanation(reply, sources)
     if reply.filters:
         show(styled((f"filters: {on_one_line(' '.join(reply.filters))}", "dim")))
-    warn(reply.warnings)
-    if reply.pending:
-        notes = counted(reply.pending, "note")
-        warn([f"{notes} may have changed since the index was made; {remedy()}"])
+    warn_of_reply(reply.warnings, reply.pending, remedy)
 
 
 def _connected(notes: Sequence[ConnectedNote]) -> None:

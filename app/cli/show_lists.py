@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from notehop.app.cli.output import headline, show, styled, warn, written_by
+from notehop.app.cli.output import headline, show, styled, warn, warn_of_reply, written_by
 from notehop.app.cli.show_answer import snippet
 from notehop.app.models import (
     BrowsedNote,
@@ -47,10 +47,7 @@ def show_browse(found: BrowseResult, asked: BrowseQuery, remedy: Callable[[], st
     elif found.total > len(found.notes):
         more = counted(found.total, noun)
         show(styled((f"\n{len(found.notes)} of {more}; --max {asked.max} is the most", "dim")))
-    warn(found.warnings)
-    if found.pending:
-        notes = counted(found.pending, "note")
-        warn([f"{notes} may have changed since the index was made; {remedy()}"])
+    warn_of_reply(found.warnings, found.pending, remedy)
 
 
 def _show_note(note: BrowsedNote, asked: BrowseQuery) -> None:
@@ -96,10 +93,7 @@ def show_themes(found: ThemesResult, remedy: Callable[[], str]) -> None:
         rest.append(f"{counted(found.unlinked, 'note')} that no link connects with another")
     if rest:
         show(styled((f"\n{'; '.join(rest)}", "dim")))
-    warn(found.warnings)
-    if found.pending:
-        notes = counted(found.pending, "note")
-        warn([f"{notes} may have changed since the index was made; {remedy()}"])
+    warn_of_reply(found.warnings, found.pending, remedy)
 
 
 def _show_theme(theme: ThemeView) -> None:

@@ -19,6 +19,7 @@ from notehop.app.cli.options import Common, VaultArgument, given_path
 from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
 from notehop.config.small_files import is_folder
+from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
     from notehop.app.services.open_vault import Place
@@ -72,8 +73,25 @@ def index(
         print_json(report.as_json())
     else:
         show_report(report)
+        if report.generation == 1 and report.notes and not watch:
+            _lead_on(place)
     if watch:
         _watch(place, options, device)
+
+
+def _lead_on(place: Place) -> None:
+    """Say what a first index is for."""
+    from shlex import quote
+
+    from notehop.app.cli.output import err
+
+    here = Path.cwd().resolve() == place.vault.resolve()
+    vault = "" if here else f" --vault {quote(printable(str(place.vault)))}"
+    for name, what in (
+        ('ask "…"', "asks your notes a question"),
+        ("serve", "opens them in your browser and keeps the index up to date"),
+    ):
+        err().print(f"next: notehop {name}{vault}  {what}", soft_wrap=True)
 
 
 def _watch(place: Place, options: Common, device: str | None) -> None:

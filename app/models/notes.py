@@ -275,9 +275,9 @@ class PropertyUse(Strict):
 class VaultOverview(Strict):
     """What the notes of a vault can be filtered by, with the number of notes of each, most first.
 
-    Tags, types and properties stand as filters compare them: without case. A tag and a folder count
-    what is nested in them too; properties of values in values are named ``outer.inner``. ``first``
-    and ``last`` are days (2026-10-07); None without notes.
+    Tags and keys stand as filters compare them, without case; types and values as most notes write
+    them. A tag and a folder count what is nested in them too; properties of values in values are
+    named ``outer.inner``. ``first`` and ``last`` are days (2026-10-07); None without notes.
     """
 
     name: str

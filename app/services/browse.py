@@ -6,13 +6,14 @@ Touches: index (reads), vault-read.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import PurePosixPath
 from posixpath import dirname
-from typing import Literal
+from typing import Any, Literal
 
 from notehop.app.models import (
     BrowsedLink,
@@ -31,7 +32,15 @@ from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.find_note import seeds_meant
 from notehop.indexing.enrich.summaries import Summary
 from notehop.indexing.graph.model import Status
-from notehop.indexing.stores.labels import DATE, TAG, TYPE, label_rows, property_key
+from notehop.indexing.stores.labels import (
+    DATE,
+    LENGTH,
+    TAG,
+    TYPE,
+    label_rows,
+    property_key,
+    value_label,
+)
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
@@ -261,12 +270,15 @@ def _steps(view: Snapshot, paths: Sequence[str], direction: Direction) -> Iterat
 VALUES = 5
 """Values of a property that are named."""
 
+_LINK_SIGNS = re.compile(r"[\[\]|#]+")
+
 
 def overview(now: CurrentNotes) -> VaultOverview:
     """Count tags, folders, types and properties over the notes that are in the vault now."""
     counts: dict[str, Counter[str]] = {TAG: Counter(), TYPE: Counter(), DATE: Counter()}
     folders: Counter[str] = Counter()
     having: Counter[str] = Counter()
+    spelled: dict[str, Counter[str]] = {}
     notes = now.notes_at(now.paths()).values()
     for note in notes:
         folders.update(str(one) for one in PurePosixPath(note.path).parents if one.name)
@@ -274,6 +286,12 @@ def overview(now: CurrentNotes) -> VaultOverview:
         having.update({label for label, _ in labels})
         for label, value in labels:
             counts.setdefault(label, Counter())[value] += 1
+        for text in _texts([note.page_type, note.front_matter]):
+            spelled.setdefault(value_label(text), Counter())[text[:LENGTH]] += 1
+
+    def as_written(value: str) -> str:
+        return next(iter(_most_first(spelled.get(value, Counter()))), value)
+
     days = sorted(moment[:10] for moment in counts[DATE])
     return VaultOverview(
         name=now.place.name,
@@ -282,10 +300,11 @@ def overview(now: CurrentNotes) -> VaultOverview:
         last=days[-1] if days else None,
         folders=_most_first(folders),
         tags=_most_first(counts[TAG]),
-        types=_most_first(counts[TYPE]),
+        types={as_written(one): count for one, count in _most_first(counts[TYPE]).items()},
         properties={
             key: PropertyUse(
-                notes=number, values=[one for one in _most_first(counts[label]) if one][:VALUES]
+                notes=number,
+                values=[as_written(one) for one in _most_first(counts[label]) if one][:VALUES],
             )
             for label, number in _most_first(having).items()
             if (key := property_key(label)) is not None
@@ -297,3 +316,12 @@ def overview(now: CurrentNotes) -> VaultOverview:
 
 def _most_first(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _texts(values: Any) -> Iterator[str]:
+    """The texts in a value of front matter as they are written, and what its links name."""
+    if isinstance(values, str):
+        yield from dict.fromkeys(part.strip() for part in (values, *_LINK_SIGNS.split(values)))
+    elif isinstance(values, Mapping | list | tuple):
+        for one in values.values() if isinstance(values, Mapping) else values:
+            yield from _texts(one)
