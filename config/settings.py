@@ -111,8 +111,8 @@ class EmbeddingSettings(Section):
     """Where bulk embedding runs: `auto`, `cpu`, `cuda` or `mps`."""
 
     precision: Literal["auto", "float32", "bfloat16"] = setting("auto")
-    """`float32`, `bfloat16`, or `auto`: bfloat16 where it is faster here and agrees (cosine >=
-    0.999)."""
+    """`float32`, `bfloat16`, or `auto`: bfloat16 where the machine has instructions for it and it
+    agrees (cosine >= 0.999)."""
 
     batch_size: int = setting(32, ge=1, le=4096)
     """Texts a call of the model; larger gains nothing on a CPU and costs memory."""

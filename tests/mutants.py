@@ -192,7 +192,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("indexing/vault/plain.py", "bisect_right(self._raw, raw) - 1)", "bisect_right(self._raw, raw))"),
     # models, capture, settings
     ("indexing/embed/hub.py", '"sha256").hexdigest() == wanted.sha256', '"sha256").hexdigest() != ""'),
-    ("indexing/embed/onnx_embedding.py", "self._prompts.query if kind", "self._prompts.passage if kind"),
+    ("indexing/embed/onnx_model.py", "known.query_prompt if kind", "known.passage_prompt if kind"),
     ("indexing/llm/egress.py", "stat().st_size + coming > self._largest", "stat().st_size < 0"),
     ("indexing/enrich/enricher.py", "done.tokens + size + OUTPUT_TOKENS > max_tokens", "False"),
     ("indexing/enrich/freshness.py", "return read.problem is None and read.note is None", "return True"),

@@ -8,33 +8,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 
-from notehop.config.errors import IndexMismatch, ModelError
+from notehop.config.errors import IndexMismatch
 from notehop.indexing.embed.embedder import OnBatch, Vectors
-from notehop.indexing.embed.identity import Prompts, describe_model, model_identity
-from notehop.indexing.embed.models import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW, canonical_name
+from notehop.indexing.embed.identity import describe_model, model_identity
+from notehop.indexing.embed.models import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
 from notehop.indexing.embed.onnx_model import ModelManifest, OnnxModel, read_manifest
-from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
+from notehop.indexing.embed.tokenizer import TokenOffsets
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
+    from notehop.indexing.embed.packed import PackedEngine
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
-
-
-class _Engine(Protocol):
-    @property
-    def tokens(self) -> TokenOffsets: ...
-
-    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors: ...
-
-    def is_cut(self, query: str) -> bool: ...
-
-    def cut(self) -> int: ...
 
 
 class QueryEmbedder(BaseEmbedding):
@@ -48,7 +38,7 @@ class QueryEmbedder(BaseEmbedding):
     max_tokens: int
     source: Literal["onnx", "packed", "torch"]
     reason: str | None = None
-    _engine: _Engine = PrivateAttr()
+    _engine: OnnxModel | PackedEngine | _TorchEngine = PrivateAttr()
     _identity: dict[str, Any] = PrivateAttr()
 
     @classmethod
@@ -63,7 +53,7 @@ class QueryEmbedder(BaseEmbedding):
     @property
     def cut(self) -> int:
         """Passages so far that were longer than the window."""
-        return self._engine.cut()
+        return self._engine.cut
 
     def identity(self) -> dict[str, Any]:
         """Return what the fingerprint of an index names."""
@@ -126,14 +116,14 @@ def load_query(folder: Path, settings: EmbeddingSettings) -> QueryEmbedder:
     if manifest is not None:
         _check_agreement(manifest, settings)
     if settings.model == MULTILINGUAL_NAME:
-        return _packed_door(settings)
+        return _open_packed(settings)
     if manifest is not None and manifest.reason is None and manifest.is_sound(folder):
         return open_exported(folder, manifest)
     if manifest is None:
         reason = f"{folder} holds no exported model that can be read"
     else:
         reason = manifest.reason or f"files of {folder} are missing or damaged"
-    return _torch_door(settings, reason)
+    return _open_torch(settings, reason)
 
 
 def open_exported(folder: Path, manifest: ModelManifest) -> QueryEmbedder:
@@ -141,64 +131,46 @@ def open_exported(folder: Path, manifest: ModelManifest) -> QueryEmbedder:
 
     :raises ModelError: if they cannot be opened.
     """
-    found = QueryEmbedder(
-        model_name=str(manifest.identity["model"]),
-        dimensions=manifest.dimensions,
-        max_tokens=manifest.max_tokens,
-        source="onnx",
-    )
-    found._engine = _OnnxEngine(folder, manifest)
-    found._identity = manifest.identity
-    return found
+    return _over(OnnxModel(folder, manifest), "onnx", manifest.identity, manifest.max_tokens)
 
 
-def _packed_door(settings: EmbeddingSettings) -> QueryEmbedder:
+def _open_packed(settings: EmbeddingSettings) -> QueryEmbedder:
     from notehop.indexing.embed.packed import PackedEngine
 
     description = describe_model(settings)
-    found = QueryEmbedder(
-        model_name=description.name,
-        dimensions=description.dimensions,
-        max_tokens=MULTILINGUAL_WINDOW,
-        source="packed",
-    )
-    found._engine = PackedEngine(description)
-    found._identity = description.identity()
-    return found
+    engine = PackedEngine(description)
+    return _over(engine, "packed", description.identity(), MULTILINGUAL_WINDOW)
 
 
-def _torch_door(settings: EmbeddingSettings, reason: str) -> QueryEmbedder:
+def _open_torch(settings: EmbeddingSettings, reason: str) -> QueryEmbedder:
     from notehop.indexing.embed.torch_embedding import load_bulk
 
     # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
     bulk = load_bulk(settings.model_copy(update={"precision": "float32"}))
+    return _over(_TorchEngine(bulk), "torch", bulk.identity(), bulk.max_tokens, reason)
+
+
+def _over(
+    engine: OnnxModel | PackedEngine | _TorchEngine,
+    source: Literal["onnx", "packed", "torch"],
+    identity: dict[str, Any],
+    max_tokens: int,
+    reason: str | None = None,
+) -> QueryEmbedder:
     found = QueryEmbedder(
-        model_name=bulk.description.name,
-        dimensions=bulk.dimensions,
-        max_tokens=bulk.max_tokens,
-        source="torch",
+        model_name=identity["model"],
+        dimensions=identity["dimensions"],
+        max_tokens=max_tokens,
+        source=source,
         reason=reason,
     )
-    found._engine = _TorchEngine(bulk)
-    found._identity = bulk.identity()
+    found._engine = engine
+    found._identity = identity
     return found
 
 
 def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> None:
-    """Compare by the model's files; by what the settings say where the files are gone."""
-    try:
-        wanted = model_identity(settings.model_copy(update={"allow_download": False}))
-    except ModelError:
-        cut = settings.dimensions
-        if cut is None and manifest.truncate is not None:
-            cut = 0
-        wanted = {
-            **manifest.identity,
-            "model": canonical_name(settings.model),
-            "dimensions": manifest.dimensions if cut is None else cut,
-            "query_prompt": _either(settings.query_prompt, manifest.query_prompt),
-            "passage_prompt": _either(settings.passage_prompt, manifest.passage_prompt),
-        }
+    wanted = model_identity(settings.model_copy(update={"allow_download": False}))
     for key, value in wanted.items():
         if manifest.identity.get(key) != value:
             raise IndexMismatch(
@@ -207,42 +179,8 @@ def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> No
             )
 
 
-def _either(declared: str | None, made_with: str) -> str:
-    return made_with if declared is None else declared
-
-
 def _name(identity: dict[str, Any]) -> str:
-    return f"{identity.get('model')} ({identity.get('dimensions') or 'all'})"
-
-
-TOGETHER = 4
-"""Passages of like length that go through the model at once: the model's weights are then read once
-for all of them, and little of the work is padding."""
-
-
-class _OnnxEngine:
-    """Queries and passages through an exported model."""
-
-    def __init__(self, folder: Path, manifest: ModelManifest) -> None:
-        self._model = OnnxModel(folder, manifest)
-        self._prompts: Prompts = manifest.prompts
-        self._cut = 0
-        self.tokens = TokenOffsets(
-            read_tokenizer(folder / manifest.files["tokenizer"][0]), manifest.passage_prompt
-        )
-
-    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-        prompt = self._prompts.query if kind == "query" else self._prompts.passage
-        rows, cut = self._model.vectors([prompt + text for text in texts], TOGETHER)
-        if kind == "passage":
-            self._cut += cut
-        return rows
-
-    def is_cut(self, query: str) -> bool:
-        return self._model.is_cut(self._prompts.query + query)
-
-    def cut(self) -> int:
-        return self._cut
+    return f"{identity.get('model')} ({identity.get('dimensions')})"
 
 
 class _TorchEngine:
@@ -259,5 +197,6 @@ class _TorchEngine:
         seen = self._bulk.description.prompts.query + query
         return len(self.tokens(seen)) + self.tokens.specials > self._bulk.max_tokens
 
+    @property
     def cut(self) -> int:
         return self._bulk.cut

@@ -9,15 +9,15 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from notehop.config.errors import ModelError
 from notehop.indexing.embed.embedder import Vectors
-from notehop.indexing.embed.identity import Prompts
-from notehop.indexing.embed.tokenizer import read_tokenizer
+from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -28,6 +28,10 @@ _PIECE = 1 << 20
 _checksums: dict[tuple[int, int, int, int], int] = {}
 _SPECIALS = 8
 """More tokens than a tokenizer puts around a text."""
+
+TOGETHER = 4
+"""Texts of like length that go through the model at once: the model's weights are then read once for
+all of them, and little of the work is padding."""
 
 _FEATURES = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
@@ -55,11 +59,6 @@ class ModelManifest:
     made_with: str = ""
     crc: dict[str, int] = field(default_factory=dict)
     version: int = MANIFEST_VERSION
-
-    @property
-    def prompts(self) -> Prompts:
-        """The prompts before queries and passages."""
-        return Prompts(self.query_prompt, self.passage_prompt)
 
     def text(self) -> str:
         """Return the content of ``export.json``."""
@@ -123,9 +122,12 @@ class OnnxModel:
         """
         import onnxruntime
 
-        self.max_tokens = manifest.max_tokens
+        self.cut = 0
+        """Passages so far that were longer than the window."""
+        self._manifest = manifest
         self._file = folder / manifest.files["model"][0]
-        self._tokenizer = read_tokenizer(folder / manifest.files["tokenizer"][0])
+        self._tokenizer_file = folder / manifest.files["tokenizer"][0]
+        self._tokenizer = read_tokenizer(self._tokenizer_file)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=manifest.max_tokens)
         onnxruntime.set_default_logger_severity(3)  # its probing for devices talks on stderr
@@ -144,23 +146,38 @@ class OnnxModel:
             ) from exc
         self._inputs = [i.name for i in self._session.get_inputs()]
 
-    def vectors(self, texts: Sequence[str], together: int = 1) -> tuple[Vectors, int]:
-        """Embed texts, prompts already in front.
+    @cached_property
+    def tokens(self) -> TokenOffsets:
+        """The model's tokenizer, which cuts nothing; read when notes are cut: a search needs none."""
+        return TokenOffsets(read_tokenizer(self._tokenizer_file), self._manifest.passage_prompt)
 
-        :param together: how many run at once, those of like length; padding shows in the last
-            digits, so that 1 is for what must be the same each time.
-        :returns: (n, d) with n > 0, and how many texts were longer than the window.
+    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        """Embed texts, those of like length together: (n, d) with n > 0, in the order of ``texts``.
+
         :raises ModelError: if the runtime fails.
         """
-        encodings = [self._tokenizer.encode(text) for text in texts]
+        prompt = self._prompt(kind)
+        encodings = [self._tokenizer.encode(prompt + text) for text in texts]
         order = sorted(range(len(texts)), key=lambda at: len(encodings[at].ids))
-        rows: dict[int, Vectors] = {}
-        for first in range(0, len(order), together):
-            group = order[first : first + together]
-            found = self._run([encodings[at] for at in group])
-            rows |= zip(group, found, strict=True)
-        cut = sum(bool(encoding.overflowing) for encoding in encodings)
-        return np.asarray([rows[at] for at in range(len(texts))], dtype=np.float32), cut
+        rows = np.empty((len(texts), self._manifest.dimensions), dtype=np.float32)
+        for first in range(0, len(order), TOGETHER):
+            group = order[first : first + TOGETHER]
+            rows[group] = self._run([encodings[at] for at in group])
+        if kind == "passage":
+            self.cut += sum(bool(encoding.overflowing) for encoding in encodings)
+        return rows
+
+    def is_cut(self, query: str) -> bool:
+        """Whether the window does not hold a query."""
+        text = self._prompt("query") + query
+        if text.isascii() and len(text) + _SPECIALS <= self._manifest.max_tokens:
+            # Its tokens are of a character at least.
+            return False
+        return bool(self._tokenizer.encode(text).overflowing)
+
+    def _prompt(self, kind: Literal["query", "passage"]) -> str:
+        known = self._manifest
+        return known.query_prompt if kind == "query" else known.passage_prompt
 
     def _run(self, encodings: Sequence[Encoding]) -> Vectors:
         length = max(len(encoding.ids) for encoding in encodings)
@@ -173,10 +190,3 @@ class OnnxModel:
         except Exception as exc:  # as above
             raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
         return found
-
-    def is_cut(self, text: str) -> bool:
-        """Whether the window does not hold a text, prompt in front."""
-        if text.isascii() and len(text) + _SPECIALS <= self.max_tokens:
-            # Its tokens are of a character at least.
-            return False
-        return bool(self._tokenizer.encode(text).overflowing)

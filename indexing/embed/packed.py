@@ -245,7 +245,8 @@ class PackedEngine:
                 f"embedding.model: {MULTILINGUAL_NAME} does not load ({exc}); {INSTALL}"
             ) from exc
         self._description = description
-        self._cut = 0
+        self.cut = 0
+        """Passages so far that were longer than the window."""
         # The engine takes all cores for one text; where it was built without threads there is none.
         self._limit_threads = getattr(self._model._lib, "omp_set_num_threads", lambda _count: None)
 
@@ -262,7 +263,7 @@ class PackedEngine:
         self._limit_threads(ctypes.c_int(1))
         fitting = [self._fitting(text, asks) for text in texts]
         if not asks:
-            self._cut += sum(map(str.__ne__, fitting, map(_plain, texts)))
+            self.cut += sum(map(str.__ne__, fitting, map(_plain, texts)))
         rows = [
             self._model.encode(text, is_query=asks)[: self._description.dimensions]
             for text in fitting
@@ -275,10 +276,6 @@ class PackedEngine:
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
         return self._is_long(_plain(query), asks=True)
-
-    def cut(self) -> int:
-        """Passages so far that were longer than the window."""
-        return self._cut
 
     def _is_long(self, text: str, asks: bool) -> bool:
         return int(self._model.token_count(text, is_query=asks)) > MULTILINGUAL_WINDOW

@@ -1,12 +1,8 @@
-"""Which number format bulk embedding computes in: the fastest that keeps the vectors.
-
-Touches: model.
-"""
+"""Which number format bulk embedding computes in; a machine always takes the same for a model."""
 
 from __future__ import annotations
 
 import copy
-import time
 from typing import Any, Literal
 
 import numpy as np
@@ -17,9 +13,6 @@ Precision = Literal["float32", "bfloat16"]
 
 MIN_COSINE = 0.999
 """Least agreement of two ways to compute one vector; neighbours of a query then stay the same."""
-
-_FASTER = 0.9
-"""bfloat16 must take at most this share of float32's time: less is noise of the clock."""
 
 PROBES: tuple[str, ...] = (
     "Budget",
@@ -43,37 +36,36 @@ PROBES: tuple[str, ...] = (
 
 
 def settle_precision(model: Any, device: str, wanted: str) -> Precision:
-    """Make a loaded ``SentenceTransformer`` compute in the wanted precision, or the best for auto.
+    """Make a loaded ``SentenceTransformer`` compute in the wanted precision.
 
     Only the first module, the transformer, is halved; pooling and what follows stay in float32.
 
     :param model: loaded in float32.
-    :param wanted: ``auto``, ``float32`` or ``bfloat16``.
+    :param wanted: ``float32``, ``bfloat16``, or ``auto``: bfloat16 where the hardware has instructions
+        for it and the model's vectors stay what they are. Nothing is timed: the format, and with it the
+        last digits of vectors, would depend on what else the machine does.
     :returns: what it computes in now.
     :raises ModelError: if bfloat16 was asked for by name and changes the vectors too much.
     """
-    if wanted == "float32" or (wanted == "auto" and not _has_fast_bfloat16(device)):
+    if wanted == "float32" or (wanted == "auto" and not _has_bfloat16(device)):
         return "float32"
     exact = model[0]
     reference = _encode(model)
     model[0] = _halved(exact)
     cosine = float((reference * _encode(model)).sum(axis=1).min())
-    if cosine < MIN_COSINE:
-        model[0] = exact
-        if wanted == "bfloat16":
-            raise ModelError(
-                f"embedding.precision = bfloat16 changes vectors of this model too much (cosine "
-                f"{cosine:.4f}, at least {MIN_COSINE} is needed); set auto or float32"
-            )
-        return "float32"
-    if wanted == "auto" and not _faster(model, model[0], exact):
-        model[0] = exact
-        return "float32"
-    return "bfloat16"
+    if cosine >= MIN_COSINE:
+        return "bfloat16"
+    model[0] = exact
+    if wanted == "bfloat16":
+        raise ModelError(
+            f"embedding.precision = bfloat16 changes vectors of this model too much (cosine "
+            f"{cosine:.4f}, at least {MIN_COSINE} is needed); set auto or float32"
+        )
+    return "float32"
 
 
-def _has_fast_bfloat16(device: str) -> bool:
-    """Whether it is worth trying: without hardware for it, bfloat16 is emulated, at a crawl."""
+def _has_bfloat16(device: str) -> bool:
+    """Whether a device has instructions for it: without, bfloat16 is emulated, at a crawl."""
     import torch
 
     if device.startswith("cuda"):
@@ -104,16 +96,3 @@ def _encode(model: Any) -> Any:
         model.encode(list(PROBES), normalize_embeddings=True, show_progress_bar=False),
         dtype=np.float32,
     )
-
-
-def _faster(model: Any, half: Any, exact: Any) -> bool:
-    """Time both in turns on the probes; the first run of each was the warm-up."""
-    best = {id(half): np.inf, id(exact): np.inf}
-    for _ in range(2):
-        for module in (exact, half):
-            model[0] = module
-            started = time.perf_counter()
-            _encode(model)
-            best[id(module)] = min(best[id(module)], time.perf_counter() - started)
-    model[0] = half
-    return best[id(half)] <= _FASTER * best[id(exact)]

@@ -26,7 +26,7 @@ from pydantic import PrivateAttr
 from notehop.config.errors import ProviderError
 from notehop.config.settings import LlmSettings
 from notehop.indexing.llm.providers import ProviderConfig
-from notehop.indexing.llm.transport import EgressPolicy, ProviderTransport
+from notehop.indexing.llm.transport import ProviderTransport
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -140,7 +140,7 @@ SERVICE_WINDOW = 200_000
 
 
 def claude(
-    llm: LlmSettings, config: ProviderConfig, policy: EgressPolicy
+    llm: LlmSettings, config: ProviderConfig, transport: ProviderTransport
 ) -> tuple[LLM, LLMMetadata]:
     """The model, behind the transport.
 
@@ -157,7 +157,7 @@ def claude(
             # The transport sends again, and knows for how long to wait.
             max_retries=0,
             timeout=llm.timeout_s,
-            http_client=httpx.Client(transport=ProviderTransport(policy), trust_env=False),
+            http_client=httpx.Client(transport=transport, trust_env=False),
         ),
         model=llm.model,
         max_tokens=llm.max_tokens,

@@ -19,7 +19,7 @@ import httpx
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.consent import Hosts
 from notehop.indexing.llm.egress import OPENED, SENDING, UNWANTED, Attempt
-from notehop.indexing.llm.errors import OVERDUE, of_cut, timed_out, too_long
+from notehop.indexing.llm.errors import CONNECTION_ERRORS, OVERDUE, of_cut, timed_out, too_long
 from notehop.indexing.llm.providers import ProviderConfig
 
 Connection = TypeVar("Connection")
@@ -175,26 +175,27 @@ class Counted(httpx.SyncByteStream):
 
     def __init__(
         self,
-        inner: httpx.SyncByteStream,
+        response: httpcore.Response,
         attempt: Attempt,
         config: ProviderConfig,
         in_lines: bool = False,
     ) -> None:
         """:param in_lines: whether it is a stream of events, each of which ends with its line."""
-        self._inner = inner
+        self._response = response
         self._attempt = attempt
         self._config = config
         self._limits = _Limits(config, in_lines)
         self._last = b""
-        _keep(self)
+        if (into := OPENED.get()) is not None:
+            into.append(self)
 
     def __iter__(self) -> Iterator[bytes]:
         try:
-            for piece in self._inner:
+            for piece in self._response.iter_stream():
                 self._limits.take(piece)
                 self._last = (self._last + piece)[-_TAIL:]
                 yield piece
-        except httpx.TransportError as exc:
+        except CONNECTION_ERRORS as exc:
             error = of_cut(exc, self._config)
             self._end(error.kind)
             raise error from exc
@@ -204,18 +205,9 @@ class Counted(httpx.SyncByteStream):
         self._end(None)
 
     def close(self) -> None:
-        self._inner.close()
-        self._end(_unread(self._last))
+        self._response.close()
+        # One that was not read on was whole, or is not wanted any more.
+        self._end(None if any(end in self._last for end in _ENDS) else "cancelled")
 
     def _end(self, error: str | None) -> None:
         self._attempt.end(status=200, bytes_in=self._limits.bytes, error=error)
-
-
-def _keep(stream: Counted) -> None:
-    if (into := OPENED.get()) is not None:
-        into.append(stream)
-
-
-def _unread(last: bytes) -> str | None:
-    """What became of an answer that was not read on: it was whole, or not wanted any more."""
-    return None if any(end in last for end in _ENDS) else "cancelled"

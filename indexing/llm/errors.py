@@ -7,7 +7,7 @@ import re
 import ssl
 from typing import Any
 
-import httpx
+import httpcore
 
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.providers import ProviderConfig
@@ -32,6 +32,15 @@ _NO_CREDIT = re.compile(
 
 OVERDUE = "the reply takes too long"
 """What a time-out says if the server did not keep silent, but does not come to an end."""
+
+CONNECTION_ERRORS = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+)
+"""What a connection fails with, before its answer or in the middle of it."""
 
 AGAIN = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may well be taken."""
@@ -80,18 +89,21 @@ def of_status(
     return ProviderError(f"{where} refuses this (status {status}){quoted}"), False
 
 
-def of_transport(exc: httpx.TransportError, config: ProviderConfig) -> tuple[ProviderError, bool]:
-    """The error of a connection that failed before an answer began; and whether to ask again."""
+def of_transport(exc: Exception, config: ProviderConfig) -> tuple[ProviderError, bool]:
+    """The error of a connection that failed before an answer began; and whether to ask again.
+
+    :param exc: one of :data:`CONNECTION_ERRORS`; so in :func:`of_cut`.
+    """
     where = f"{config.origin} ({config.provider})"
-    if isinstance(exc, httpx.ConnectTimeout | httpx.PoolTimeout):
+    if isinstance(exc, httpcore.ConnectTimeout | httpcore.PoolTimeout):
         return ProviderError(
             f"{where} cannot be reached within {config.connect_timeout_s:g} s; is it up, and is "
             "llm.base_url right?",
             "timeout",
         ), True
-    if isinstance(exc, httpx.TimeoutException):
+    if isinstance(exc, httpcore.TimeoutException):
         return timed_out(config, overdue=OVERDUE in str(exc)), False
-    if isinstance(exc, httpx.ConnectError):
+    if isinstance(exc, httpcore.ConnectError):
         if (words := _certificate(exc)) is not None:
             return ProviderError(
                 f"{where} shows a certificate that is not trusted ({words}); nothing was sent. If "
@@ -106,16 +118,16 @@ def of_transport(exc: httpx.TransportError, config: ProviderConfig) -> tuple[Pro
         return ProviderError(
             f"{where} takes no connection ({_reason(exc)}){start}", "refused"
         ), True
-    if isinstance(exc, httpx.UnsupportedProtocol):
+    if isinstance(exc, httpcore.UnsupportedProtocol):
         return ProviderError(
             f"{config.url}: no address that can be asked; check llm.base_url"
         ), False
     return ProviderError(f"{where} broke the connection off ({_reason(exc)})", "server"), True
 
 
-def of_cut(exc: httpx.TransportError, config: ProviderConfig) -> ProviderError:
+def of_cut(exc: Exception, config: ProviderConfig) -> ProviderError:
     """The error of an answer that broke off in the middle."""
-    if isinstance(exc, httpx.TimeoutException):
+    if isinstance(exc, httpcore.TimeoutException):
         return timed_out(config, overdue=OVERDUE in str(exc))
     return ProviderError(
         f"{config.origin} ({config.provider}) broke off in the middle of its answer "

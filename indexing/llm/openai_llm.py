@@ -17,7 +17,7 @@ from notehop.indexing.llm.providers import (
     DEFAULT_TEMPERATURE,
     ProviderConfig,
 )
-from notehop.indexing.llm.transport import EgressPolicy, NoAsyncTransport, ProviderTransport
+from notehop.indexing.llm.transport import NoAsyncTransport, ProviderTransport
 
 NO_KEY = "none"
 """What the SDK is given for a key, since it insists on one; the transport puts in the true one."""
@@ -41,7 +41,7 @@ class _ByName(OpenAI):
 
 
 def openai_llm(
-    llm: LlmSettings, config: ProviderConfig, policy: EgressPolicy
+    llm: LlmSettings, config: ProviderConfig, transport: ProviderTransport
 ) -> tuple[LLM, LLMMetadata]:
     """The model, behind the transport."""
     own = config.provider == "openai"
@@ -64,7 +64,7 @@ def openai_llm(
         # The transport sends again, and knows for how long to wait.
         max_retries=0,
         timeout=llm.timeout_s,
-        http_client=httpx.Client(transport=ProviderTransport(policy), trust_env=False),
+        http_client=httpx.Client(transport=transport, trust_env=False),
         async_http_client=httpx.AsyncClient(transport=NoAsyncTransport(), trust_env=False),
         **known,
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from notehop.config.settings import LlmSettings
     from notehop.indexing.llm.consent import Resolve
     from notehop.indexing.llm.provider_llm import ConnectedLLM, ProviderLLM
-    from notehop.indexing.llm.transport import EgressPolicy
+    from notehop.indexing.llm.transport import ProviderTransport
 
 HIDDEN = "(not shown)"
 
@@ -188,36 +188,38 @@ def _connected(settings: Settings, log_dir: Path | None, resolve: Resolve | None
     from notehop.indexing.llm.consent import Hosts
     from notehop.indexing.llm.egress import EgressLog
     from notehop.indexing.llm.provider_llm import ConnectedLLM
-    from notehop.indexing.llm.transport import EgressPolicy
+    from notehop.indexing.llm.transport import ProviderTransport
 
     llm, config = settings.llm, provider_of(settings)
     if log_dir is None:
         from platformdirs import user_data_path
 
         log_dir = user_data_path("notehop", ensure_exists=True)
-    policy = EgressPolicy(config, Hosts(settings.privacy.allow_hosts, resolve), EgressLog(log_dir))
+    transport = ProviderTransport(
+        config, Hosts(settings.privacy.allow_hosts, resolve), EgressLog(log_dir)
+    )
     try:
         if llm.provider == "ollama":
-            inner, metadata = _ollama(llm, config, policy)
+            inner, metadata = _ollama(llm, config, transport)
         elif llm.provider == "anthropic":
             from notehop.indexing.llm.anthropic_llm import claude
 
-            inner, metadata = claude(llm, config, policy)
+            inner, metadata = claude(llm, config, transport)
         else:
             from notehop.indexing.llm.openai_llm import openai_llm
 
-            inner, metadata = openai_llm(llm, config, policy)
+            inner, metadata = openai_llm(llm, config, transport)
     except (ImportError, OSError, RuntimeError) as exc:
         raise ProviderError(
             f"the library of llm.provider = {llm.provider!r} is installed and cannot be loaded "
             f"({exc}); run: pip install --force-reinstall 'notehop[{llm.provider}]'",
             "model",
         ) from exc
-    return ConnectedLLM(inner, config, metadata, policy.close)
+    return ConnectedLLM(inner, config, metadata, transport.close)
 
 
 def _ollama(
-    llm: LlmSettings, config: ProviderConfig, policy: EgressPolicy
+    llm: LlmSettings, config: ProviderConfig, transport: ProviderTransport
 ) -> tuple[LLM, LLMMetadata]:
     """Ollama, on this machine or another.
 
@@ -228,7 +230,7 @@ def _ollama(
     from llama_index.llms.ollama import Ollama
     from ollama import AsyncClient, Client
 
-    from notehop.indexing.llm.transport import NoAsyncTransport, ProviderTransport
+    from notehop.indexing.llm.transport import NoAsyncTransport
 
     window = llm.context_window or DEFAULT_CONTEXT_WINDOW
     plain = {"trust_env": False, "follow_redirects": False}
@@ -240,7 +242,7 @@ def _ollama(
         request_timeout=llm.timeout_s,
         is_function_calling_model=False,
         additional_kwargs={"num_predict": llm.max_tokens},
-        client=Client(host=config.url, transport=ProviderTransport(policy), **plain),
+        client=Client(host=config.url, transport=transport, **plain),
         async_client=AsyncClient(host=config.url, transport=NoAsyncTransport(), **plain),
     )
     return inner, LLMMetadata(

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic, sleep
-from typing import Any
 
 import httpcore
 import httpx
@@ -24,7 +23,7 @@ from notehop.config.errors import ProviderError
 from notehop.indexing.llm.connections import PATIENCE, CheckedBackend, Counted
 from notehop.indexing.llm.consent import Hosts, refusal
 from notehop.indexing.llm.egress import SENDING, WHAT_GOES, Attempt, EgressLog, Sending
-from notehop.indexing.llm.errors import compressed, of_status, of_transport
+from notehop.indexing.llm.errors import CONNECTION_ERRORS, compressed, of_status, of_transport
 from notehop.indexing.llm.providers import ProviderConfig
 
 _log = logging.getLogger(__name__)
@@ -43,6 +42,9 @@ _HEADERS = (
     "anthropic-beta",
 )
 
+_ERROR_BYTES = 65_536
+"""Bytes of an error that are read: it is looked at, not passed on whole."""
+
 
 class Failed(Exception):
     """One try that failed; ``again`` is whether another may not, ``after`` when, in seconds."""
@@ -54,23 +56,64 @@ class Failed(Exception):
         self.after = after
 
 
-class EgressPolicy:
-    """What both transports share: who is asked, who may be, and what is written of it."""
+@dataclass(slots=True)
+class _Call:
+    """One request on its way, with all its tries."""
+
+    request: httpx.Request
+    host: str
+    local: bool
+    sending: Sending | None
+    tries: int = 0
+
+    def is_cancelled(self) -> bool:
+        return bool(self.sending and self.sending.cancelled and self.sending.cancelled())
+
+    def rest(self, seconds: float) -> None:
+        """Wait before the next try, unless nobody waits for it any more."""
+        until = monotonic() + seconds
+        while (left := until - monotonic()) > 0 and not self.is_cancelled():
+            sleep(min(left, PATIENCE))
+
+
+class ProviderTransport(httpx.BaseTransport):
+    """The transport of a provider's client; what must not block calls it in a thread."""
 
     def __init__(self, config: ProviderConfig, hosts: Hosts, log: EgressLog) -> None:
+        """Connect to nothing yet."""
         self.config = config
-        self.hosts = hosts
-        self.log = log
-        self.closing: list[Callable[[], None]] = []
-        """Lets go of the connections that are kept."""
+        self._hosts = hosts
+        self._egress = log
         self._announced: set[tuple[str, str]] = set()
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=(httpx.create_ssl_context() if config.url.startswith("https:") else None),
+            network_backend=CheckedBackend(hosts, config.reply_s),
+            keepalive_expiry=30.0,
+        )
 
     def close(self) -> None:
-        """Let go of the connections that block; those of an event loop end with it."""
-        for closing in self.closing:
-            closing()
+        """Let go of the connections that are kept; another request makes new ones."""
+        self._pool.close()
 
-    def admit(self, request: httpx.Request) -> OutgoingRequest:
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request, perhaps more than once.
+
+        :raises ProviderError: whatever goes wrong.
+        """
+        call = self._admit(request)
+        tries = Retrying(
+            sleep=call.rest,
+            stop=stop_after_attempt(self.config.retries + 1),
+            wait=partial(_pause, first=self.config.first_pause),
+            retry=retry_if_exception(lambda exc: isinstance(exc, Failed) and exc.again),
+            reraise=True,
+        )
+        try:
+            return tries(self._send, call)
+        except Failed as failed:
+            raise failed.error from failed.__cause__
+
+    def _admit(self, request: httpx.Request) -> _Call:
         """Let a request through.
 
         :raises ProviderError: ``consent``, if its host may get nothing.
@@ -80,19 +123,19 @@ class EgressPolicy:
         sending = SENDING.get()
         host = request.url.raw_host.decode("ascii").rstrip(".")
         what = WHAT_GOES[sending.purpose] if sending else "text of your notes"
-        if self.hosts.allows(host):
-            local = not self._remote(host, request)
+        if self._hosts.allows(host):
+            local = not self._is_remote(host, request)
         else:
-            local = bool(self.hosts.local(host, _port(request.url)))
+            local = bool(self._hosts.local(host, _port(request.url)))
             if not local:
                 raise refusal(host, what)
         if not local:
             self._announce(host, what, sending)
-        return OutgoingRequest(self, request, host, local, sending)
+        return _Call(request, host, local, sending)
 
-    def _remote(self, host: str, request: httpx.Request) -> bool:
+    def _is_remote(self, host: str, request: httpx.Request) -> bool:
         with suppress(ProviderError):
-            return not self.hosts.local(host, _port(request.url))
+            return not self._hosts.local(host, _port(request.url))
         return True
 
     def _announce(self, host: str, what: str, sending: Sending | None) -> None:
@@ -101,7 +144,7 @@ class EgressPolicy:
         if (host, purpose) in self._announced:
             return
         self._announced.add((host, purpose))
-        if self.log.knows(host, purpose):
+        if self._egress.knows(host, purpose):
             return
         text = (
             f"{host} ({self.config.provider}, {self.config.model}) now gets {what}, with this call "
@@ -144,95 +187,101 @@ class EgressPolicy:
         wait = self.config.timeout_s
         return {"connect": self.config.connect_timeout_s, "read": wait, "write": wait, "pool": wait}
 
+    def _send(self, call: _Call) -> httpx.Response:
+        """Try once.
 
-class OutgoingRequest:
-    """One request on its way, with all its tries."""
-
-    def __init__(
-        self,
-        policy: EgressPolicy,
-        request: httpx.Request,
-        host: str,
-        local: bool,
-        sending: Sending | None,
-    ) -> None:
-        self.policy = policy
-        self.request = request
-        self.sending = sending
-        self._host = host
-        self._local = local
-        self._tries = 0
-
-    def attempt(self) -> Attempt:
-        """Write down that the request is sent now.
-
-        :raises ProviderError: if it goes to another machine and that cannot be written.
+        :raises Failed: if there is no answer.
+        :raises ProviderError: if nobody waits for one, or what goes to another machine cannot be
+            written down.
         """
-        if self.is_cancelled():
+        attempt = self._begin(call)
+        try:
+            response = self._pool.handle_request(_as_httpcore(call.request))
+        except CONNECTION_ERRORS as exc:
+            error, again = of_transport(exc, self.config)
+            attempt.end(error=error.kind)
+            # A server of this machine that is not up now will not be in a second.
+            down = call.local and isinstance(exc, httpcore.ConnectError)
+            raise Failed(error, again and not down) from exc
+        except BaseException as exc:
+            attempt.end(error=exc.kind if isinstance(exc, ProviderError) else "cancelled")
+            raise
+        headers = httpx.Headers(response.headers)
+        encoding = headers.get("content-encoding", "").strip().lower()
+        plain = encoding in ("", "identity")
+        if response.status >= 300:
+            raise self._turned_down(call, response, headers, attempt, plain)
+        if not plain:
+            response.close()
+            error = compressed(self.config, encoding)
+            attempt.end(status=response.status, error=error.kind)
+            raise Failed(error, again=False)
+        kind = headers.get("content-type", "")
+        in_lines = kind.startswith(("text/event-stream", "application/x-ndjson"))
+        return httpx.Response(
+            response.status,
+            headers=headers,
+            stream=Counted(response, attempt, self.config, in_lines),
+            extensions=response.extensions,
+        )
+
+    def _begin(self, call: _Call) -> Attempt:
+        """Write down that a request is sent now."""
+        if call.is_cancelled():
             raise ProviderError("the answer is not waited for any more", "cancelled")
-        self._tries += 1
-        length = self.request.headers.get("content-length", "0")
-        return self.policy.log.begin(
-            host=self._host,
-            local=self._local,
-            provider=self.policy.config.provider,
-            model=self.policy.config.model,
-            purpose=self.sending.purpose if self.sending else "other",
-            notes=self.sending.notes if self.sending else (),
+        call.tries += 1
+        length = call.request.headers.get("content-length", "0")
+        return self._egress.begin(
+            host=call.host,
+            local=call.local,
+            provider=self.config.provider,
+            model=self.config.model,
+            purpose=call.sending.purpose if call.sending else "other",
+            notes=call.sending.notes if call.sending else (),
             bytes_out=int(length) if length.isdigit() else 0,
-            attempt=self._tries,
+            attempt=call.tries,
         )
 
-    def is_cancelled(self) -> bool:
-        return bool(self.sending and self.sending.cancelled and self.sending.cancelled())
-
-    def unsent(self, exc: httpx.TransportError, attempt: Attempt) -> Failed:
-        """What became of a try without an answer."""
-        error, again = of_transport(exc, self.policy.config)
-        attempt.end(error=error.kind)
-        # A server of this machine that is not up now will not be in a second.
-        down = self._local and isinstance(exc, httpx.ConnectError)
-        return Failed(error, again and not down)
-
-    def turned_down(self, response: httpx.Response, body: bytes, attempt: Attempt) -> Failed:
-        """What became of a try that was answered with an error."""
-        error, again = of_status(
-            response.status_code, body, self.policy.config, self.request.url.path
-        )
-        attempt.end(status=response.status_code, bytes_in=len(body), error=error.kind)
-        after = _retry_after(response.headers)
+    def _turned_down(
+        self,
+        call: _Call,
+        response: httpcore.Response,
+        headers: httpx.Headers,
+        attempt: Attempt,
+        plain: bool,
+    ) -> Failed:
+        """What became of a try that was answered with an error; one that is compressed is not read."""
+        body = b""
+        with suppress(*CONNECTION_ERRORS):
+            for piece in response.iter_stream() if plain else ():
+                body += piece
+                if len(body) > _ERROR_BYTES:
+                    break
+        response.close()
+        error, again = of_status(response.status, body, self.config, call.request.url.path)
+        attempt.end(status=response.status, bytes_in=len(body), error=error.kind)
+        after = _retry_after(headers)
         return Failed(error, again and (after is None or after <= LONGEST_PAUSE), after)
 
-    def check_encoding(self, response: httpx.Response, attempt: Attempt) -> None:
-        """See that a reply is not compressed.
 
-        :raises Failed: if it is.
-        """
-        if encoding := encoding_of(response):
-            error = compressed(self.policy.config, encoding)
-            attempt.end(status=response.status_code, error=error.kind)
-            raise Failed(error, again=False)
+class NoAsyncTransport(httpx.AsyncBaseTransport):
+    """The transport of clients that an SDK wants and nobody asks: nothing goes around it."""
 
-    def retrying(self) -> dict[str, Any]:
-        """How tries follow each other."""
-        return {
-            "stop": stop_after_attempt(self.policy.config.retries + 1),
-            "wait": partial(_pause, first=self.policy.config.first_pause),
-            "retry": retry_if_exception(lambda exc: isinstance(exc, Failed) and exc.again),
-            "reraise": True,
-        }
-
-    def rest(self, seconds: float) -> None:
-        """Wait before the next try, unless nobody waits for it any more."""
-        until = monotonic() + seconds
-        while (left := until - monotonic()) > 0 and not self.is_cancelled():
-            sleep(min(left, PATIENCE))
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send nothing."""
+        raise RuntimeError(f"{request.url.host}: asked around notehop's own asynchronous methods")
 
 
-def encoding_of(response: httpx.Response) -> str | None:
-    """How a reply is compressed, if it is."""
-    encoding = response.headers.get("content-encoding", "").strip().lower()
-    return None if encoding in ("", "identity") else encoding
+def _as_httpcore(request: httpx.Request) -> httpcore.Request:
+    assert isinstance(request.stream, httpx.SyncByteStream)
+    url = request.url
+    return httpcore.Request(
+        request.method,
+        httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        headers=request.headers.raw,
+        content=request.stream,
+        extensions=request.extensions,
+    )
 
 
 def _pause(state: RetryCallState, first: float) -> float:
@@ -254,96 +303,3 @@ def _retry_after(headers: httpx.Headers) -> float | None:
 
 def _port(url: httpx.URL) -> int:
     return url.port or (443 if url.scheme == "https" else 80)
-
-
-_ERROR_BYTES = 65_536
-"""Bytes of an error that are read: it is looked at, not passed on whole."""
-
-
-class ProviderTransport(httpx.BaseTransport):
-    """The transport of every client; what must not block calls it in a thread."""
-
-    def __init__(self, policy: EgressPolicy) -> None:
-        self._policy = policy
-        policy.closing.append(self.close)
-        config = policy.config
-        self._wire = _Wire(policy.hosts, config.url.startswith("https:"), config.reply_s)
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, perhaps more than once.
-
-        :raises ProviderError: whatever goes wrong.
-        """
-        outgoing = self._policy.admit(request)
-        try:
-            for attempt in Retrying(sleep=outgoing.rest, **outgoing.retrying()):
-                with attempt:
-                    return self._once(outgoing)
-        except Failed as failed:
-            raise failed.error from failed.__cause__
-        raise AssertionError("tries end with an answer or an error")
-
-    def _once(self, outgoing: OutgoingRequest) -> httpx.Response:
-        attempt = outgoing.attempt()
-        try:
-            response = self._wire.handle_request(outgoing.request)
-        except httpx.TransportError as exc:
-            raise outgoing.unsent(exc, attempt) from exc
-        except BaseException as exc:
-            attempt.end(error=_kind(exc))
-            raise
-        if response.status_code < 300:
-            assert isinstance(response.stream, httpx.SyncByteStream)
-            try:
-                outgoing.check_encoding(response, attempt)
-            except Failed:
-                response.close()
-                raise
-            stream = Counted(response.stream, attempt, self._policy.config, _is_stream(response))
-            return httpx.Response(
-                response.status_code,
-                headers=response.headers,
-                stream=stream,
-                extensions=response.extensions,
-            )
-        body = b""
-        with suppress(httpx.TransportError):
-            for piece in () if encoding_of(response) else response.iter_raw():
-                body += piece
-                if len(body) > _ERROR_BYTES:
-                    break
-        response.close()
-        raise outgoing.turned_down(response, body, attempt)
-
-    def close(self) -> None:
-        """Close what is open."""
-        self._wire.close()
-
-
-class NoAsyncTransport(httpx.AsyncBaseTransport):
-    """The transport of clients that an SDK wants and nobody asks: nothing goes around it."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send nothing."""
-        raise RuntimeError(f"{request.url.host}: asked around notehop's own asynchronous methods")
-
-
-class _Wire(httpx.HTTPTransport):
-    """httpx's own transport over connections that are looked at."""
-
-    def __init__(self, hosts: Hosts, encrypted: bool, reply_s: float) -> None:
-        # The base class is not initialised: it would make a pool that connects anywhere.
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context() if encrypted else None,
-            network_backend=CheckedBackend(hosts, reply_s),
-            keepalive_expiry=30.0,
-        )
-
-
-def _is_stream(response: httpx.Response) -> bool:
-    kind: str = response.headers.get("content-type", "")
-    return kind.startswith(("text/event-stream", "application/x-ndjson"))
-
-
-def _kind(exc: BaseException) -> str:
-    return exc.kind if isinstance(exc, ProviderError) else "cancelled"

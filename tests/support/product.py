@@ -174,7 +174,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending",
     "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
     "notehop.indexing.llm.tokens": "Estimate=TokensEstimate",
-    "notehop.indexing.llm.transport": "EgressPolicy ProviderTransport",
+    "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
     "notehop.indexing.nodes.break_points": (
         "choose_breaks ANYWHERE FENCED HEADING LINE LONGEST_TOKEN ORPHAN PARAGRAPH BreakPoint "

@@ -1,4 +1,4 @@
-"""The policy of one provider, and a client behind it."""
+"""The transport of one provider, and a client before it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from pydantic import SecretStr
 
 from tests.support.product import (
     EgressLog,
-    EgressPolicy,
     Hosts,
     ProviderConfig,
     ProviderTransport,
     Resolve,
 )
 
-MakeGate = Callable[..., EgressPolicy]
+MakeGate = Callable[..., ProviderTransport]
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def make_gate(tmp_path: Path) -> MakeGate:
         timeout_s: float = 20,
         key: str | None = None,
         folder: Path = tmp_path,
-    ) -> EgressPolicy:
+    ) -> ProviderTransport:
         config = ProviderConfig(
             provider=provider,
             model="m",
@@ -47,14 +46,14 @@ def make_gate(tmp_path: Path) -> MakeGate:
             first_pause=0.01,
             key=None if key is None else SecretStr(key),
         )
-        return EgressPolicy(config, Hosts(allow, resolve), EgressLog(folder))
+        return ProviderTransport(config, Hosts(allow, resolve), EgressLog(folder))
 
     return make
 
 
-def post(gate: EgressPolicy, content: bytes = b"{}", **headers: str) -> httpx.Response:
-    """Send one request through the door, and read its answer."""
-    with httpx.Client(transport=ProviderTransport(gate), trust_env=False) as client:
+def post(gate: ProviderTransport, content: bytes = b"{}", **headers: str) -> httpx.Response:
+    """Send one request through it, and read its answer."""
+    with httpx.Client(transport=gate, trust_env=False) as client:
         return client.post(f"{gate.config.url}/chat", content=content, headers=headers)
 
 
