@@ -2,15 +2,14 @@
 
 The names below are loaded when they are first asked for: errors alone must not cost the settings.
 
-Touches: environment (see :mod:`notehop.config.telemetry`).
+Touches: environment (of this process and its children).
 """
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from notehop.config.telemetry import switch_off
 
 if TYPE_CHECKING:
     from notehop.config.layers import load_settings, user_config_file
@@ -24,8 +23,13 @@ _HOMES = {
     "user_config_file": "notehop.config.layers",
 }
 
+SWITCHES = {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+"""Variables by which libraries tell their makers nothing, whatever the environment said. onnxruntime
+1.29 and later tell Microsoft of each process and session, by default, from native code, and look at
+theirs when they begin; the hub's client tells the versions of what is installed with each request."""
+
 # Everything imports this package before it imports a library that would tell.
-switch_off()
+os.environ.update(SWITCHES)
 
 
 def __getattr__(name: str) -> Any:

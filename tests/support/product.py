@@ -120,7 +120,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.web.render": "answer_html MOST note_html snippets_html",
     "notehop.app.web.routes": "routes STATIC",
     "notehop.app.web.sanitise": "sanitise",
-    "notehop.config": "errors",
+    "notehop.config": "SWITCHES errors",
     "notehop.config.errors": (
         "CaptureFailed CaptureFolder IndexDamaged IndexFailure IndexLocked IndexMismatch IndexMissing "
         "IndexUnwritable MassDeletion ModelError NotehopError NoteMissing ProviderError "
@@ -131,7 +131,6 @@ _HOMES: dict[str, str] = {
     "notehop.config.settings": (
         "ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings ServerSettings Settings"
     ),
-    "notehop.config.telemetry": "SWITCHES",
     "notehop.indexing": "faults",
     "notehop.indexing.beside": "Beside",
     "notehop.indexing.capture": "write",
