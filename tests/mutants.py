@@ -37,8 +37,7 @@ RETRIEVAL = "tests/app/retrieval"
 RECORDED = "tests/recorded"
 
 SPINE: dict[str, tuple[str, ...]] = {
-    "indexing/stores/catalog_filter.py": ("tests/app/test_filters.py", "tests/app/retrieval"),
-    "indexing/stores/labels.py": ("tests/app/test_filters.py", "tests/doors"),
+    "indexing/stores/labels.py": ("tests/app/test_filters.py", "tests/app/retrieval", "tests/doors"),
     "indexing/stores/lexical_segments.py": (f"{STORES}/test_lexical.py", f"{RUNS}/test_runs.py", RECORDED),
     "indexing/stores/lexical.py": (f"{STORES}/test_lexical.py", f"{RUNS}/test_runs.py", RECORDED),
     "indexing/stores/lock.py": (STORES,),
@@ -127,11 +126,11 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     # stores
     ("indexing/stores/lexical.py", "(-hit[1], hit[0]))[:k]", "(hit[1], hit[0]))[:k]"),
     ("indexing/stores/vector_index.py", "scores >= bar - _TIE", "scores > bar + _TIE"),
-    ("indexing/stores/catalog_filter.py",
+    ("indexing/stores/labels.py",
      "key=lambda path: dates[path], reverse=True",
      "key=lambda path: dates[path]"),
     ("indexing/stores/chroma.py", "None if since is None else view.changed_paths(since)", "None"),
-    ("indexing/stores/catalog_write.py", "slices(sorted(touch), IN_LIST)", "slices([], IN_LIST)"),
+    ("indexing/stores/catalog_write.py", "listed(touch)", "listed(())"),
     ("indexing/stores/lexical.py",
      "state._accounted(state.segments[at].lengths[:, docs], -1)",
      "state._accounted(state.segments[at].lengths[:, docs], 1)"),

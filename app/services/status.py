@@ -1,6 +1,6 @@
 """What an index holds, how old it is, who works on it, and what went to which host; no model is loaded.
 
-Touches: vault-read (names, sizes, times), index (reads; see :mod:`notehop.indexing.stores.lock_holder`),
+Touches: vault-read (names, sizes, times), index (reads; see :mod:`notehop.indexing.stores.lock`),
 network (looks ``localhost`` up).
 """
 
@@ -48,7 +48,7 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.lock_holder import read_holder
+from notehop.indexing.stores.lock import read_holder
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 from notehop.indexing.stores.reader import Reader
 from notehop.indexing.stores.replacement import settle

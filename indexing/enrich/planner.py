@@ -23,8 +23,7 @@ from notehop.indexing.enrich.prompts import (
 )
 from notehop.indexing.enrich.store import EnrichmentStore, Text, TextRef
 from notehop.indexing.enrich.summaries import has_own_summary
-from notehop.indexing.stores.catalog_fetch import slices
-from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.catalog_read import CatalogReads, slices
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer
 

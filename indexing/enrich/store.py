@@ -10,7 +10,6 @@ Touches: index (``enrichment.sqlite``).
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +23,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     Double,
-    Engine,
     Index,
     Integer,
     MetaData,
@@ -43,8 +41,7 @@ from sqlalchemy.engine import Connection
 
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
 from notehop.indexing import faults
-from notehop.indexing.stores.catalog_engine import BUSY_SECONDS, WRITE, open_engine, translated
-from notehop.indexing.stores.catalog_fetch import IN_LIST, slices
+from notehop.indexing.stores.sqlite import Database, among, listed
 
 Kind = Literal["summary", "extract", "header"]
 
@@ -158,10 +155,8 @@ _RETRIED = 3
 class EnrichmentStore:
     """One SQLite file; each method is a transaction."""
 
-    def __init__(self, path: Path, engine: Engine) -> None:
-        self._path = path
-        self._engine = engine
-        self._label = str(path)
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self.made_anew = False
         """Whether what was there could not be read, and is lost."""
 
@@ -181,7 +176,7 @@ class EnrichmentStore:
 
     @classmethod
     def _opened(cls, path: Path) -> Self:
-        store = cls(path, open_engine(path, create=True, read_only=False))
+        store = cls(Database(path, create=True))
         try:
             store._create()
         except BaseException:
@@ -193,7 +188,7 @@ class EnrichmentStore:
     def reading(cls, path: Path) -> Self | None:
         """Open the store for reading; None if there is none, or none that can be read."""
         try:
-            store = cls(path, open_engine(path, create=False, read_only=True))
+            store = cls(Database(path, read_only=True))
         except IndexMissing:
             return None
         try:
@@ -206,7 +201,7 @@ class EnrichmentStore:
 
     def close(self) -> None:
         """Close every connection."""
-        self._engine.dispose()
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -219,24 +214,12 @@ class EnrichmentStore:
 
         :returns: False if somebody was reading: the next run tries again.
         """
-        connection = self._engine.raw_connection()
-        cursor = connection.cursor()
-        try:
-            cursor.execute("PRAGMA busy_timeout=1000")
-            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        except sqlite3.OperationalError:
-            return False
-        finally:
-            cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
-            connection.close()
+        return self._database.fold(patience=1.0)
 
     @property
     def has_journal(self) -> bool:
         """Whether something stands in the journal."""
-        try:
-            return self._path.with_name(f"{self._path.name}-wal").stat().st_size > 0
-        except OSError:
-            return False
+        return self._database.has_journal
 
     def meta(self) -> dict[str, Any]:
         """What is said of the whole, by key."""
@@ -267,10 +250,10 @@ class EnrichmentStore:
         """Key -> text, for those that are there; one that is not what was written is not."""
         found: dict[str, Text] = {}
         with self._reading() as connection:
-            for part in slices(sorted(set(keys)), IN_LIST):
-                for row in connection.execute(select(TEXTS).where(TEXTS.c.key.in_(part))):
-                    if row.checksum == _checksum(row.key, row.text):
-                        found[row.key] = Text(row.key, row.kind, row.text, row.model, row.tokens)
+            query = select(TEXTS).where(among(TEXTS.c.key))
+            for row in connection.execute(query, listed(keys)):
+                if row.checksum == _checksum(row.key, row.text):
+                    found[row.key] = Text(row.key, row.kind, row.text, row.model, row.tokens)
         return found
 
     def of_notes(
@@ -283,13 +266,12 @@ class EnrichmentStore:
             .where(and_(USES.c.current.is_(True), USES.c.kind.in_(kinds)))
         )
         with self._reading() as connection:
-            for part in slices(sorted(set(paths)), IN_LIST):
-                for row in connection.execute(query.where(USES.c.path.in_(part))):
-                    if row.checksum == _checksum(row.key, row.text):
-                        yield (
-                            TextRef(row.path, row.key, row.kind, row.note_hash),
-                            Text(row.key, row.kind, row.text, row.model, row.tokens),
-                        )
+            for row in connection.execute(query.where(among(USES.c.path)), listed(paths)):
+                if row.checksum == _checksum(row.key, row.text):
+                    yield (
+                        TextRef(row.path, row.key, row.kind, row.note_hash),
+                        Text(row.key, row.kind, row.text, row.model, row.tokens),
+                    )
 
     def paths(self, roots: Iterable[str] | None = None) -> set[str]:
         """The notes of which anything is known; of those at some paths or below, or of all."""
@@ -310,14 +292,10 @@ class EnrichmentStore:
 
     def note_hashes(self, paths: Iterable[str]) -> dict[str, str]:
         """Path -> hash of the content of which the texts are that the note has now."""
-        found: dict[str, str] = {}
-        query = select(USES.c.path, USES.c.note_hash).where(USES.c.current.is_(True)).distinct()
+        query = select(USES.c.path, USES.c.note_hash).distinct()
+        query = query.where(USES.c.current.is_(True), among(USES.c.path))
         with self._reading() as connection:
-            for part in slices(sorted(set(paths)), IN_LIST):
-                found |= {
-                    r[0]: r[1] for r in connection.execute(query.where(USES.c.path.in_(part)))
-                }
-        return found
+            return {row[0]: row[1] for row in connection.execute(query, listed(paths))}
 
     def move(self, old: str, new: str) -> None:
         """Give what a note has now to another path of the same content, if that has nothing."""
@@ -356,28 +334,25 @@ class EnrichmentStore:
         """
         wanted = list({text.key: text for text in texts}.values())
         now = time.time()
-        kept = 0
         with self._writing() as connection:
-            for part in slices(wanted, IN_LIST // 2):
-                keys = [text.key for text in part]
-                query = select(USES.c.key, USES.c.path, USES.c.kind)
-                users = connection.execute(query.where(USES.c.key.in_(keys))).all()
-                used = {row.key for row in users}
-                connection.execute(delete(TEXTS).where(TEXTS.c.key.in_(keys)))
-                connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(keys)))
-                rows = [
-                    {**asdict(text), "made": now, "checksum": _checksum(text.key, text.text)}
-                    for text in part
-                    if text.key in used
-                ]
-                _put_rows(connection, TEXTS, rows)
-                kept += len(rows)
-                owed = sorted({row.path for row in users if row.kind == "header"})
-                connection.execute(delete(OWED).where(OWED.c.path.in_(owed)))
-                _put_rows(connection, OWED, [{"path": path} for path in owed])
+            keys = listed(text.key for text in wanted)
+            query = select(USES.c.key, USES.c.path, USES.c.kind).where(among(USES.c.key))
+            users = connection.execute(query, keys).all()
+            used = {row.key for row in users}
+            for table in (TEXTS, FAILURES):
+                connection.execute(delete(table).where(among(table.c.key)), keys)
+            rows = [
+                {**asdict(text), "made": now, "checksum": _checksum(text.key, text.text)}
+                for text in wanted
+                if text.key in used
+            ]
+            _put_rows(connection, TEXTS, rows)
+            owed = sorted({row.path for row in users if row.kind == "header"})
+            connection.execute(delete(OWED).where(among(OWED.c.path)), listed(owed))
+            _put_rows(connection, OWED, [{"path": path} for path in owed])
             faults.point("enrich-inside-put")
         faults.point("enrich-put")
-        return kept
+        return len(rows)
 
     def fail(self, key: str, path: str, kind: Kind, reason: str) -> None:
         """Keep why a text was not written; it counts the tries."""
@@ -402,8 +377,7 @@ class EnrichmentStore:
     def mark_reindexed(self, paths: Iterable[str]) -> None:
         """Say that these notes are indexed with their headers."""
         with self._writing() as connection:
-            for part in slices(sorted(set(paths)), IN_LIST):
-                connection.execute(delete(OWED).where(OWED.c.path.in_(part)))
+            connection.execute(delete(OWED).where(among(OWED.c.path)), listed(paths))
 
     def checked(self) -> dict[str, str]:
         """Path -> shape of the notes for which nothing was to be done."""
@@ -413,24 +387,22 @@ class EnrichmentStore:
     def mark_checked(self, shapes: Mapping[str, str]) -> None:
         """Say that for these notes nothing is to be done while they are of this shape."""
         with self._writing() as connection:
-            for part in slices(sorted(shapes), IN_LIST):
-                connection.execute(delete(SEEN).where(SEEN.c.path.in_(part)))
-                _put_rows(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in part])
+            connection.execute(delete(SEEN).where(among(SEEN.c.path)), listed(shapes))
+            _put_rows(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in sorted(shapes)])
 
     def delete_notes(self, paths: Iterable[str]) -> bool:
         """Delete all that is known of notes, and the texts that no other note has.
 
         :returns: whether there was anything: then :meth:`checkpoint` is due.
         """
-        found = False
+        found, left = False, listed(paths)
         with self._writing() as connection:
-            for part in slices(sorted(set(paths)), IN_LIST):
-                query = select(USES.c.key).where(USES.c.path.in_(part)).distinct()
-                keys = [row[0] for row in connection.execute(query)]
-                for table in (USES, FAILURES, OWED, SEEN):
-                    gone = connection.execute(delete(table).where(table.c.path.in_(part))).rowcount
-                    found |= gone > 0
-                _delete_unused(connection, keys)
+            query = select(USES.c.key).where(among(USES.c.path)).distinct()
+            keys = [row[0] for row in connection.execute(query, left)]
+            for table in (USES, FAILURES, OWED, SEEN):
+                gone = connection.execute(delete(table).where(among(table.c.path)), left).rowcount
+                found |= gone > 0
+            _delete_unused(connection, keys)
         faults.point("enrich-forgot")
         return found
 
@@ -483,28 +455,23 @@ class EnrichmentStore:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with self._translated(), self._engine.connect() as connection:
+        with self._translated(), self._database.reading() as connection:
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with (
-            self._translated(writing=True),
-            self._engine.connect().execution_options(**WRITE) as connection,
-            connection.begin(),
-        ):
+        with self._translated(), self._database.writing() as connection:
             yield connection
 
     @contextmanager
-    def _translated(self, *, writing: bool = False) -> Iterator[None]:
-        """Errors in our words; what mends the catalog would not mend this."""
+    def _translated(self) -> Iterator[None]:
+        """What mends the catalog would not mend this."""
         try:
-            with translated(self._label, writing=writing):
-                yield
+            yield
         except IndexDamaged as exc:
             raise IndexDamaged(
-                f"{self._label}: what was written about the notes cannot be read; delete this "
-                "file and run: notehop index"
+                f"{self._database.label}: what was written about the notes cannot be read; delete "
+                "this file and run: notehop index"
             ) from exc
 
 
@@ -528,9 +495,8 @@ def _put_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, 
 
 
 def _delete_unused(connection: Connection, keys: Sequence[str]) -> None:
-    for part in slices(keys, IN_LIST // 2):
-        query = select(USES.c.key).where(USES.c.key.in_(part))
-        used = {row[0] for row in connection.execute(query)}
-        left = [key for key in part if key not in used]
-        connection.execute(delete(TEXTS).where(TEXTS.c.key.in_(left)))
-        connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(left)))
+    query = select(USES.c.key).where(among(USES.c.key))
+    used = {row[0] for row in connection.execute(query, listed(keys))}
+    left = listed(key for key in keys if key not in used)
+    for table in (TEXTS, FAILURES):
+        connection.execute(delete(table).where(among(table.c.key)), left)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.report import Progress
-from notehop.indexing.stores.limits import LIMITS
+from notehop.indexing.stores.model import LIMITS
 
 Matrix = NDArray[np.float32]
 

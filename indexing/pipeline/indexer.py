@@ -24,8 +24,12 @@ from notehop.indexing.pipeline.run import IndexRun, Request
 from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.pipeline.upkeep import check_catalog, derive
 from notehop.indexing.report import LinkCounts, Progress, Report, Silent, Update
-from notehop.indexing.stores.catalog import Catalog, stamp_of
-from notehop.indexing.stores.catalog_state import read_catalog_state, write_catalog_state
+from notehop.indexing.stores.catalog import (
+    Catalog,
+    read_catalog_state,
+    stamp_of,
+    write_catalog_state,
+)
 from notehop.indexing.stores.chroma import (
     Write,
     mirror_due,
@@ -35,9 +39,8 @@ from notehop.indexing.stores.chroma import (
 )
 from notehop.indexing.stores.fingerprint import check_vault
 from notehop.indexing.stores.layout import IndexLayout, unwritable
-from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
 from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record, recorded
 from notehop.indexing.themes.update import themes_summed_up, update_themes

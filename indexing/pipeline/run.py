@@ -37,8 +37,7 @@ from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.fingerprint import check_fingerprint
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.limits import LIMITS, Limits
-from notehop.indexing.stores.model import Batch, NoteStatus
+from notehop.indexing.stores.model import LIMITS, Batch, Limits, NoteStatus
 from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.parse import Read

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from notehop.indexing.changes import Changes
 from notehop.indexing.graph.files import VaultFiles
-from notehop.indexing.stores.catalog import Catalog, FileStamp, stamp_of
+from notehop.indexing.stores.catalog import Catalog, stamp_of
+from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.model import Batch, NoteRow, NoteStatus
 from notehop.indexing.vault.model import CommentLinks
 from notehop.indexing.vault.parse import Read, read_note

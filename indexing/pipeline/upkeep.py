@@ -13,13 +13,12 @@ from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.stores.caches import NAMES, Due, bring_up_to_date, upkeep_due
-from notehop.indexing.stores.catalog import Catalog, fold_withdrawn
-from notehop.indexing.stores.catalog_engine import REBUILD
-from notehop.indexing.stores.catalog_state import CatalogState
+from notehop.indexing.stores.catalog import Catalog, CatalogState, fold_withdrawn
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lexical_segments import read_segments
-from notehop.indexing.stores.limits import LIMITS, Limits
+from notehop.indexing.stores.model import LIMITS, Limits
+from notehop.indexing.stores.sqlite import REBUILD
 from notehop.indexing.stores.vector_index import VectorIndex
 
 

@@ -6,24 +6,27 @@ made from the catalog; one of an earlier generation is caught up with what chang
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import get_args
+from typing import Generic, TypeVar, get_args
 
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
-from notehop.indexing.stores.catalog_engine import REBUILD
 from notehop.indexing.stores.fingerprint import dimensions_of
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.lexical_segments import read_about
-from notehop.indexing.stores.limits import LIMITS, Limits
-from notehop.indexing.stores.model import ChunkId, Matrix
+from notehop.indexing.stores.model import LIMITS, ChunkId, Limits, Matrix
 from notehop.indexing.stores.model import Collection as Name
+from notehop.indexing.stores.sqlite import REBUILD
 from notehop.indexing.stores.vector_index import VectorIndex, read_header, write_vectors
 
 NAMES: tuple[Name, ...] = get_args(Name)
+
+Key = TypeVar("Key")
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +207,34 @@ def _blocks(view: CatalogSnapshot, name: Name) -> Iterator[tuple[list[str], Matr
         yield ids, matrix
     if missing:
         raise IndexDamaged(f"{view.label}: {len(missing)} vectors of {name} are missing; {REBUILD}")
+
+
+class Bounded(Generic[Key, Kept]):
+    """Values by key, at most so many: the older half goes when there are more. Threads share it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: dict[Key, Kept] = {}
+        self._turn = threading.Lock()
+
+    def get(
+        self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Kept]]
+    ) -> dict[Key, Kept]:
+        """The values of all keys, in their order, each once; ``read`` gives those not yet kept.
+
+        :param read: called at most once; a key it leaves out is not kept and not returned.
+        """
+        wanted = dict.fromkeys(keys)
+        with self._turn:
+            found = {key: self._values[key] for key in wanted if key in self._values}
+        missing = [key for key in wanted if key not in found]
+        if missing:
+            new = read(missing)
+            found.update(new)
+            with self._turn:
+                self._values.update(new)
+                if len(self._values) > self._most:
+                    half = list(self._values)[: len(self._values) - self._most // 2]
+                    for key in half:
+                        del self._values[key]
+        return {key: found[key] for key in wanted if key in found}

@@ -7,38 +7,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
-from sqlalchemy import Engine, inspect, select
+from sqlalchemy import inspect, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError
 
 from notehop.config.errors import IndexMismatch, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.stores import catalog_write
-from notehop.indexing.stores.catalog_engine import (
-    BUSY_SECONDS,
-    WRITE,
-    damaged,
-    label_of,
-    open_engine,
-    sqlite_path,
-    translated,
-)
-from notehop.indexing.stores.catalog_fetch import Fetched, Query
-from notehop.indexing.stores.catalog_read import CatalogReads, Counts, FileStamp
+from notehop.indexing.stores.catalog_read import CatalogReads, Fetched, Query
 from notehop.indexing.stores.catalog_rows import BadRow, chunk_row, vector_row
+from notehop.indexing.stores.layout import IndexLayout, replace_file
 from notehop.indexing.stores.model import Batch, Collection
 from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION, VECTORS
-
-__all__ = ["Catalog", "CatalogSnapshot", "Counts", "FileStamp", "stamp_of"]
+from notehop.indexing.stores.sqlite import Database, damaged, translated
 
 
 def stamp_of(meta: Mapping[str, Any]) -> str:
@@ -74,18 +64,20 @@ class CatalogSnapshot(CatalogReads):
     be folded back while it lives: hold it for a query, not for a day.
     """
 
-    def __init__(
-        self, connection: Connection, label: str, ended: Callable[[], None] | None = None
-    ) -> None:
-        self.label = label
-        self._connection = connection
+    def __init__(self, database: Database, ended: Callable[[], None] | None = None) -> None:
+        self.label = database.label
+        self._database = database
+        self._connection = database.connect()
         self._ended = ended
         self._turn = threading.RLock()
-        rows = tuple(sorted((row[0], row[1]) for row in self._rows(_HEAD)))
         try:
+            rows = tuple(sorted((row[0], row[1]) for row in self._rows(_HEAD)))
             self._generation, self.fingerprint, self.stamp = _head(rows)
-        except (ValueError, TypeError, KeyError) as exc:
-            raise damaged(label, f"a row cannot be read: {exc}") from exc
+        except BaseException as exc:
+            self._connection.close()
+            if isinstance(exc, ValueError | TypeError | KeyError):
+                raise damaged(self.label, f"a row cannot be read: {exc}") from exc
+            raise
 
     @property
     def generation(self) -> int:
@@ -94,13 +86,7 @@ class CatalogSnapshot(CatalogReads):
 
     def reopened(self) -> CatalogSnapshot:
         """The newest generation in a transaction of its own, whatever becomes of this one."""
-        with translated(self.label):
-            connection = self._connection.engine.connect()
-        try:
-            return CatalogSnapshot(connection, self.label, self._ended)
-        except BaseException:
-            connection.close()
-            raise
+        return CatalogSnapshot(self._database, self._ended)
 
     def close(self) -> None:
         """End the transaction; a second time is nothing."""
@@ -111,43 +97,43 @@ class CatalogSnapshot(CatalogReads):
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        yield self._connection
+        with translated(self.label):
+            yield self._connection
 
-    def _fetch_many(self, connection: Connection, query: Query) -> list[tuple[Any, ...]]:
+    def _plain_rows(self, query: Query) -> list[tuple[Any, ...]]:
         with self._turn:
-            return super()._fetch_many(connection, query)
+            return super()._plain_rows(query)
 
     def _fetch(
-        self, connection: Connection, query: Query, values: Mapping[str, Any] | None = None
+        self, connection: Connection, query: Query, values: Iterable[str] | None = None
     ) -> Sequence[Fetched]:
         with self._turn:
             return super()._fetch(connection, query, values)
 
 
 class Catalog(CatalogReads):
-    """The catalog at a path or URL. Each question is answered from the newest generation.
+    """The catalog at a path. Each question is answered from the newest generation.
 
     ``snapshot_ended`` is called whenever a snapshot was closed, in any thread.
     """
 
     snapshot_ended: Callable[[], None] | None = None
 
-    def __init__(self, engine: Engine, label: str, path: Path | None) -> None:
-        self.label = label
-        self._engine = engine
-        self._path = path
-        self._file = _file_id(path)
+    def __init__(self, database: Database) -> None:
+        self.label = database.label
+        self._database = database
+        self._file = _file_id(database.path)
 
     @classmethod
     def open(
         cls,
-        where: Path | str,
+        path: Path,
         *,
         create: bool = False,
         read_only: bool = False,
         meta: Mapping[str, Any] | None = None,
     ) -> Catalog:
-        """Open the catalog at a path (SQLite) or SQLAlchemy URL.
+        """Open the catalog at a path.
 
         :param create: make it, at generation 0 and with ``meta``, if it is not there.
         :raises IndexMissing: if it is not there, or its making was never finished.
@@ -155,22 +141,20 @@ class Catalog(CatalogReads):
         :raises IndexDamaged: if it is no catalog, or cannot be read.
         :raises IndexUnwritable: if it cannot be made.
         """
-        label, path = label_of(where), sqlite_path(where)
-        engine = open_engine(where, create=create, read_only=read_only)
-        catalog = cls(engine, label, path)
+        catalog = cls(Database(path, create=create, read_only=read_only))
         try:
             if create:
                 catalog._create(meta or {})
             catalog._check()
         except BaseException:
-            engine.dispose()
+            catalog.close()
             raise
         catalog._file = _file_id(path)
         return catalog
 
     def close(self) -> None:
         """Close every connection; the last process to do so folds the journal back."""
-        self._engine.dispose()
+        self._database.close()
 
     def __enter__(self) -> Catalog:
         return self
@@ -181,7 +165,7 @@ class Catalog(CatalogReads):
     @property
     def replaced(self) -> bool:
         """Whether the file was removed or made anew since it was opened: a rebuild does that."""
-        return self._path is not None and _file_id(self._path) != self._file
+        return _file_id(self._database.path) != self._file
 
     def stamp(self) -> str:
         """The stamp that derived indexes carry; see :func:`stamp_of`."""
@@ -201,19 +185,19 @@ class Catalog(CatalogReads):
         if not batch:
             return self.generation
         faults.point("catalog-before-commit")
-        with translated(self.label, writing=True):
-            try:
-                with self._writing() as connection:
-                    query = select(META.c.value).where(META.c.key == "generation")
-                    generation = int(connection.execute(query).scalar_one()) + 1
+        try:
+            with self._database.writing() as connection:
+                query = select(META.c.value).where(META.c.key == "generation")
+                generation = int(connection.execute(query).scalar_one()) + 1
+                try:
                     catalog_write.apply(connection, batch, generation)
-                    faults.point("catalog-inside-commit")
-            except BadRow as exc:
-                raise damaged(self.label, f"a row cannot be read: {exc}") from exc
-            except IntegrityError as exc:
-                raise ValueError(
-                    f"{self.label}: a batch writes a row that is there already: {exc.orig}"
-                ) from exc
+                except IntegrityError as exc:
+                    raise ValueError(
+                        f"{self.label}: a batch writes a row that is there already: {exc.orig}"
+                    ) from exc
+                faults.point("catalog-inside-commit")
+        except BadRow as exc:
+            raise damaged(self.label, f"a row cannot be read: {exc}") from exc
         faults.point("catalog-committed")
         return generation
 
@@ -222,31 +206,18 @@ class Catalog(CatalogReads):
 
         :returns: False if a reader's transaction stood in the way; what it needs stays.
         """
-        if self._path is None:
-            return True
-        connection = self._engine.raw_connection()
-        cursor = connection.cursor()
-        try:
-            # Who reads may go on reading for long: nobody waits for that here.
-            cursor.execute("PRAGMA busy_timeout=0")
-            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        except sqlite3.OperationalError:
-            return False
-        finally:
-            cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
-            connection.close()
+        return self._database.fold()
 
     def verify(self, *, rows: bool = True) -> None:
         """Look at every page, which takes a second a gigabyte, and every row, which takes thirty.
 
         :raises IndexDamaged: naming the first that is not as it was written.
         """
-        if self._path is not None:
-            check = "integrity_check" if rows else "quick_check"
-            with self._reading() as connection, translated(self.label):
-                said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
-            if said != "ok":
-                raise damaged(self.label, str(said))
+        check = "integrity_check" if rows else "quick_check"
+        with self._reading() as connection:
+            said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
+        if said != "ok":
+            raise damaged(self.label, str(said))
         if not rows:
             return
         self.meta()
@@ -264,13 +235,7 @@ class Catalog(CatalogReads):
 
     def open_snapshot(self) -> CatalogSnapshot:
         """The newest generation, held until the snapshot is closed."""
-        with translated(self.label):
-            connection = self._engine.connect()
-        try:
-            return CatalogSnapshot(connection, self.label, self.snapshot_ended)
-        except BaseException:
-            connection.close()
-            raise
+        return CatalogSnapshot(self._database, self.snapshot_ended)
 
     @contextmanager
     def snapshot(self) -> Iterator[CatalogSnapshot]:
@@ -283,22 +248,11 @@ class Catalog(CatalogReads):
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with translated(self.label):
-            connection = self._engine.connect()
-        try:
+        with self._database.reading() as connection:
             yield connection
-        finally:
-            connection.close()
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self._engine.connect() as plain:
-            connection = plain.execution_options(**WRITE)
-            with connection.begin():
-                yield connection
 
     def _create(self, meta: Mapping[str, Any]) -> None:
-        with translated(self.label, writing=True), self._writing() as connection:
+        with self._database.writing() as connection:
             if inspect(connection).get_table_names():
                 return
             METADATA.create_all(connection)
@@ -307,7 +261,7 @@ class Catalog(CatalogReads):
             faults.point("catalog-inside-making")
 
     def _check(self) -> None:
-        with self._reading() as connection, translated(self.label):
+        with self._reading() as connection:
             tables = set(inspect(connection).get_table_names())
         if not tables:
             raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
@@ -345,9 +299,67 @@ def fold_withdrawn(catalog: Catalog, mark: Path) -> None:
         pass
 
 
-def _file_id(path: Path | None) -> tuple[int, int] | None:
+FileMarks = Mapping[str, tuple[int, int]]
+"""Path in the index -> (size in bytes, time of the last change in ns)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogState:
+    """What the catalog's files were like when the last run ended, of a generation and stamp.
+
+    A difference proves nothing (a copied folder has other times): it says that every row has to be
+    looked at.
+    """
+
+    generation: int
+    stamp: str
+    files: FileMarks
+
+    def fits(self, layout: IndexLayout) -> bool:
+        """Whether the files are as they were; a catalog that is open by a writer has others."""
+        return self.files == _marks(layout)
+
+
+def write_catalog_state(layout: IndexLayout, generation: int, stamp: str) -> None:
+    """Write down what the files are like now, of a catalog that is whole and closed.
+
+    Where the disk refuses, what was written before stays: the next run looks closer than it need.
+    """
+    with suppress(OSError):
+        state = CatalogState(generation, stamp, _marks(layout))
+        if state != read_catalog_state(layout):
+            replace_file(layout.catalog_state, json.dumps(asdict(state)))
+
+
+def read_catalog_state(layout: IndexLayout) -> CatalogState | None:
+    """What was written down; None if nothing was, or if it cannot be read."""
     try:
-        found = None if path is None else path.stat()
+        found = json.loads(layout.catalog_state.read_bytes())
+        files = {str(name): (int(size), int(at)) for name, (size, at) in found["files"].items()}
+        return CatalogState(int(found["generation"]), str(found["stamp"]), files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def file_marks(root: Path, files: Iterable[Path]) -> dict[str, tuple[int, int]]:
+    """The marks of those files that are there and not empty."""
+    marks: dict[str, tuple[int, int]] = {}
+    for file in files:
+        with suppress(OSError):
+            found = file.stat()
+            if found.st_size and file.is_file():
+                marks[file.relative_to(root).as_posix()] = found.st_size, found.st_mtime_ns
+    return marks
+
+
+def _marks(layout: IndexLayout) -> FileMarks:
+    # The file -shm is mapped by whoever reads: it says nothing.
+    return file_marks(layout.root, (f for f in layout.catalog_files if f.suffix != ".sqlite-shm"))
+
+
+def _file_id(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
     except OSError:
         return None
-    return (found.st_dev, found.st_ino) if found else None
+    return found.st_dev, found.st_ino

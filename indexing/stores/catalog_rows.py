@@ -1,18 +1,22 @@
-"""Values to rows of the catalog and back."""
+"""Values to rows of the catalog and back.
+
+A value has the fields of its table's columns, in their order. Lists and mappings are JSON in text
+columns; a checksum over the others closes a row.
+"""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import date, time
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from notehop.config.errors import IndexDamaged
-from notehop.indexing.graph.files import fold
+from notehop.indexing.graph.files import fold, link_name
 from notehop.indexing.stores.model import (
-    ChunkKey,
     ChunkRow,
     Collection,
     FieldTokens,
@@ -30,6 +34,8 @@ _DEPTH = 20
 _DEFLATE_FROM = 256
 """Tokens shorter than this many bytes are kept as they are: below it zlib saves next to nothing."""
 
+Row = TypeVar("Row", NoteRow, ChunkRow, LinkRow)
+
 
 class BadRow(ValueError):
     """A row that is not what was written."""
@@ -38,20 +44,15 @@ class BadRow(ValueError):
 class PackedTokens(Mapping[str, tuple[str, ...]]):
     """The tokens of a chunk as they are stored, unpacked when first asked: few readers do."""
 
-    __slots__ = ("_fields", "_packed")
+    __slots__ = ("_fields", "packed")
 
     def __init__(self, packed: bytes) -> None:
-        self._packed = packed
+        self.packed = packed
         self._fields: dict[str, tuple[str, ...]] | None = None
-
-    @property
-    def packed(self) -> bytes:
-        """The stored bytes."""
-        return self._packed
 
     def _unpacked(self) -> dict[str, tuple[str, ...]]:
         if self._fields is None:
-            self._fields = _unpack(self._packed)
+            self._fields = _unpack(self.packed)
         return self._fields
 
     def __getitem__(self, field: str) -> tuple[str, ...]:
@@ -71,8 +72,8 @@ def pack_tokens(tokens: FieldTokens) -> bytes:
     """Tokens as bytes: equal tokens give equal bytes; empty fields are left out."""
     if isinstance(tokens, PackedTokens):
         return tokens.packed
-    fields = {name: list(tokens[name]) for name in sorted(tokens) if tokens[name]}
-    plain = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode(
+    by_name = {name: list(tokens[name]) for name in sorted(tokens) if tokens[name]}
+    plain = json.dumps(by_name, ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
     )
     if len(plain) < _DEFLATE_FROM:
@@ -85,8 +86,8 @@ def _unpack(packed: bytes) -> dict[str, tuple[str, ...]]:
     try:
         kind, data = packed[:1], packed[1:]
         plain = zlib.decompress(data) if kind == _DEFLATED else data
-        fields: dict[str, list[str]] = json.loads(plain.decode("utf-8", "surrogatepass"))
-        return {name: tuple(tokens) for name, tokens in fields.items()}
+        by_name: dict[str, list[str]] = json.loads(plain.decode("utf-8", "surrogatepass"))
+        return {name: tuple(tokens) for name, tokens in by_name.items()}
     except (zlib.error, ValueError, AttributeError, TypeError) as exc:
         raise IndexDamaged(
             "the catalog holds tokens that cannot be read; run: notehop index --rebuild"
@@ -95,26 +96,7 @@ def _unpack(packed: bytes) -> dict[str, tuple[str, ...]]:
 
 def note_values(note: NoteRow) -> dict[str, Any]:
     """The columns of a note. Dates and other values JSON lacks become text in front matter."""
-    values = {
-        "path": note.path,
-        "title": _text(note.title),
-        "status": note.status.value,
-        "reason": _text_or_none(note.reason),
-        "aliases": _dump(note.aliases),
-        "tags": _dump(note.tags),
-        "page_type": _text_or_none(note.page_type),
-        "front_matter": _dump(_plain(note.front_matter)),
-        "created": note.created,
-        "modified": note.modified,
-        "size": note.size,
-        "mtime_ns": note.mtime_ns,
-        "content_hash": note.content_hash,
-        "outline": _dump(note.outline),
-        "blocks": _dump(note.blocks),
-        "line_count": note.line_count,
-        "warnings": _dump(note.warnings),
-    }
-    return values | {"checksum": _note_checksum(tuple(values.values()))}
+    return _closed(_stored(note), _note_checksum)
 
 
 def note_row(values: Sequence[Any]) -> NoteRow:
@@ -122,26 +104,43 @@ def note_row(values: Sequence[Any]) -> NoteRow:
 
     :raises BadRow: if they are not what was written.
     """
-    _check(values[17], _note_checksum(values[:17]))
-    return NoteRow(
-        path=values[0],
-        title=values[1],
-        status=NoteStatus(values[2]),
-        reason=values[3],
-        aliases=_load_tuple(values[4]),
-        tags=_load_tuple(values[5]),
-        page_type=values[6],
-        front_matter={} if values[7] == "{}" else json.loads(values[7]),
-        created=values[8],
-        modified=values[9],
-        size=values[10],
-        mtime_ns=values[11],
-        content_hash=values[12],
-        outline=tuple((level, text, line) for level, text, line in _load_tuple(values[13])),
-        blocks=tuple((name, first, last) for name, first, last in _load_tuple(values[14])),
-        line_count=values[15],
-        warnings=_load_tuple(values[16]),
-    )
+    return _opened(NoteRow, values, _note_checksum)
+
+
+def chunk_values(chunk: ChunkRow) -> dict[str, Any]:
+    """The columns of a chunk."""
+    return _closed(_stored(chunk), _chunk_checksum)
+
+
+def chunk_row(values: Sequence[Any]) -> ChunkRow:
+    """A chunk from its columns, as :func:`note_row`."""
+    return _opened(ChunkRow, values, _chunk_checksum)
+
+
+def link_values(link: LinkRow) -> dict[str, Any]:
+    """The columns of a link, with the name by which links are found when a file comes or goes."""
+    return _closed(_stored(link) | {"name_key": _text(link_name(link.raw_target))}, _checksum)
+
+
+def link_row(values: Sequence[Any]) -> LinkRow:
+    """A link from its columns, as :func:`note_row`."""
+    return _opened(LinkRow, values, _checksum)
+
+
+def vector_values(collection: Collection, one: str, vector: Matrix) -> dict[str, Any]:
+    """The columns of a vector."""
+    stored = vector.astype("<f4", copy=False).tobytes()
+    checksum = _vector_checksum(one, stored)
+    return {"collection": collection, "id": one, "vector": stored, "checksum": checksum}
+
+
+def vector_row(values: Sequence[Any]) -> tuple[str, bytes]:
+    """Id and bytes of a vector from (id, vector, checksum).
+
+    :raises BadRow: if they are not what was written.
+    """
+    _check(values[2], _vector_checksum(values[0], values[1]))
+    return values[0], values[1]
 
 
 def name_values(note: NoteRow) -> list[dict[str, str]]:
@@ -157,124 +156,67 @@ def name_key(name: str) -> str:
     return " ".join(fold(name).split())
 
 
-def chunk_values(chunk: ChunkRow, packed: bytes, generation: int) -> dict[str, Any]:
-    """The columns of a chunk whose tokens are already packed."""
-    values = {
-        "id": chunk.id,
-        "path": chunk.path,
-        "ordinal": chunk.ordinal,
-        "heading_path": _dump(chunk.heading_path),
-        "first_line": chunk.first_line,
-        "last_line": chunk.last_line,
-        "text": _text(chunk.text),
-        "embedded_hash": chunk.embedded_hash,
-        "tokens": packed,
-        "generation": generation,
-        "kind": chunk.kind,
-    }
-    return values | {"checksum": _chunk_checksum(tuple(values.values()))}
+def _load_tuple(text: str) -> tuple[Any, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
 
 
-def chunk_row(values: Sequence[Any]) -> ChunkRow:
-    """A chunk from its columns, in the order of the table.
+def _load_tuples(text: str) -> tuple[tuple[Any, ...], ...]:
+    return () if text == "[]" else tuple(map(tuple, json.loads(text)))
 
-    :raises BadRow: if they are not what was written.
-    """
-    _check(values[11], _chunk_checksum(values[:11]))
-    return ChunkRow(
-        id=values[0],
-        path=values[1],
-        ordinal=values[2],
-        heading_path=_load_tuple(values[3]),
-        first_line=values[4],
-        last_line=values[5],
-        text=values[6],
-        embedded_hash=values[7],
-        tokens=PackedTokens(bytes(values[8])),
-        generation=values[9],
-        kind=values[10],
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "status": NoteStatus,
+    "aliases": _load_tuple,
+    "tags": _load_tuple,
+    "front_matter": json.loads,
+    "outline": _load_tuples,
+    "blocks": _load_tuples,
+    "warnings": _load_tuple,
+    "heading_path": _load_tuple,
+    "tokens": lambda packed: PackedTokens(bytes(packed)),
+    "candidates": _load_tuple,
+}
+"""What a value is made of that a column holds in another form."""
+
+_NAMES = {kind: tuple(one.name for one in fields(kind)) for kind in (NoteRow, ChunkRow, LinkRow)}
+
+_READERS = {
+    kind: tuple(
+        (at, _READ[name])
+        for at, name in enumerate(names)
+        # The status of a link is that of another enumeration, and is kept as text.
+        if name in _READ and (kind, name) != (LinkRow, "status")
     )
+    for kind, names in _NAMES.items()
+}
 
 
-def chunk_key(values: Sequence[Any]) -> ChunkKey:
-    """A chunk's key from (id, path, ordinal, embedded hash, generation)."""
-    return ChunkKey(values[0], values[1], values[2], values[3], values[4])
+def _stored(row: NoteRow | ChunkRow | LinkRow) -> dict[str, Any]:
+    return {name: _column(getattr(row, name)) for name in _NAMES[type(row)]}
 
 
-def vector_values(collection: Collection, one: str, vector: Matrix) -> dict[str, Any]:
-    """The columns of a vector."""
-    stored = vector.astype("<f4", copy=False).tobytes()
-    return {
-        "collection": collection,
-        "id": one,
-        "vector": stored,
-        "checksum": _vector_checksum(one, stored),
-    }
+def _column(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | bytes):
+        return value
+    if isinstance(value, str):
+        return _text(str(value))
+    if isinstance(value, PackedTokens):
+        return value.packed
+    return _dump(value)
 
 
-def vector_row(values: Sequence[Any]) -> tuple[str, bytes]:
-    """Id and bytes of a vector from (id, vector, checksum).
-
-    :raises BadRow: if they are not what was written.
-    """
-    _check(values[2], _vector_checksum(values[0], values[1]))
-    return values[0], values[1]
+def _closed(values: dict[str, Any], checksum: Callable[[Sequence[Any]], int]) -> dict[str, Any]:
+    return values | {"checksum": checksum(tuple(values.values()))}
 
 
-def link_values(link: LinkRow, name_key: str) -> dict[str, Any]:
-    """The columns of a link."""
-    values = {
-        "path": link.path,
-        "ordinal": link.ordinal,
-        "chunk_id": link.chunk_id,
-        "line": link.line,
-        "kind": str(link.kind),
-        "syntax": str(link.syntax),
-        "raw": _text(link.raw),
-        "raw_target": _text(link.raw_target),
-        "fragment": _text_or_none(link.fragment),
-        "display": _text_or_none(link.display),
-        "sentence": _text(link.sentence),
-        "sentence_id": link.sentence_id,
-        "property": _text_or_none(link.property),
-        "status": str(link.status),
-        "via": None if link.via is None else str(link.via),
-        "target_path": link.target_path,
-        "target_chunk_id": link.target_chunk_id,
-        "fragment_found": link.fragment_found,
-        "candidates": _dump(link.candidates),
-        "name_key": _text(name_key),
-    }
-    return values | {"checksum": _checksum(values.values())}
-
-
-def link_row(values: Sequence[Any]) -> LinkRow:
-    """A link from its columns, in the order of the table; the name key is left out.
-
-    :raises BadRow: if they are not what was written.
-    """
-    _check(values[20], _checksum(values[:20]))
-    return LinkRow(
-        path=values[0],
-        ordinal=values[1],
-        chunk_id=values[2],
-        line=values[3],
-        kind=values[4],
-        syntax=values[5],
-        raw=values[6],
-        raw_target=values[7],
-        fragment=values[8],
-        display=values[9],
-        sentence=values[10],
-        sentence_id=values[11],
-        property=values[12],
-        status=values[13],
-        via=values[14],
-        target_path=values[15],
-        target_chunk_id=values[16],
-        fragment_found=values[17],
-        candidates=_load_tuple(values[18]),
-    )
+def _opened(
+    kind: type[Row], values: Sequence[Any], checksum: Callable[[Sequence[Any]], int]
+) -> Row:
+    _check(values[-1], checksum(values[:-1]))
+    found = list(values[: len(_NAMES[kind])])
+    for at, read in _READERS[kind]:
+        found[at] = read(found[at])
+    return kind(*found)
 
 
 def _note_checksum(values: Sequence[Any]) -> int:
@@ -283,7 +225,7 @@ def _note_checksum(values: Sequence[Any]) -> int:
 
 
 def _chunk_checksum(values: Sequence[Any]) -> int:
-    # The generation, last, is not of the text.
+    # The generation and the kind, last, are not of the text.
     return zlib.crc32(values[8], _checksum(values[:8]))
 
 
@@ -302,16 +244,8 @@ def _check(stored: Any, computed: int) -> None:
 
 def _dump(value: Any) -> str:
     if not value:
-        return _empty(value)
-    return _text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
-def _empty(value: Any) -> str:
-    return "{}" if isinstance(value, Mapping) else "[]"
-
-
-def _load_tuple(text: str) -> tuple[Any, ...]:
-    return () if text == "[]" else tuple(json.loads(text))
+        return "{}" if isinstance(value, Mapping) else "[]"
+    return _text(json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")))
 
 
 def _text(value: str) -> str:
@@ -323,10 +257,6 @@ def _text(value: str) -> str:
     except UnicodeEncodeError:
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return value
-
-
-def _text_or_none(value: str | None) -> str | None:
-    return None if value is None else _text(value)
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

@@ -11,12 +11,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Column, Table, Update, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from notehop.indexing.graph.files import link_name
-from notehop.indexing.stores.catalog_fetch import IN_LIST, slices
 from notehop.indexing.stores.catalog_rows import (
+    PackedTokens,
     chunk_values,
     link_values,
     name_values,
@@ -38,6 +37,7 @@ from notehop.indexing.stores.schema import (
     NOTES,
     VECTORS,
 )
+from notehop.indexing.stores.sqlite import among, listed
 from notehop.indexing.vault.properties import modified_in
 
 OWN_KEYS = frozenset({"schema", "identity", "generation"})
@@ -108,9 +108,7 @@ def apply(connection: Connection, batch: Batch, generation: int) -> None:
     _insert(connection, LABELS, _labels(record.note for record in batch.upsert))
     _insert(connection, CHUNKS, _chunk_rows(batch, kept, generation))
     _insert(
-        connection,
-        LINKS,
-        (_link_values(link) for record in batch.upsert for link in record.links),
+        connection, LINKS, (link_values(link) for record in batch.upsert for link in record.links)
     )
     chunks_left = {chunk.id for record in batch.upsert for chunk in record.chunks}
     said_left = _values(connection, LINKS.c.sentence_id, LINKS.c.sentence_id, said_before)
@@ -151,28 +149,19 @@ def _values(
     connection: Connection, wanted: Column[Any], column: Column[Any], values: Iterable[str]
 ) -> set[str]:
     """What stands in one column of the rows whose other column holds one of the values."""
-    found: set[str] = set()
-    for part in slices(sorted(values), IN_LIST):
-        found.update(connection.scalars(select(wanted).where(column.in_(part)).distinct()))
-    return found - {None}
+    query = select(wanted).where(among(column)).distinct()
+    return {*connection.scalars(query, listed(values))} - {None}
 
 
 def _forget(connection: Connection, name: Collection, ids: Iterable[str]) -> None:
-    for part in slices(sorted(ids), IN_LIST):
-        connection.execute(
-            delete(VECTORS).where(VECTORS.c.collection == name, VECTORS.c.id.in_(part))
-        )
+    gone = delete(VECTORS).where(VECTORS.c.collection == name, among(VECTORS.c.id))
+    connection.execute(gone, listed(ids))
 
 
 def _tokens_of(connection: Connection, paths: list[str]) -> dict[ChunkId, tuple[bytes, int]]:
-    found: dict[ChunkId, tuple[bytes, int]] = {}
-    query = select(CHUNKS.c.id, CHUNKS.c.tokens, CHUNKS.c.generation)
-    for part in slices(paths, IN_LIST):
-        for chunk_id, tokens, generation in connection.execute(
-            query.where(CHUNKS.c.path.in_(part))
-        ):
-            found[chunk_id] = bytes(tokens), generation
-    return found
+    query = select(CHUNKS.c.id, CHUNKS.c.tokens, CHUNKS.c.generation).where(among(CHUNKS.c.path))
+    rows = connection.execute(query, listed(paths))
+    return {chunk_id: (bytes(tokens), generation) for chunk_id, tokens, generation in rows}
 
 
 def _chunk_rows(
@@ -184,17 +173,14 @@ def _chunk_rows(
             before = kept.get(chunk.id)
             # A chunk whose id and tokens stand is no news to the indexes derived from them.
             same = before is not None and before[0] == packed
-            yield chunk_values(chunk, packed, before[1] if before and same else generation)
+            since = before[1] if before and same else generation
+            yield chunk_values(replace(chunk, tokens=PackedTokens(packed), generation=since))
 
 
 def _labels(notes: Iterable[NoteRow]) -> Iterator[dict[str, str]]:
     for note in notes:
         for name, value in label_rows(note):
             yield {"name": name, "value": value, "path": note.path}
-
-
-def _link_values(link: LinkRow) -> dict[str, Any]:
-    return link_values(link, link_name(link.raw_target))
 
 
 def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list[str]:
@@ -204,22 +190,16 @@ def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list
     """
     again: list[NoteRow] = []
     rows: list[dict[str, Any]] = []
-    for part in slices(sorted(touch), IN_LIST):
-        found = connection.execute(select(NOTES).where(NOTES.c.path.in_(part))).all()
-        for old in map(note_row, found):
-            size, mtime_ns = touch[old.path]
-            new = replace(old, size=size, mtime_ns=mtime_ns)
-            if old.status is NoteStatus.INDEXED and modified_in(old.front_matter) is None:
-                new = replace(new, modified=mtime_ns / 1e9)
-                again.append(new)
-            rows.append(
-                {
-                    "at_path": new.path,
-                    "size": new.size,
-                    "mtime_ns": new.mtime_ns,
-                    "modified": new.modified,
-                }
-            )
+    found = connection.execute(select(NOTES).where(among(NOTES.c.path)), listed(touch)).all()
+    for old in map(note_row, found):
+        size, mtime_ns = touch[old.path]
+        new = replace(old, size=size, mtime_ns=mtime_ns)
+        if old.status is NoteStatus.INDEXED and modified_in(old.front_matter) is None:
+            new = replace(new, modified=mtime_ns / 1e9)
+            again.append(new)
+        rows.append(
+            {"at_path": new.path, "size": size, "mtime_ns": mtime_ns, "modified": new.modified}
+        )
     if len(rows) < len(touch):
         raise ValueError(f"a batch changes {len(touch) - len(rows)} notes that are not there")
     _update(connection, update(NOTES).where(NOTES.c.path == bindparam("at_path")), rows, "note")
@@ -232,7 +212,7 @@ def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list
 def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:
     rows = []
     for link in links:
-        values = _link_values(link)
+        values = link_values(link)
         row = {name: values[name] for name in _RESOLVED}
         row["at_path"], row["at_ordinal"] = values["path"], values["ordinal"]
         rows.append(row)
@@ -244,23 +224,22 @@ def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:
 
 def _mark_linked(connection: Connection, paths: Iterable[str], generation: int) -> None:
     # Each of them was written once and has its row.
-    for part in slices(sorted(set(paths)), IN_LIST):
-        marked = update(CHANGES).where(CHANGES.c.path.in_(part)).values(linked=generation)
-        connection.execute(marked)
+    marked = update(CHANGES).where(among(CHANGES.c.path)).values(linked=generation)
+    connection.execute(marked, listed(paths))
 
 
-def _update(connection: Connection, statement: Any, rows: list[dict[str, Any]], what: str) -> None:
-    for part in slices(rows, _ROWS):
-        changed = connection.execute(statement, part).rowcount
-        if changed != len(part):
-            raise ValueError(f"a batch changes {len(part) - changed} {what}s that are not there")
+def _update(
+    connection: Connection, statement: Update, rows: list[dict[str, Any]], what: str
+) -> None:
+    changed = connection.execute(statement, rows).rowcount if rows else 0
+    if changed != len(rows):
+        raise ValueError(f"a batch changes {len(rows) - changed} {what}s that are not there")
 
 
 def _delete(
-    connection: Connection, table: Table, column: ColumnElement[Any], values: list[str]
+    connection: Connection, table: Table, column: Column[Any], values: Iterable[str]
 ) -> None:
-    for part in slices(values, IN_LIST):
-        connection.execute(delete(table).where(column.in_(part)))
+    connection.execute(delete(table).where(among(column)), listed(values))
 
 
 def _insert(connection: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> None:

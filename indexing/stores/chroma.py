@@ -28,9 +28,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from notehop.indexing import faults
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
-from notehop.indexing.stores.catalog_fetch import slices
-from notehop.indexing.stores.catalog_state import file_marks, read_catalog_state
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, file_marks, read_catalog_state
+from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.labels import date_label
 from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
 

@@ -1,15 +1,21 @@
-"""What notes can be filtered by, as rows: tags, page type, date, properties. Pure."""
+"""What notes can be filtered by: tags, page type, date, properties, as rows, and which notes have
+them in one generation of the catalog."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from notehop.indexing.graph.files import fold
-from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.graph.files import NOTE_SUFFIX, fold
+from notehop.indexing.stores.model import ChunkId, NoteRow, NoteStatus
 from notehop.indexing.vault.dates import day_in_name
+from notehop.indexing.vault.exclusion import glob_pattern
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.caches import Bounded
+    from notehop.indexing.stores.catalog_read import CatalogReads
 
 TAG, TYPE, DATE = "tag", "type", "date"
 """Names of labels; those of properties are made by :func:`property_label`."""
@@ -21,6 +27,14 @@ LENGTH = 200
 
 MOST = 1_000
 """Labels of one note: properties are written by hand; more is something else."""
+
+_PAGE = 1_000
+"""Dates read at first, where the newest notes are wanted."""
+
+_FEW = 5_000
+"""Notes whose dates are read by name; of more, the newest of all notes soon hold enough."""
+
+Paths = frozenset[str]
 
 _LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
 _BLANKS = re.compile(r"[-_\s]+")
@@ -127,3 +141,99 @@ def _values(value: Any) -> list[str]:
 def _text(value: str) -> str:
     """The text without lone surrogates, which no database takes."""
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
+
+
+class NoteLabels:
+    """The notes of one generation by label. Threads may share it; what it found is kept."""
+
+    def __init__(
+        self,
+        view: CatalogReads,
+        ids_by_path: Mapping[str, Collection[ChunkId]],
+        kept: Bounded[tuple[Any, ...], Paths],
+    ) -> None:
+        """Ask a generation.
+
+        :param ids_by_path: its notes that have chunks, and those.
+        :param kept: what was found in this generation before.
+        """
+        self._view = view
+        self._ids_by_path = ids_by_path
+        self._kept = kept
+
+    def having(self, name: str, value: str) -> Paths:
+        """The notes with a label."""
+        return self._once(("label", name, value), lambda: self._view.labelled(name, value))
+
+    def dated(self, first: str | None, end: str | None) -> Paths:
+        """The notes whose date is ``first`` or later and before ``end``."""
+        return self._once(("date", first, end), lambda: self._view.dated(first, end))
+
+    def under(self, place: str) -> Paths:
+        """The notes in a folder or at a path (the suffix may be left out), or that a glob takes.
+
+        A glob has ``*`` or ``?`` in it and reads as the setting ``vault.exclude`` does. Without
+        case.
+        """
+        return self._once(("path", place), lambda: self._under(place))
+
+    def paths(self) -> Collection[str]:
+        """The notes that have chunks."""
+        return self._ids_by_path.keys()
+
+    def chunk_ids(self, path: str) -> Collection[ChunkId]:
+        """The chunks of a note."""
+        return self._ids_by_path.get(path, ())
+
+    def has(self, name: str) -> bool:
+        """Whether any note has a label of this name."""
+        return self._view.has_label(name)
+
+    def values(self, name: str) -> Mapping[str, int]:
+        """The values of a label -> how many notes have each, by value."""
+        return self._view.label_values(name)
+
+    def keys(self) -> list[str]:
+        """The keys of front matter that any note has, sorted."""
+        found = (property_key(name) for name in self._view.label_names())
+        return [key for key in found if key is not None]
+
+    def said_in(self, ids: Iterable[ChunkId]) -> Mapping[ChunkId, tuple[str, ...]]:
+        """Id -> what a chunk says: names of its note, headings, text; for those that are there."""
+        return self._view.said_in(ids)
+
+    def newest_first(self, taken: Callable[[str], bool], few: Paths | None) -> Iterator[str]:
+        """The notes that are taken, newest first, ties by path.
+
+        :param few: holds all that are taken, where those are few; None looks at all notes.
+        """
+        if few is not None and len(few) <= _FEW:
+            dates = self._view.dates(few)
+            found = sorted(filter(taken, dates))
+            yield from sorted(found, key=lambda path: dates[path], reverse=True)
+            return
+        seen, count = 0, _PAGE
+        while True:
+            dated = self._view.newest(count)
+            yield from (path for _, path in dated[seen:] if taken(path))
+            if len(dated) < count:
+                return
+            seen, count = len(dated), 10 * count
+
+    def _under(self, place: str) -> list[str]:
+        asked = fold(place)
+        if "*" in asked or "?" in asked:
+            takes = glob_pattern(asked).search
+            return [path for path in self._ids_by_path if takes(fold(path))]
+        asked = asked.removeprefix("./").strip("/")
+        folder = f"{asked}/" if asked else ""
+        notes = (asked, f"{asked}{NOTE_SUFFIX}")
+        return [
+            path
+            for path in self._ids_by_path
+            for folded in (fold(path),)
+            if folded.startswith(folder) or folded in notes
+        ]
+
+    def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[str]]) -> Paths:
+        return self._kept.get([key], lambda _: {key: frozenset(find())})[key]

@@ -25,8 +25,7 @@ from notehop.indexing.stores.lexical_segments import (
     read_segments,
     write_segments,
 )
-from notehop.indexing.stores.limits import LIMITS, Limits
-from notehop.indexing.stores.model import ChunkId, FieldTokens
+from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
 from notehop.indexing.tokens import FIELDS
 from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
 

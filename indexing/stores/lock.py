@@ -16,6 +16,7 @@ import os
 import socket
 import sys
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,16 @@ NO_LOCKS = {
     getattr(errno, name, None) for name in ("ENOSYS", "ENOTSUP", "EOPNOTSUPP", "ENOLCK")
 } - {None}
 """What a disk says that knows no locks, or whose server of locks is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A process that writes an index; ``since`` is a time as ISO 8601 has it."""
+
+    pid: int
+    host: str
+    command: str
+    since: str
 
 
 class WriterLock:
@@ -115,13 +126,9 @@ class WriterLock:
         self._lock.release()
 
     def _tell(self) -> None:
-        says = {
-            "pid": os.getpid(),
-            "host": socket.gethostname(),
-            "command": self._holder,
-            "since": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        write_private(self._layout.lock_holder, json.dumps(says))
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        holder = Holder(os.getpid(), socket.gethostname(), self._holder, since)
+        write_private(self._layout.lock_holder, json.dumps(asdict(holder)))
         faults.point("lock-holder-told")
 
     def _held_elsewhere(self) -> IndexLocked:
@@ -131,15 +138,9 @@ class WriterLock:
         )
 
     def _who(self) -> str:
-        try:
-            says: Any = json.loads(self._layout.lock_holder.read_text(encoding="utf-8"))
-            if says["host"] != socket.gethostname() or _lives(int(says["pid"])):
-                return (
-                    f"{says['command']} (process {says['pid']} on {says['host']}, "
-                    f"since {says['since']})"
-                )
-        except (OSError, ValueError, KeyError, TypeError, OverflowError):
-            pass
+        said = _said(self._layout)
+        if said is not None and (said.host != socket.gethostname() or _lives(said.pid)):
+            return f"{said.command} (process {said.pid} on {said.host}, since {said.since})"
         # Not written yet, or half, or left behind by one that was killed: the lock stands.
         return "another process"
 
@@ -199,3 +200,28 @@ def _lives(pid: int) -> bool:
         # It is another user's.
         return True
     return True
+
+
+def read_holder(layout: IndexLayout) -> Holder | None:
+    """The process that holds the writer lock; None if none does.
+
+    Without a note of a writer the lock is left alone: taking it, even for a moment, would turn away
+    a writer that starts just then. With one, only the lock tells whether its writer still lives.
+    """
+    said = _said(layout)
+    if said is None:
+        return None
+    try:
+        with WriterLock(layout, "notehop status"):
+            return None
+    except (IndexLocked, IndexUnwritable):
+        # Where the lock cannot be tried, the note is all there is to go by.
+        return said
+
+
+def _said(layout: IndexLayout) -> Holder | None:
+    try:
+        says: Any = json.loads(layout.lock_holder.read_bytes())
+        return Holder(int(says["pid"]), str(says["host"]), str(says["command"]), str(says["since"]))
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return None

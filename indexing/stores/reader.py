@@ -13,27 +13,40 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from notehop.config.errors import IndexMissing, NotehopError
+from notehop.config.errors import IndexDamaged, IndexMissing, NotehopError
 from notehop.indexing.stores.caches import (
     DEFAULT_RANKING,
+    Bounded,
     Ranking,
     complete_vectors,
     read_lexical,
     read_vectors,
     sentences_since,
 )
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, fold_withdrawn
-from notehop.indexing.stores.catalog_engine import went_back
-from notehop.indexing.stores.catalog_filter import Bounded, NoteLabels
-from notehop.indexing.stores.catalog_state import read_catalog_state, write_catalog_state
+from notehop.indexing.stores.catalog import (
+    Catalog,
+    CatalogSnapshot,
+    fold_withdrawn,
+    read_catalog_state,
+    write_catalog_state,
+)
 from notehop.indexing.stores.fingerprint import check_fingerprint
+from notehop.indexing.stores.labels import NoteLabels
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.limits import LIMITS, Limits
 from notehop.indexing.stores.link_graph import Ranks
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow, NoteStatus
+from notehop.indexing.stores.model import (
+    LIMITS,
+    ChunkId,
+    ChunkRow,
+    Limits,
+    LinkRow,
+    NoteRow,
+    NoteStatus,
+)
 from notehop.indexing.stores.replacement import settle
+from notehop.indexing.stores.sqlite import damaged
 from notehop.indexing.stores.vector_index import VectorIndex
 
 __all__ = ["Generation", "Ranking", "Reader", "Snapshot"]
@@ -350,7 +363,7 @@ class Reader:
                 raise
             # Meanwhile another thread went on to a still later generation: look at that.
             view.close()
-        raise went_back(catalog.label, view.generation)
+        raise _went_back(catalog.label, view.generation)
 
     def close(self) -> None:
         """Let go of the index. Snapshots that are still held stay readable."""
@@ -395,7 +408,7 @@ class Reader:
                 # A writer came between, or an older copy of the catalog stands there.
                 with catalog.snapshot() as view:
                     if view.generation < state.generation:
-                        raise went_back(catalog.label, view.generation)
+                        raise _went_back(catalog.label, view.generation)
             return catalog, held
         except BaseException:
             catalog.close()
@@ -435,6 +448,11 @@ class Reader:
             if state is not None and whole:
                 # The file has other bytes now, and is as whole as before.
                 write_catalog_state(self.layout, state.generation, state.stamp)
+
+
+def _went_back(label: str, generation: int) -> IndexDamaged:
+    """The error for a catalog of an older generation than the rest of the index knows."""
+    return damaged(label, f"it is an older copy, of generation {generation}")
 
 
 def _grouped(

@@ -187,22 +187,19 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
     "notehop.indexing.report": "Report report_lines Silent Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
-    "notehop.indexing.stores.catalog": "Catalog",
-    "notehop.indexing.stores.catalog_state": "read_catalog_state",
+    "notehop.indexing.stores.catalog": "Catalog read_catalog_state",
     "notehop.indexing.stores.chroma": (
         "COLLECTION mirror_due read_mirror update_mirror write_in_child write_mirror"
     ),
-    "notehop.indexing.stores.finding": "INDEX REBUILD",
-    "notehop.indexing.stores.integrity": "check_mirror",
+    "notehop.indexing.stores.check": "INDEX REBUILD check_mirror",
     "notehop.indexing.stores.labels": "property_label",
     "notehop.indexing.stores.layout": "index_dir_for IndexLayout",
     "notehop.indexing.stores.lexical": "BOOSTS LexicalIndex",
     "notehop.indexing.stores.lexical_segments": "MAX_COUNT",
-    "notehop.indexing.stores.limits": "LIMITS Limits",
     "notehop.indexing.stores.link_graph": "build_graph",
     "notehop.indexing.stores.lock": "WriterLock",
     "notehop.indexing.stores.model": (
-        "Batch ChunkRow FieldTokens LinkRow NoteRecord NoteRow NoteStatus"
+        "Batch ChunkRow FieldTokens LIMITS Limits LinkRow NoteRecord NoteRow NoteStatus"
     ),
     "notehop.indexing.stores.reader": "Ranking Reader Snapshot",
     "notehop.indexing.stores.run_record": "LATELY read_run_record RunRecord write_run_record",

@@ -11,8 +11,14 @@ from itertools import chain
 
 from notehop.app.retrieval.filters.parse import Condition, day_of
 from notehop.app.retrieval.nodes import Hits
-from notehop.indexing.stores.catalog_filter import NoteLabels
-from notehop.indexing.stores.labels import TAG, TYPE, property_label, tag_label, value_label
+from notehop.indexing.stores.labels import (
+    TAG,
+    TYPE,
+    NoteLabels,
+    property_label,
+    tag_label,
+    value_label,
+)
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer

@@ -26,10 +26,10 @@ from notehop.app.retrieval.filters.parse import Condition, Plan, plan
 from notehop.app.retrieval.nodes import light_node
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import counted, on_one_line
-from notehop.indexing.stores.catalog_filter import NoteLabels
 from notehop.indexing.stores.labels import (
     TAG,
     TYPE,
+    NoteLabels,
     key_label,
     property_label,
     tag_label,

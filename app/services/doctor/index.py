@@ -23,26 +23,23 @@ from notehop.config.errors import (
 )
 from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.identity import wanted
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
-from notehop.indexing.stores.catalog_check import check_catalog
-from notehop.indexing.stores.catalog_state import read_catalog_state
-from notehop.indexing.stores.finding import (
+from notehop.indexing.stores.caches import NAMES
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, read_catalog_state
+from notehop.indexing.stores.check import (
     ELSEWHERE,
     INDEX,
     REBUILD,
+    Checked,
     Finding,
     PartState,
-    said_of,
-)
-from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
-from notehop.indexing.stores.integrity import (
-    NAMES,
-    Checked,
+    check_catalog,
     check_lexical,
     check_mirror,
     check_table,
+    said_of,
     wanted_of,
 )
+from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.replacement import settle

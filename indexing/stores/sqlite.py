@@ -1,20 +1,21 @@
-"""The database connection of the catalog, and its failures in our words.
+"""The SQLite files of an index: how they are opened, and their failures in our words.
 
 Touches: index.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.engine import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy import Column, ColumnElement, bindparam, create_engine, event, func, select
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from notehop.config.errors import (
@@ -23,82 +24,119 @@ from notehop.config.errors import (
     IndexLocked,
     IndexMissing,
     IndexUnwritable,
-    UsageError,
 )
 
 BUSY_SECONDS = 10.0
 """How long a statement waits for another writer: a big commit takes a few seconds."""
 
-WRITE = {"notehop_write": True}
-"""Execution options of a connection whose transaction takes the write lock at its start."""
-
 REBUILD = "run: notehop index --rebuild"
+
+_WRITE = {"notehop_write": True}
+"""Execution options of a connection whose transaction takes the write lock at its start."""
 
 _IMMUTABLE = "?mode=ro&immutable=1"
 
 _REFUSED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
 """What SQLite says when it cannot make or grow a file."""
 
+_LISTED = func.json_each(bindparam("listed")).table_valued("value")
 
-def sqlite_path(where: Path | str) -> Path | None:
-    """The file of a SQLite catalog named by path or URL; None for another database.
 
-    :raises UsageError: for a URL that cannot be read, or a SQLite one without a file.
+def among(column: Column[Any]) -> ColumnElement[bool]:
+    """Whether a column holds one of the values that :func:`listed` gives a statement.
+
+    However many there are, it is one statement, which is compiled once.
     """
-    if isinstance(where, Path):
-        return where
-    url = _url(where)
-    if url.get_backend_name() != "sqlite":
-        return None
-    if not url.database or url.database == ":memory:":
-        raise UsageError(
-            f"{where}: the catalog needs a file; write sqlite:///folder/catalog.sqlite"
+    return column.in_(select(_LISTED.c.value))
+
+
+def listed(values: Iterable[str]) -> dict[str, str]:
+    """The parameter of a statement with :func:`among`."""
+    return {"listed": json.dumps(list(values))}
+
+
+class Database:
+    """One SQLite file in WAL mode; a connection is made at first use.
+
+    :raises IndexMissing: if the file is not there and is not to be made.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+        if not create and not path.is_file():
+            raise IndexMissing(f"{path}: no index yet; run: notehop index")
+        self.path = path
+        self.label = str(path)
+        uri = path.absolute().as_uri() + _uri_mode(path, read_only)
+
+        def connect() -> sqlite3.Connection:
+            if read_only:
+                return _reading(path, uri)
+            if create:
+                # For its owner alone; the journal gets the rights of the file.
+                with suppress(OSError):
+                    path.touch(0o600, exist_ok=False)
+            connection = _connected(uri, sqlite3.Connection)
+            # FULL: a generation number once seen must not come back with other content, and
+            # vectors are deleted on the word of a commit.
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            # What leaves the index leaves its file: a deleted row is overwritten.
+            connection.execute("PRAGMA secure_delete=ON")
+            return connection
+
+        # Readers hold a connection for as long as a query lasts: let there be as many as queries.
+        self._engine = create_engine(
+            "sqlite+pysqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1
         )
-    return Path(url.database)
+        event.listen(self._engine, "begin", _begin)
+        event.listen(self._engine, "checkin", _used_once)
 
+    def close(self) -> None:
+        """Close every connection; the last process to do so folds the journal back."""
+        self._engine.dispose()
 
-def label_of(where: Path | str) -> str:
-    """How messages name the catalog: its path, or its URL without the password."""
-    path = sqlite_path(where)
-    return str(path) if path else _url(str(where)).render_as_string(hide_password=True)
+    def connect(self) -> Connection:
+        """A connection, for who closes it: its transaction sees one state of the file."""
+        with translated(self.label):
+            return self._engine.connect()
 
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection in a read transaction; errors of the block become ours."""
+        with translated(self.label), self._engine.connect() as connection:
+            yield connection
 
-def open_engine(where: Path | str, *, create: bool, read_only: bool) -> Engine:
-    """An engine for the catalog at a path or URL; connects at first use.
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection in a write transaction, which is committed at the end of the block."""
+        with (
+            translated(self.label, writing=True),
+            self._engine.connect().execution_options(**_WRITE) as connection,
+            connection.begin(),
+        ):
+            yield connection
 
-    :raises IndexMissing: if the SQLite file is not there and ``create`` is false.
-    :raises UsageError: for a URL or a driver that does not exist.
-    """
-    path = sqlite_path(where)
-    if path is None:
-        return _server_engine(str(where))
-    if not create and not path.is_file():
-        raise IndexMissing(f"{path}: no index yet; run: notehop index")
-    uri = path.absolute().as_uri() + _uri_mode(path, read_only)
+    def fold(self, patience: float = 0.0) -> bool:
+        """Fold the journal back into the file and empty it, so that it holds nothing that left.
 
-    def connect() -> sqlite3.Connection:
-        if read_only:
-            return _reading(path, uri)
-        if create:
-            # For its owner alone; the journal gets the rights of the file.
-            with suppress(OSError):
-                path.touch(0o600, exist_ok=False)
-        connection = _connected(uri, sqlite3.Connection)
-        # FULL: a generation number once seen must not come back with other content, and
-        # vectors are deleted on the word of a commit.
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        # What leaves the index leaves its file: a deleted row is overwritten.
-        connection.execute("PRAGMA secure_delete=ON")
-        return connection
+        :param patience: seconds to wait for who reads.
+        :returns: False if a reader's transaction stood in the way; what it needs stays.
+        """
+        connection = self._engine.raw_connection()
+        cursor = connection.cursor()
+        try:
+            cursor.execute(f"PRAGMA busy_timeout={patience * 1000:.0f}")
+            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
+            connection.close()
 
-    # Readers hold a connection for as long as a query lasts: let there be as many as queries.
-    engine = create_engine(
-        "sqlite+pysqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1
-    )
-    event.listen(engine, "begin", _begin)
-    event.listen(engine, "checkin", _used_once)
-    return engine
+    @property
+    def has_journal(self) -> bool:
+        """Whether something stands in the journal."""
+        return _has_journal(self.path)
 
 
 @contextmanager
@@ -174,37 +212,8 @@ def _uri_mode(path: Path, read_only: bool) -> str:
 def _has_journal(path: Path) -> bool:
     try:
         return path.with_name(path.name + "-wal").stat().st_size > 0
-    except FileNotFoundError:
+    except OSError:
         return False
-
-
-def _server_engine(where: str) -> Engine:
-    try:
-        # One transaction sees one generation, as in SQLite.
-        return create_engine(
-            _url(where),
-            isolation_level="REPEATABLE READ",
-            pool_pre_ping=True,
-            pool_size=8,
-            max_overflow=24,
-        )
-    except (ArgumentError, NoSuchModuleError) as exc:
-        raise UsageError(f"{label_of(where)}: not a database this can open: {exc}") from exc
-    except ModuleNotFoundError as exc:
-        raise UsageError(
-            f"{label_of(where)}: its driver is not installed; run: pip install {exc.name}"
-        ) from exc
-
-
-def _url(where: str) -> URL:
-    try:
-        return make_url(where)
-    except ArgumentError as exc:
-        # The text is left out: it may hold a password.
-        raise UsageError(
-            "the catalog's URL cannot be read; write a path, or a URL like "
-            "postgresql+psycopg://user:password@host/database"
-        ) from exc
 
 
 def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
@@ -242,12 +251,9 @@ def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
                 f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
                 "wait until it is done and try again"
             )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return damaged(label, says)
-        case None if not isinstance(cause, sqlite3.Error | UnicodeDecodeError):
-            return IndexFailure(f"{label}: the database failed: {says}")
         case _:
-            # A missing table or column, text that is not UTF-8: not what a commit of ours left.
+            # No database, a page, table or column that is not there, text that is not UTF-8: not
+            # what a commit of ours left.
             return damaged(label, says)
 
 
@@ -260,8 +266,3 @@ def _primary(cause: Any) -> int | None:
 def damaged(label: str, says: str) -> IndexDamaged:
     """The error for a catalog that cannot be read."""
     return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
-
-
-def went_back(label: str, generation: int) -> IndexDamaged:
-    """The error for a catalog of an older generation than the rest of the index knows."""
-    return damaged(label, f"it is an older copy, of generation {generation}")
