@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from llama_index.core.schema import TransformComponent
+
     from notehop.config import Settings
     from notehop.indexing.report import Progress, Report
     from notehop.indexing.vault.parse import extract_wiki_links
@@ -21,6 +24,7 @@ def index_vault(
     progress: Progress | None = None,
     rebuild: bool = False,
     allow_mass_delete: bool = False,
+    transformations: Sequence[TransformComponent] = (),
 ) -> Report:
     """Build the index of a vault, or bring it up to date.
 
@@ -32,6 +36,10 @@ def index_vault(
     :param settings: taken as they are; None reads settings files and environment.
     :param rebuild: make everything from nothing.
     :param allow_mass_delete: forget notes even if most of them are gone.
+    :param transformations: LlamaIndex components of your own, run on the passages after they are cut:
+        what they change of a node's text, or add to its metadata, is embedded with it, and nothing
+        else of the index. They give back every node, in order. With others, or none, the next run
+        makes all notes anew.
     :returns: what was indexed, skipped and failed, and why.
     :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
@@ -45,7 +53,14 @@ def index_vault(
     vault = vault_folder(Path(path))
     settings = settings or load_settings(vault=vault)
     layout = IndexLayout(index_dir_for(vault, Path(index_dir) if index_dir else settings.index.dir))
-    indexer = Indexer(vault, settings, layout, progress, command="index_vault")
+    indexer = Indexer(
+        vault,
+        settings,
+        layout,
+        progress,
+        command="index_vault",
+        transformations=transformations,
+    )
     report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
     return with_enrichment(report, enrich(indexer, within_budget))
 

@@ -11,9 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
-from pydantic import ConfigDict
 
 from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.graph.fragments import Outline, outline_of_note
@@ -22,11 +19,12 @@ from notehop.indexing.graph.resolve import resolve_link
 from notehop.indexing.pipeline.chunking import (
     ChunkedBatch,
     ChunkedNote,
+    Chunker,
     embedded_sentence,
     sentence_id,
     text_around,
 )
-from notehop.indexing.pipeline.embedding import BackgroundEmbedder, Embed, Matrix
+from notehop.indexing.pipeline.embedding import Matrix
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import (
@@ -40,71 +38,11 @@ from notehop.indexing.stores.model import (
 from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax
 
 
-class KnownVectors:
-    """Known vectors of nodes; ``kept`` are the nodes that have their own in the index."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self.kept: set[str] = set()
-
-    def __call__(self, nodes: Sequence[BaseNode]) -> Mapping[str, list[float]]:
-        """Vectors by node id: of the same chunk, else of any chunk that says the same."""
-        wanted = {node.node_id: node.metadata["embedded_hash"] for node in nodes}
-        same_text = self._catalog.chunk_by_embedded_hash(set(wanted.values()))
-        if not same_text:
-            return {}
-        own = self._catalog.known_chunks(wanted)
-        source = {
-            node_id: node_id if node_id in own else same_text[digest]
-            for node_id, digest in wanted.items()
-            if node_id in own or digest in same_text
-        }
-        found = dict(zip(*self._catalog.vectors("chunks", source.values()), strict=True))
-        self.kept = {node_id for node_id, at in source.items() if at == node_id and at in found}
-        return {node_id: found[at].tolist() for node_id, at in source.items() if at in found}
-
-
-class KeepKnownVectors(TransformComponent):
-    """Give each node the vector that the index already holds for the same embedded text."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-    lookup: KnownVectors
-
-    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Set ``embedding`` on known nodes; order and number of the nodes stay."""
-        known = self.lookup(nodes)
-        for node in nodes:
-            node.embedding = known.get(node.node_id)
-        return nodes
-
-
-class EmbedMissing(TransformComponent):
-    """Embed the nodes that have no vector yet, each distinct text once."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-    embed: Embed
-
-    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Set ``embedding`` on every node; order and number of the nodes stay."""
-        missing = [(n, n.get_content(MetadataMode.EMBED)) for n in nodes if n.embedding is None]
-        texts = list(dict.fromkeys(text for _, text in missing))
-        if texts:
-            vectors = dict(zip(texts, self.embed(texts), strict=True))
-            for node, text in missing:
-                node.embedding = vectors[text].tolist()
-        return nodes
-
-
 class BatchBuilder:
     """Builds writes against one catalog, each after the one before it was committed."""
 
     def __init__(
-        self,
-        *,
-        catalog: Catalog,
-        files: VaultFiles,
-        ahead: BackgroundEmbedder,
-        dimensions: int,
+        self, catalog: Catalog, files: VaultFiles, chunker: Chunker, dimensions: int
     ) -> None:
         """Take what notes are made into rows with.
 
@@ -112,21 +50,8 @@ class BatchBuilder:
         """
         self._catalog = catalog
         self._files = files
-        self._ahead = ahead
+        self._chunker = chunker
         self._dimensions = dimensions
-
-    def unknown_texts(self, chunked: ChunkedBatch) -> list[str]:
-        """What the model will have to see of these notes, as far as the catalog can tell by now.
-
-        A write that is committed meanwhile can make it more or less: :meth:`build` looks again.
-        """
-        texts, said = chunked.texts(), chunked.sentences()
-        known = self._catalog.chunk_by_embedded_hash(texts)
-        spoken = self._catalog.known_sentences(said)
-        return [
-            *(text for digest, text in texts.items() if digest not in known),
-            *(text for one, text in said.items() if one not in spoken),
-        ]
 
     def build(
         self,
@@ -145,7 +70,6 @@ class BatchBuilder:
         written = [item.row.path for item in chunked.notes]
         before = self._catalog.notes_at([*written, *gone])
         learnt = self._learn(chunked.notes, gone, before)
-        kept = self._embed([node for item in chunked.notes for node in item.nodes])
         # Of the notes of this write it is told what they hold; the catalog knows all others.
         targets = LinkTargets(self._catalog)
         _publish(targets, chunked.notes, gone)
@@ -164,8 +88,8 @@ class BatchBuilder:
                 every_link=every_link,
             ),
             vectors={
-                "chunks": self._new_chunks(chunked.notes, kept),
-                "links": self._new_sentences(records),
+                "chunks": self._new_chunks(chunked),
+                "links": self._new_sentences(chunked, records),
             },
         )
 
@@ -185,17 +109,6 @@ class BatchBuilder:
             old = before.get(path)
             names |= affected_names(path, old.aliases if old else ())
         return frozenset(names)
-
-    def _embed(self, nodes: Sequence[BaseNode]) -> Collection[str]:
-        """Give each node its vector; return the ids of those whose vector is in the index."""
-        if not nodes:
-            return ()
-        lookup = KnownVectors(self._catalog)
-        IngestionPipeline(
-            transformations=[KeepKnownVectors(lookup=lookup), EmbedMissing(embed=self._ahead.take)],
-            disable_cache=True,
-        ).run(nodes=nodes, show_progress=False, in_place=True)
-        return lookup.kept
 
     def _records(
         self, notes: Sequence[ChunkedNote], targets: LinkTargets
@@ -218,25 +131,28 @@ class BatchBuilder:
             for item, links in zip(notes, resolved, strict=True)
         )
 
-    def _new_chunks(
-        self, notes: Sequence[ChunkedNote], kept: Collection[str]
-    ) -> tuple[list[str], Matrix]:
-        nodes = [n for item in notes for n in item.nodes if n.node_id not in kept]
-        matrix = np.asarray([n.embedding for n in nodes], dtype=np.float32)
-        return [n.node_id for n in nodes], matrix.reshape(len(nodes), self._dimensions)
+    def _new_chunks(self, chunked: ChunkedBatch) -> tuple[list[str], Matrix]:
+        nodes = [n for item in chunked.notes for n in item.nodes if n.node_id not in chunked.kept]
+        return [n.node_id for n in nodes], self._matrix([n.embedding for n in nodes])
 
-    def _new_sentences(self, records: Sequence[NoteRecord]) -> tuple[list[str], Matrix]:
+    def _new_sentences(
+        self, chunked: ChunkedBatch, records: Sequence[NoteRecord]
+    ) -> tuple[list[str], Matrix]:
         said = {
             link.sentence_id: embedded_sentence(record.note.title, link.sentence)
             for record in records
             for link in record.links
             if link.sentence_id is not None
         }
+        # The write before this one may have taken away, or brought, what was looked up beside it.
         known = self._catalog.known_sentences(said)
         new = {one: text for one, text in said.items() if one not in known}
-        if not new:
-            return [], np.zeros((0, self._dimensions), dtype=np.float32)
-        return list(new), self._ahead.take(list(new.values()))
+        lacking = {one: text for one, text in new.items() if one not in chunked.spoken}
+        found = {**chunked.spoken, **self._chunker.embed_sentences(lacking)}
+        return list(new), self._matrix([found[one] for one in new])
+
+    def _matrix(self, vectors: Sequence[Any]) -> Matrix:
+        return np.asarray(vectors, dtype=np.float32).reshape(len(vectors), self._dimensions)
 
 
 def _publish(targets: LinkTargets, notes: Sequence[ChunkedNote], gone: Sequence[str]) -> None:

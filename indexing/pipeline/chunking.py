@@ -1,31 +1,33 @@
-"""From notes that were read to their rows and chunks, before anything is looked up or embedded.
+"""From notes that were read to their rows and passages with vectors: one LlamaIndex pipeline.
 
-Touches: model (its tokenizer); index (reads the headers of passages).
+Touches: model; index (reads).
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import BaseNode, MetadataMode
+from llama_index.core.ingestion import IngestionPipeline, run_transformations
+from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
+from pydantic import ConfigDict
 
+from notehop.config.errors import UsageError
 from notehop.indexing.enrich.headers import Headers
 from notehop.indexing.graph.fragments import outline_of_note
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
+from notehop.indexing.pipeline.embedding import EmbeddingProgress, Matrix
 from notehop.indexing.pipeline.state import unread_row
+from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.catalog_rows import PackedTokens, pack_tokens
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer, field_tokens
 from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.parse import Read
 from notehop.indexing.vault.walk import FileEntry
-
-if TYPE_CHECKING:
-    from llama_index.core.schema import BaseNode
 
 
 @dataclass(slots=True)
@@ -38,21 +40,18 @@ class ChunkedNote:
     chunks: tuple[ChunkRow, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ChunkedBatch:
-    """The notes of one write. ``touch`` maps those whose content is known to (size, mtime_ns)."""
+    """The notes of one write. ``touch`` maps those whose content is known to (size, mtime_ns).
+
+    ``kept`` are the nodes whose own vector is in the index, ``spoken`` vectors of sentences by id.
+    """
 
     reads: Sequence[Read]
     notes: list[ChunkedNote]
     touch: Mapping[str, tuple[int, int]]
-
-    def texts(self) -> dict[str, str]:
-        """Hash -> what the model is to see of each chunk."""
-        return {
-            node.metadata["embedded_hash"]: node.get_content(MetadataMode.EMBED)
-            for item in self.notes
-            for node in item.nodes
-        }
+    kept: set[str] = field(default_factory=set)
+    spoken: Mapping[str, Any] = field(default_factory=dict)
 
     def sentences(self) -> dict[str, str]:
         """Id -> what the model is to see of each sentence that holds a link."""
@@ -65,27 +64,122 @@ class ChunkedBatch:
         return {sentence_id(text): text for text in said if text is not None}
 
 
+class _Component(TransformComponent):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+
+class PutHeaders(_Component):
+    """Put what a model wrote to place a passage in its note before its embedded text."""
+
+    headers: Headers
+    parser: SectionNodeParser
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """Change text, hash and id of the nodes that have a header."""
+        self.headers.apply(_by_path(nodes).values(), self.parser.count, self.parser.reserve)
+        return nodes
+
+
+class UserTransformations(_Component):
+    """Transformations of the user's own: what they change of a passage is what is embedded."""
+
+    transformations: list[Any]
+
+    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
+        """Run them, and name anew the nodes that the model sees otherwise now.
+
+        :raises UsageError: if they do not give back every passage, in the order in which it came.
+        """
+        before = [node.node_id for node in nodes]
+        changed = run_transformations(nodes, self.transformations, **kwargs)
+        if [node.node_id for node in changed] != before:
+            names = ", ".join(type(one).__name__ for one in self.transformations)
+            raise UsageError(
+                f"the transformations ({names}) gave back other passages than they were given; "
+                "they may change what is embedded of a passage, and not which passages there are"
+            )
+        for node in changed:
+            embedded = node.get_content(MetadataMode.EMBED)
+            digest = hashlib.sha256(embedded.encode()).hexdigest()[:32]
+            if digest != node.metadata["embedded_hash"]:
+                node.metadata["embedded_hash"] = digest
+                whole = json.dumps([node.node_id, embedded])
+                node.id_ = hashlib.sha256(whole.encode()).hexdigest()[:32]
+        return changed
+
+
+class KnownVectors(_Component):
+    """Give each node the vector that the index holds of the same embedded text.
+
+    ``kept`` gathers the nodes that have their own in the index.
+    """
+
+    catalog: Catalog
+    kept: set[str]
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """Set ``embedding`` on known nodes; order and number of the nodes stay."""
+        wanted = {node.node_id: node.metadata["embedded_hash"] for node in nodes}
+        same_text = self.catalog.chunk_by_embedded_hash(wanted.values())
+        own = self.catalog.known_chunks(wanted) if same_text else set()
+        source = {
+            node_id: node_id if node_id in own else same_text[digest]
+            for node_id, digest in wanted.items()
+            if node_id in own or digest in same_text
+        }
+        found = dict(zip(*self.catalog.vectors("chunks", source.values()), strict=True))
+        self.kept.update(one for one, at in source.items() if at == one and at in found)
+        for node in nodes:
+            vector = found.get(source.get(node.node_id, ""))
+            node.embedding = None if vector is None else vector.tolist()
+        return nodes
+
+
+class EmbedMissing(_Component):
+    """Embed the nodes that have no vector yet, each distinct text once."""
+
+    embed: Callable[[Sequence[str]], Matrix]
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """Set ``embedding`` on every node; order and number of the nodes stay."""
+        missing = [(n, n.get_content(MetadataMode.EMBED)) for n in nodes if n.embedding is None]
+        texts = list(dict.fromkeys(text for _, text in missing))
+        if texts:
+            vectors = dict(zip(texts, self.embed(texts), strict=True))
+            for node, text in missing:
+                node.embedding = vectors[text].tolist()
+        return nodes
+
+
 class Chunker:
-    """Cuts notes with the tokenizer of the model, which is loaded for the first that is indexed."""
+    """Cuts and embeds notes with one model, which is loaded for the first that is indexed."""
 
     def __init__(
         self,
         parser: Callable[[], SectionNodeParser],
         tokenizer: Tokenizer,
+        catalog: Catalog,
+        embedding: EmbeddingProgress,
         headers: Headers | None = None,
+        transformations: Sequence[TransformComponent] = (),
     ) -> None:
-        """Take what cuts.
+        """Take what cuts and embeds.
 
         :param parser: fits the model; asked when the first note has to be cut.
         :param tokenizer: that of the lexical index.
+        :param catalog: whose vectors are taken for what it knows.
         :param headers: what a model wrote to place passages in their notes.
+        :param transformations: the user's own, after those.
         """
         self._parser = parser
         self._tokenizer = tokenizer
+        self._catalog = catalog
+        self._embedding = embedding
         self._headers = headers
+        self._transformations = list(transformations)
 
-    def chunk(self, reads: Sequence[Read], rows: Iterable[NoteRow] = ()) -> ChunkedBatch:
-        """Cut the notes of one write.
+    def open(self, reads: Sequence[Read], rows: Iterable[NoteRow] = ()) -> ChunkedBatch:
+        """The notes of one write, not cut yet.
 
         :param reads: notes that were read, each path once.
         :param rows: notes that are kept out unread.
@@ -97,22 +191,53 @@ class Chunker:
             for read in reads
             if not (read.problem or read.note)
         }
-        documents = [NoteDocument.of(item.note) for item in notes if item.note is not None]
-        if documents:
-            pipeline = IngestionPipeline(transformations=[self._parser()], disable_cache=True)
-            by_path: dict[str, list[BaseNode]] = {}
-            for node in pipeline.run(documents=documents, show_progress=False):
-                by_path.setdefault(node.metadata["path"], []).append(node)
-            if self._headers is not None:
-                parser = self._parser()
-                self._headers.apply(by_path.values(), parser.count, parser.reserve)
-            for item in notes:
-                if item.note is not None:
-                    item.nodes = by_path.get(item.row.path, ())
-                    item.chunks = tuple(
-                        chunk_row(node, item.row, self._tokenizer) for node in item.nodes
-                    )
         return ChunkedBatch(reads, notes, touch)
+
+    def embed(self, batch: ChunkedBatch, tokens: int) -> ChunkedBatch:
+        """Cut the notes and embed what the catalog does not know.
+
+        :param tokens: what is done with it, as the progress counts.
+        :raises ModelError: if the model fails.
+        :raises UsageError: if the user's transformations do not keep the passages.
+        """
+        documents = [NoteDocument.of(item.note) for item in batch.notes if item.note is not None]
+        if not documents:
+            return batch
+        known = KnownVectors(catalog=self._catalog, kept=batch.kept)
+        missing = EmbedMissing(embed=lambda texts: self._embedding.embed(texts, tokens))
+        steps: list[TransformComponent] = [self._parser(), known, missing]
+        if self._transformations:
+            steps.insert(1, UserTransformations(transformations=self._transformations))
+        if self._headers is not None:
+            steps.insert(1, PutHeaders(headers=self._headers, parser=self._parser()))
+        pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
+        by_path = _by_path(pipeline.run(documents=documents, show_progress=False))
+        for item in batch.notes:
+            if item.note is not None:
+                item.nodes = by_path.get(item.row.path, ())
+                item.chunks = tuple(
+                    chunk_row(node, item.row, self._tokenizer) for node in item.nodes
+                )
+        said = batch.sentences()
+        spoken = self._catalog.known_sentences(said)
+        batch.spoken = self.embed_sentences(
+            {one: text for one, text in said.items() if one not in spoken}
+        )
+        return batch
+
+    def embed_sentences(self, said: Mapping[str, str]) -> Mapping[str, Any]:
+        """Id -> vector of sentences, given by id."""
+        if not said:
+            return {}
+        matrix = self._embedding.embed([*said.values()], 0)
+        return dict(zip(said, matrix, strict=True))
+
+
+def _by_path(nodes: Iterable[BaseNode]) -> dict[str, list[BaseNode]]:
+    found: dict[str, list[BaseNode]] = {}
+    for node in nodes:
+        found.setdefault(node.metadata["path"], []).append(node)
+    return found
 
 
 def _opened(read: Read) -> ChunkedNote:

@@ -6,9 +6,10 @@ Touches: model.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,79 +20,33 @@ from notehop.indexing.stores.model import LIMITS
 
 Matrix = NDArray[np.float32]
 
-Embed = Callable[[Sequence[str]], Matrix]
-"""Distinct texts (n > 0) -> L2-normalised float32 (n, dimensions), in the order given."""
+
+Begin = Callable[[Callable[[], Any]], Future[Any]]
+"""Begins work whose result is asked for later."""
 
 
-class BackgroundEmbedder:
-    """Takes texts whose vectors will be asked for, and gives them when they are.
+@contextmanager
+def beside(embedding: EmbeddingProgress) -> Iterator[Begin]:
+    """Give what begins work in a thread of its own, in the order in which it comes.
 
-    A few texts, and the first many, are embedded at once, in the caller's thread: that is where the
-    model is opened, since two threads that import libraries can lock each other up. All others are
-    embedded in a thread of their own, in the order in which they came.
+    Until many texts were embedded, work is done at once, in the caller's thread: that is where the
+    model is opened, since two threads that import libraries can lock each other up.
     """
+    with ThreadPoolExecutor(1, "notehop-embed") as pool:
 
-    def __init__(self, progress: EmbeddingProgress, few: int = LIMITS.embed_beside) -> None:
-        """Embed through a progress, which shows how far the texts are.
+        def begin(work: Callable[[], Any]) -> Future[Any]:
+            if embedding.opened:
+                return pool.submit(work)
+            done: Future[Any] = Future()
+            done.set_result(work())
+            return done
 
-        :param few: characters up to which texts are embedded in the caller's thread.
-        """
-        self._embedding = progress
-        self._few = few
-        self._opened = False
-        self._pool: ThreadPoolExecutor | None = None
-        self._jobs: dict[str, tuple[Future[Matrix], int]] = {}
-
-    def __enter__(self) -> BackgroundEmbedder:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, at: TracebackType | None
-    ) -> None:
-        if exc is not None:
-            self._embedding.stop()
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-
-    def want(self, texts: Iterable[str], notes: int) -> None:
-        """Begin to embed texts; those that are wanted already are passed over.
-
-        :param notes: how many notes are done with them.
-        :raises ModelError: if the model fails at once; later it does so in :meth:`take`.
-        """
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._jobs]
-        if not fresh:
-            return
-        many = sum(map(len, fresh)) > self._few
-        if many and self._opened:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(1, "embed-ahead")
-            self._put(fresh, self._pool.submit(self._embedding.embed, fresh, notes))
-        else:
-            self._now(fresh, notes)
-        self._opened |= many
-
-    def take(self, texts: Sequence[str]) -> Matrix:
-        """The vectors of one or more distinct texts, which are forgotten then.
-
-        Texts that nobody wanted are embedded now.
-
-        :returns: shape (len(texts), dimensions), in the order of the texts.
-        :raises ModelError: if the model fails.
-        """
-        unwanted = [text for text in texts if text not in self._jobs]
-        if unwanted:
-            self._now(unwanted, 0)
-        found = [self._jobs.pop(text) for text in texts]
-        return np.stack([job.result()[row] for job, row in found])
-
-    def _now(self, texts: Sequence[str], notes: int) -> None:
-        job: Future[Matrix] = Future()
-        job.set_result(self._embedding.embed(texts, notes))
-        self._put(texts, job)
-
-    def _put(self, texts: Sequence[str], job: Future[Matrix]) -> None:
-        self._jobs.update((text, (job, row)) for row, text in enumerate(texts))
+        try:
+            yield begin
+        except BaseException:
+            embedding.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 class _Stopped(Exception):
@@ -101,11 +56,18 @@ class _Stopped(Exception):
 class EmbeddingProgress:
     """Turns the passes of the model into notes, so that progress moves while a batch is embedded.
 
-    ``texts`` counts what went through the model. One thread may embed while another stores.
+    ``texts`` counts what went through the model, ``opened`` says whether many did at once. One
+    thread may embed while another stores.
     """
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, few: int = LIMITS.embed_beside) -> None:
+        """Begin with nothing.
+
+        :param few: characters up to which texts are few.
+        """
         self.texts = 0
+        self.opened = False
+        self._few = few
         self._progress = progress
         self._embedder: Embedder | None = None
         self._cut = 0
@@ -135,6 +97,7 @@ class EmbeddingProgress:
 
         matrix = self._embedder.embed(texts, done)
         self._embedded = before + notes
+        self.opened |= sum(map(len, texts)) > self._few
         with self._turn:
             self.texts += len(texts)
         return matrix

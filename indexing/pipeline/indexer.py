@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.config import Settings
 from notehop.config.errors import IndexFailure
@@ -46,6 +46,9 @@ from notehop.indexing.stores.run_record import failed_before, lost_lately, read_
 from notehop.indexing.themes.update import themes_summed_up, update_themes
 from notehop.indexing.tokens import NAMES
 
+if TYPE_CHECKING:
+    from llama_index.core.schema import TransformComponent
+
 Result = TypeVar("Result")
 
 _PATIENCE = 1.0
@@ -69,6 +72,7 @@ class Indexer:
         *,
         command: str = "notehop index",
         write_mirror: Write = write_in_child,
+        transformations: Sequence[TransformComponent] = (),
         limits: Limits = LIMITS,
     ) -> None:
         """Touch nothing yet.
@@ -76,6 +80,8 @@ class Indexer:
         :param load: gives the embedding model; called at most once a run, when a note must be cut.
         :param command: what people know this writer by.
         :param write_mirror: brings the mirror in Chroma to the newest generation.
+        :param transformations: LlamaIndex components of the user's own: what they change of the
+            text or metadata of a passage is embedded with it.
         :param limits: when work is done; they change nothing that comes of it.
         """
         self.vault = vault
@@ -85,6 +91,7 @@ class Indexer:
         self._load = load
         self._command = command
         self._write_mirror = write_mirror
+        self._transformations = transformations
         self._limits = limits
         self._state: IndexState | None = None
         self._outgrown: str | None = None
@@ -297,6 +304,7 @@ class Indexer:
                 fingerprint=asked,
                 enrichment=self.layout.enrichment,
                 harmed=harmed,
+                transformations=self._transformations,
                 limits=self._limits,
             )
             update = run.execute()

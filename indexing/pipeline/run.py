@@ -19,7 +19,7 @@ from notehop.indexing.changes import Changes, check_deletions, compare, scan
 from notehop.indexing.enrich.freshness import delete_orphans
 from notehop.indexing.enrich.headers import headers_of
 from notehop.indexing.graph.files import affected_names
-from notehop.indexing.pipeline.embedding import BackgroundEmbedder, EmbeddingProgress
+from notehop.indexing.pipeline.embedding import EmbeddingProgress, beside
 from notehop.indexing.pipeline.language import judge
 from notehop.indexing.pipeline.models import LoadEmbedder
 from notehop.indexing.pipeline.state import (
@@ -44,8 +44,11 @@ from notehop.indexing.vault.parse import Read
 from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from llama_index.core.schema import TransformComponent
+
     from notehop.indexing.nodes.parser import SectionNodeParser
-    from notehop.indexing.pipeline.batch import BatchBuilder
     from notehop.indexing.pipeline.chunking import ChunkedBatch
 
 
@@ -92,6 +95,7 @@ class IndexRun:
         fingerprint: Mapping[str, Any],
         enrichment: Path,
         harmed: bool = False,
+        transformations: Sequence[TransformComponent] = (),
         limits: Limits = LIMITS,
     ) -> None:
         """Look at the vault, and write nothing yet.
@@ -100,6 +104,7 @@ class IndexRun:
         :param fingerprint: what the settings ask for.
         :param enrichment: the file of what was written about notes.
         :param harmed: the catalog's files are other than the last run left them.
+        :param transformations: the user's own, for what is embedded of passages.
         :raises VaultError: if the vault is not there or cannot be listed.
         """
         self._limits = limits
@@ -113,7 +118,7 @@ class IndexRun:
         self._state = state
         self._request = request
         self._asked = dict(fingerprint)
-        self._embedding = EmbeddingProgress(progress)
+        self._embedding = EmbeddingProgress(progress, limits.embed_beside)
         self._counts = RunCounts(state.stamps)
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
@@ -123,8 +128,13 @@ class IndexRun:
         self.outgrown: str | None = None
         """The language of most notes by now, where the index was made for another one."""
         self._headers = headers_of(settings, enrichment)
+        self._transformations = transformations
+        self._dressing = {
+            "headers": None if self._headers is None else self._headers.identity,
+            "transformations": identity_of(transformations),
+        }
         self._paths = request.paths
-        if harmed or state.cut_off or state.meta.get("headers") != self._header_identity:
+        if harmed or state.cut_off or self._dressed_otherwise:
             self._paths = None
         if self._paths is None:
             progress.stage("Scanning", 0, "files")
@@ -221,15 +231,16 @@ class IndexRun:
         return replace(changes, read=tuple(sorted([*changes.read, *news], key=_path_of)))
 
     def _to_be_made_anew(self) -> frozenset[str]:
-        """Notes that are to be cut anew: with other headers, every note is another one."""
-        if not self._state.generation or self._state.meta.get("headers") == self._header_identity:
+        """Notes that are to be cut anew: all of them, where other text is put to passages now."""
+        if not self._state.generation or not self._dressed_otherwise:
             return frozenset((self._request.paths or ()) if self._request.again else ())
         stamps = self._state.stamps.items()
         return frozenset(path for path, one in stamps if one.status is NoteStatus.INDEXED)
 
     @property
-    def _header_identity(self) -> dict[str, Any] | None:
-        return None if self._headers is None else self._headers.identity
+    def _dressed_otherwise(self) -> bool:
+        """Whether the index has passages with other headers or transformations."""
+        return any(self._state.meta.get(key) != one for key, one in self._dressing.items())
 
     def _about(self) -> dict[str, Any]:
         """What the catalog is to say of the vault as a whole."""
@@ -238,7 +249,7 @@ class IndexRun:
         problems = {*walk.problems, *(told for told in known.problems if elsewhere(told[0]))}
         return {
             "vault": str(self._vault.resolve()),
-            "headers": self._header_identity,
+            **self._dressing,
             "problems": [list(told) for told in sorted(problems)],
             "symlinks": sorted({*walk.symlinks, *filter(elsewhere, known.symlinks)}),
         }
@@ -252,6 +263,7 @@ class IndexRun:
         cut_off = known.cut_off
         if not changes and told and not cut_off:
             return
+        from notehop.indexing.pipeline.batch import BatchBuilder
         from notehop.indexing.pipeline.chunking import Chunker
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
@@ -266,30 +278,38 @@ class IndexRun:
         }
         gone = set(changes.gone)
         rows = [unread_row(file, NoteStatus.SKIPPED, reason) for file, reason in changes.skip]
-        chunker = Chunker(lambda: self._parser, Tokenizer(self._language), self._headers)
+        chunker = Chunker(
+            lambda: self._parser,
+            Tokenizer(self._language),
+            self._catalog,
+            self._embedding,
+            self._headers,
+            self._transformations,
+        )
+        files = known.files(self._catalog, self._walk, changes)
+        builder = BatchBuilder(self._catalog, files, chunker, self._dimensions)
         limits = self._limits
         parts = [*batches(changes.read, limits.batch_notes, limits.batch_tokens)] or [()]
-        with BackgroundEmbedder(self._embedding, limits.embed_beside) as ahead:
-            builder = self._builder(changes, ahead)
+        with beside(self._embedding) as begin_beside:
 
-            def begin(group: Sequence[FileEntry]) -> ChunkedBatch:
+            def begin(group: Sequence[FileEntry]) -> Future[ChunkedBatch]:
                 with self._timed("read"):
                     reads = self._notes.read(group)
                 first = group is parts[0]
                 if first:
                     self._announce(reads, changes.read)
-                with self._timed("cut"):
-                    chunked = chunker.chunk(reads, rows if first else ())
+                chunked = chunker.open(reads, rows if first else ())
                 with self._timed("embed"):
-                    ahead.want(builder.unknown_texts(chunked), tokens_of(group))
-                return chunked
+                    return begin_beside(lambda: chunker.embed(chunked, tokens_of(group)))
 
             done = 0
-            for number, chunked in enumerate(one_ahead(parts, begin), start=1):
+            for number, begun in enumerate(one_ahead(parts, begin), start=1):
                 last = number == len(parts)
+                with self._timed("embed"):
+                    chunked = begun.result()
                 went = moved(chunked.reads, gone, known, self._catalog)
                 leaving = sorted(gone) if last else sorted(went)
-                with self._timed("embed"):
+                with self._timed("link"):
                     batch = builder.build(
                         chunked, leaving, other if last else (), every_link=last and every_link
                     )
@@ -310,16 +330,6 @@ class IndexRun:
                 done += tokens_of(parts[number - 1])
                 self._embedding.reached(done)
         self._warnings += self._embedding.warnings()
-
-    def _builder(self, changes: Changes, ahead: BackgroundEmbedder) -> BatchBuilder:
-        from notehop.indexing.pipeline.batch import BatchBuilder
-
-        return BatchBuilder(
-            catalog=self._catalog,
-            files=self._state.files(self._catalog, self._walk, changes),
-            ahead=ahead,
-            dimensions=self._dimensions,
-        )
 
     def _committed(self, batch: Batch, moved: Sequence[str]) -> None:
         if self._counts.withdraws(batch):
@@ -363,6 +373,15 @@ class IndexRun:
             yield
         finally:
             self._seconds[stage] = self._seconds.get(stage, 0.0) + time.perf_counter() - started
+
+
+def identity_of(transformations: Sequence[TransformComponent]) -> list[str] | None:
+    """What tells transformations from others: their classes and settings; None for none."""
+    if not transformations:
+        return None
+    from llama_index.core.ingestion.pipeline import get_transformation_hash
+
+    return [get_transformation_hash([], one) for one in transformations]
 
 
 def _path_of(file: FileEntry) -> str:

@@ -7,7 +7,9 @@ With the real embedding model: :mod:`tests.support.real_index`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.product import (
     LIMITS,
@@ -24,6 +26,9 @@ from tests.support.product import (
     write_mirror,
 )
 from tests.support.readable_model import ReadableModel
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import TransformComponent
 
 NOTES = {
     "Atlas.md": (
@@ -100,13 +105,14 @@ class Bench:
         self.model.asked.clear()
         return self.indexer().run(rebuild=rebuild)
 
-    def indexer(self) -> Indexer:
+    def indexer(self, transformations: Sequence[TransformComponent] = ()) -> Indexer:
         return Indexer(
             self.vault,
             self.settings,
             self.layout,
             load=self.model.load,
             write_mirror=mirror_here,
+            transformations=transformations,
             limits=self.limits,
         )
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 
 from tests.support.notes import Bench
 from tests.support.product import (
@@ -16,6 +19,7 @@ from tests.support.product import (
     IndexUnwritable,
     Limits,
     Reader,
+    UsageError,
     VaultError,
     VectorIndex,
     WriterLock,
@@ -224,3 +228,47 @@ def test_notes_under_a_folder_that_cannot_be_listed_stay(
     report = bench.index()
     assert (report.deleted, report.notes) == (0, 2)
     assert "shut" in dict(report.skipped)
+
+
+class Glossary(TransformComponent):
+    """Tells the model what an abbreviation means, in a text that people are never shown."""
+
+    words: dict[str, str]
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        for node in nodes:
+            said = node.get_content(MetadataMode.NONE)
+            known = [f"{short}: {long}" for short, long in self.words.items() if short in said]
+            if known:
+                node.metadata["glossary"] = "; ".join(known)
+        return nodes
+
+
+class Dropping(TransformComponent):
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        return nodes[1:]
+
+
+def test_a_transformation_changes_what_is_embedded_and_nothing_else(bench: Bench) -> None:
+    bench.write("a.md", "MHW is at four.")
+    bench.write("b.md", "Nothing else.")
+    bench.index()
+    before = [*bench.chunks("a.md"), *bench.chunks("b.md")]
+    own = [Glossary(words={"MHW": "mean high water"})]
+    bench.model.asked.clear()
+    assert bench.indexer(own).run().changed == 2
+    assert [text for text in bench.model.asked if "mean high water" in text] == bench.model.asked
+    (a,), (b,) = bench.chunks("a.md"), bench.chunks("b.md")
+    assert (a.text, dict(a.tokens)) == (before[0].text, dict(before[0].tokens))
+    assert (a.id == before[0].id, b.id == before[1].id) == (False, True)
+    assert bench.indexer(own).run().unchanged == 2
+    bench.write("c.md", "MHW again.")
+    assert (bench.indexer(own).run().added, len(bench.chunks("c.md"))) == (1, 1)
+    assert bench.index().changed == 3
+    assert [*bench.chunks("a.md"), *bench.chunks("b.md")][0].id == before[0].id
+
+
+def test_a_transformation_that_loses_a_passage_is_refused(bench: Bench) -> None:
+    bench.write("a.md", "One.")
+    with pytest.raises(UsageError, match=r"Dropping.* gave back other passages"):
+        bench.indexer([Dropping()]).run()
