@@ -80,7 +80,7 @@ SPINE: dict[str, tuple[str, ...]] = {
     "indexing/llm": ("tests/indexing/llm", "tests/app/llm"),
     "indexing/enrich": ("tests/indexing/enrich",),
     "indexing/themes": ("tests/indexing/themes", "tests/app/services/test_themes.py"),
-    "indexing/capture": ("tests/indexing/capture", "tests/app/cli/test_capture.py"),
+    "indexing/capture.py": ("tests/indexing/capture", "tests/app/cli/test_capture.py"),
     "indexing/embed/onnx_embedding.py": ("tests/indexing/embed/test_onnx_export.py", RECORDED),
     "indexing/embed/hub.py": ("tests/indexing/embed/test_hub.py",),
     "indexing/embed": ("tests/indexing/embed", RECORDED),
@@ -198,7 +198,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("indexing/themes/build.py", "was.named_after in lasting[:HUBS]", "False"),
     ("indexing/llm/transport.py", '("retry-after", 1.0)', '("retry-after", 0.0)'),
     ("indexing/llm/consent.py", "return ip.is_loopback", "return True"),
-    ("indexing/capture/write.py", "fold(chosen) not in taken and", ""),
+    ("indexing/capture.py", "fold(chosen) not in taken and", ""),
     ("config/layers.py", "if len(parts) > 1 and (_is_setting(parts) or", "if len(parts) > 1 and (True or"),
     # retrieval
     ("app/retrieval/fusion.py",

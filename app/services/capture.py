@@ -10,7 +10,7 @@ from datetime import datetime
 from notehop.app.models import Captured, CaptureQuery, Connection
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import NotehopError
-from notehop.indexing.capture.capture import Kept, keep
+from notehop.indexing.capture import Kept, keep
 from notehop.indexing.changes import scan
 from notehop.indexing.shown import counted, on_one_line
 

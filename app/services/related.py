@@ -16,7 +16,7 @@ from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine
-from notehop.indexing.capture.capture import Kept
+from notehop.indexing.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
 from notehop.indexing.graph.model import Status

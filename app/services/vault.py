@@ -59,7 +59,7 @@ from notehop.app.services.open_vault import Place
 from notehop.app.services.read_note import note_view
 from notehop.app.services.related import find_related
 from notehop.app.services.status import index_status, pending_counter
-from notehop.indexing.capture.capture import Kept
+from notehop.indexing.capture import Kept
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.reader import Reader
 

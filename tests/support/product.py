@@ -133,11 +133,10 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing": "faults",
     "notehop.indexing.beside": "Beside",
-    "notehop.indexing.capture": "write",
-    "notehop.indexing.capture.capture": (
-        "keep Kept=CaptureKept cut_bytes file_name MAX_BYTES safe title_of note_text tag_names"
+    "notehop.indexing.capture": (
+        "keep Kept=CaptureKept cut_bytes file_name MAX_BYTES safe title_of note_text tag_names "
+        "write_new"
     ),
-    "notehop.indexing.capture.write": "write_new",
     "notehop.indexing.changes": "changes_since scan",
     "notehop.indexing.embed": "onnx_export",
     "notehop.indexing.embed.embedder": "Embedder OnBatch Vectors=EmbedderVectors",

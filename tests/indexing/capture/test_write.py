@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import CaptureFailed, keep, write, write_new
+from tests.support.product import CaptureFailed, keep, write_new
 
 NOW = datetime(2026, 11, 22, 9, 31)
 
@@ -70,7 +70,7 @@ def test_a_full_disk_leaves_nothing(vault: Path, monkeypatch: pytest.MonkeyPatch
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(write.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(CaptureFailed, match="No space left"):
         write_new(vault, "In", name, "tea")
     assert everything(vault) == {}

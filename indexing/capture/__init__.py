@@ -1,1 +1,0 @@
-"""Keeping a text as a new note: the only thing in notehop that writes to a vault."""
