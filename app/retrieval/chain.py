@@ -12,7 +12,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.models import ConnectedOptions, Filters, Intent
+from notehop.app.models import BaseQuery, ConnectedOptions, Filters, Intent
 from notehop.app.retrieval.background import RelevancePostprocessor
 from notehop.app.retrieval.candidate_signals import (
     CandidateSignal,
@@ -77,6 +77,17 @@ class Wanted:
     intent: Intent | None = None
     rerank: bool = True
     by_relevance: bool = False
+
+    @classmethod
+    def by(cls, query: BaseQuery) -> Wanted:
+        """What a query of an edge asks for."""
+        return cls(
+            query.top_k,
+            query.connected,
+            filters=query.filters,
+            literal=query.literal,
+            intent=query.intent,
+        )
 
 
 @dataclass(frozen=True, slots=True)

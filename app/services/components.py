@@ -18,7 +18,7 @@ from llama_index.core.vector_stores import MetadataFilters
 
 from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.models import BaseQuery, Intent, Query
+from notehop.app.models import Intent, Query
 from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted, connected, freshness
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
@@ -224,14 +224,4 @@ def _wanted(
         "literal": literal,
         "intent": intent,
     }
-    return wanted_by(as_query(Query, "-", options))
-
-
-def wanted_by(query: BaseQuery) -> Wanted:
-    return Wanted(
-        query.top_k,
-        query.connected,
-        filters=query.filters,
-        literal=query.literal,
-        intent=query.intent,
-    )
+    return Wanted.by(as_query(Query, "-", options))

@@ -40,6 +40,7 @@ from notehop.app.models import (
     VaultOverview,
 )
 from notehop.app.models.query import as_query
+from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import (
@@ -51,7 +52,7 @@ from notehop.app.services.ask import (
 )
 from notehop.app.services.browse import browse, overview
 from notehop.app.services.capture import capture
-from notehop.app.services.components import VaultComponents, wanted_by
+from notehop.app.services.components import VaultComponents
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.graph_layout import graph_view
@@ -141,7 +142,7 @@ class VaultHandle(VaultComponents):
         """
         asked = as_query(SearchQuery, query, options)
         traced, started = self._begin(asked), time.perf_counter()
-        wanted = replace(wanted_by(asked), results=asked.results, fill=False, by_relevance=True)
+        wanted = replace(Wanted.by(asked), results=asked.results, fill=False, by_relevance=True)
         retriever = VaultRetriever(self._engine.retrieve, wanted, self.name)
         found = material_of(retriever.retrieve(traced), self.name)
         trace = traced.trace
@@ -303,7 +304,7 @@ class VaultHandle(VaultComponents):
         query, engine = self._begin(asked), self._engine
         run = self._themes.or_else(engine.retrieve, asked.themes)
         follow_up = FollowUp(asked, query, self._conversations, engine, self.place, cancelled)
-        retriever = VaultRetriever(run, wanted_by(asked), self.name)
+        retriever = VaultRetriever(run, Wanted.by(asked), self.name)
         return QuestionRun(asked, query, retriever, follow_up, engine, self._pending)
 
     @contextmanager
