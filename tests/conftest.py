@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write tests/recorded anew")
 
 
+STATM = Path("/proc/self/statm")
+
 LONGEST = ("test_points.py", "test_damage.py", "test_state_machine.py", "test_disk.py")
 """Files that begin first, so that no process waits for another one at the end."""
 
@@ -49,6 +54,26 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from tests.support.real_index import query_model
 
         query_model()
+
+
+MORE = 200 << 20
+"""Bytes by which a process may grow before vaults that were closed, and their models, are let go."""
+
+_enough = MORE
+
+
+def pytest_runtest_teardown() -> None:
+    """Look for what is not used any more: a vault and its engines hold each other."""
+    global _enough
+    if STATM.exists() and _resident() > _enough:
+        gc.collect()
+        with suppress(AttributeError):  # not glibc
+            ctypes.CDLL(None).malloc_trim(0)
+        _enough = _resident() + MORE
+
+
+def _resident() -> int:
+    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

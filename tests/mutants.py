@@ -53,6 +53,7 @@ SPINE: dict[str, tuple[str, ...]] = {
         "tests/doors",
         RECORDED,
     ),
+    "indexing/changes.py": (f"{RUNS}/test_guard.py", RUNS),
     "indexing/pipeline/run.py": (
         f"{RUNS}/test_updates.py",
         f"{CRASHES}/test_killed.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import threading
@@ -42,6 +43,8 @@ def serving(app: FastAPI) -> Iterator[int]:
         finally:
             server.should_exit = True
             thread.join()
+            # A server keeps what it loaded from the collector, for good; here others follow it.
+            gc.unfreeze()
 
 
 def say(port: int, raw: bytes) -> Said:

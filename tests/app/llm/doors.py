@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from tests.support.llm_server import PATIENCE, LlmServer
 from tests.support.product import (
     DoneEvent,
+    Place,
     TokenEvent,
     VaultHandle,
     app,
@@ -50,19 +51,33 @@ class Heard:
         return [citation["marker"] for citation in self.answer["citations"]]
 
 
+MOST = 4
+"""Vaults and servers that stay open, each with a model in memory."""
+
+
 class Doors:
-    """One vault behind all three, with a scripted provider; what was opened stays open."""
+    """One vault behind all three, with a scripted provider; what was opened last stays open."""
 
     def __init__(self, vault: Path, index: Path, server: LlmServer) -> None:
         self.vault = vault
         self.index = index
         self.server = server
-        self._opened: dict[str, VaultHandle] = {}
-        self._ports: dict[str, int] = {}
-        self._held = ExitStack()
+        self._opened: dict[tuple[str, str], tuple[Any, ExitStack]] = {}
 
-    def close(self) -> None:
-        self._held.close()
+    def close(self, most: int = 0) -> None:
+        while len(self._opened) > most:
+            _, held = self._opened.pop(next(iter(self._opened)))
+            held.close()
+
+    def _open(self, kind: str, given: Mapping[str, Any], opening: Callable[[Place], Any]) -> Any:
+        key = kind, json.dumps(given, sort_keys=True)
+        if key not in self._opened:
+            self.close(MOST - 1)
+            place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
+            with ExitStack() as held:
+                opened = held.enter_context(opening(place))
+                self._opened[key] = opened, held.pop_all()
+        return self._opened[key][0]
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -75,22 +90,18 @@ class Doors:
         }
 
     def handle(self, **given: Any) -> VaultHandle:
-        key = json.dumps(given, sort_keys=True)
-        if key not in self._opened:
-            place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
-            self._opened[key] = self._held.enter_context(open_place(place))
-        return self._opened[key]
+        handle: VaultHandle = self._open("handle", given, open_place)
+        return handle
 
     def port(self, **given: Any) -> int:
-        key = json.dumps(given, sort_keys=True)
-        if key not in self._ports:
-            place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
+        def served(place: Place) -> Any:
             opened = open_place(place)
             opened.warm()
             # The server closes it.
-            served = serving(create_app(opened, place.settings.server))
-            self._ports[key] = self._held.enter_context(served)
-        return self._ports[key]
+            return serving(create_app(opened, place.settings.server))
+
+        port: int = self._open("port", given, served)
+        return port
 
     def python(self, question: str, **given: Any) -> Heard:
         with closing(self.handle(**given).stream(question)) as coming:  # type: ignore[type-var]
