@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from notehop.app.models import HeldModel, ModelList, PulledModel
 from notehop.app.retrieval.rerank import reranker_folder, reranker_name
 from notehop.config import Settings
@@ -26,6 +24,7 @@ from notehop.indexing.embed.models import (
     MULTILINGUAL_NAME,
     bundled_folder,
     canonical_name,
+    declared_languages,
     model_folder,
     multilingual_file,
 )
@@ -192,7 +191,7 @@ def _described(
         folder=str(folder),
         bytes=size,
         dimensions=dimensions,
-        languages=_languages(folder) if languages is None else languages,
+        languages=declared_languages(folder) if languages is None else languages,
         problem=problem,
     )
 
@@ -211,17 +210,6 @@ def kind_of(folder: Path) -> Kind:
     if any(str(one).endswith("ForSequenceClassification") for one in shapes or ()):
         return "reranker"
     return "unknown"
-
-
-def _languages(folder: Path) -> list[str]:
-    """The languages that the head of a model's own page names."""
-    try:
-        page = (folder / "README.md").read_text(encoding="utf-8", errors="replace")
-        head = yaml.safe_load(page.split("---")[1]) if page.startswith("---") else {}
-    except (OSError, IndexError, yaml.YAMLError):
-        return []
-    said = head.get("language") if isinstance(head, dict) else None
-    return [str(one) for one in (said if isinstance(said, list) else [said]) if one]
 
 
 def _json(file: Path) -> Any:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -204,9 +204,6 @@ def _download(hub_name: str) -> None:
     fetch(ask(hub_name))
 
 
-_CARD = "README.md"
-_CARD_BYTES = 200_000
-_FRONT_MATTER = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
 _MANY = frozenset({"multilingual", "mul"})
 
 
@@ -238,40 +235,22 @@ def _read(model: str) -> frozenset[str] | None:
         folder = model_folder(model)
     except ModelError:
         return None
-    return declared_languages(folder / _CARD)
-
-
-def declared_languages(readme: Path) -> frozenset[str] | None:
-    """Return the languages that a model card declares in its front matter (``language``).
-
-    :returns: the codes without regions; None if it declares none, or `multilingual`.
-    """
-    try:
-        with readme.open("rb") as stream:
-            text = stream.read(_CARD_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return None
-    found = _FRONT_MATTER.match(text)
-    if found is None:
-        return None
-    try:
-        declared = yaml.safe_load(found[1])
-    except yaml.YAMLError:
-        return None
-    languages = declared.get("language") if isinstance(declared, dict) else None
-    # YAML takes Norwegian's `no` for a no.
-    codes = {"no" if one is False else _code(one) for one in _listed(languages)}
+    codes = {re.split("[-_]", one.strip().lower())[0] for one in declared_languages(folder)}
     return None if not codes or codes & _MANY else frozenset(codes)
 
 
-def _listed(languages: Any) -> list[Any]:
-    if languages is None:
+def declared_languages(folder: Path) -> list[str]:
+    """Return the languages that a model's card declares, as it writes them; empty if it declares none."""
+    from huggingface_hub import metadata_load
+
+    try:
+        card = metadata_load(folder / "README.md")
+    except (OSError, ValueError, yaml.YAMLError):
         return []
-    return languages if isinstance(languages, list) else [languages]
-
-
-def _code(declared: Any) -> str:
-    return re.split(r"[-_]", str(declared).strip().lower(), maxsplit=1)[0]
+    declared = (card or {}).get("language")
+    listed = declared if isinstance(declared, list) else [declared]
+    # YAML takes Norwegian's `no` for a no.
+    return ["no" if one is False else str(one) for one in listed if one not in (None, "")]
 
 
 @contextmanager
