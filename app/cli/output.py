@@ -49,6 +49,17 @@ def styled(*parts: str | tuple[str, str]) -> Text:
     return Text.assemble(*clean)
 
 
+def title_of(title: str, heading: str) -> str:
+    """A note, and the heading in it where there is one."""
+    return on_one_line(f"{title} > {heading}" if heading and title else title or heading)
+
+
+def place_of(path: str, lines: tuple[int, int]) -> str:
+    """Where something stands: a file and its first line, or its first and last."""
+    first, last = lines
+    return on_one_line(f"{path}:{first}" if first == last else f"{path}:{first}-{last}")
+
+
 def written_by(model: str | None) -> str:
     """What is said behind a text that a model wrote; nothing for the words of a note."""
     return "" if model is None else f" (written by {on_one_line(model)})"

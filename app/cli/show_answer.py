@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
-from notehop.app.cli.output import headline, show, styled, warn_of_reply
+from notehop.app.cli.output import headline, place_of, show, styled, title_of, warn_of_reply
 from notehop.app.cli.show_explanation import show_explanation
 from notehop.app.models import (
     Answer,
@@ -84,10 +84,9 @@ def show_left_out(left_out: list[LeftOut]) -> None:
     headline("Left out", "the language model had no room for it")
     for one in left_out:
         marker = one.marker if one.marker.startswith("[") else f"[{one.marker}]"
-        title = on_one_line(" > ".join(part for part in (one.title, one.heading) if part))
-        first, last = one.lines
         part = "all of it" if one.part == "whole" else "its end"
-        where = f"  {on_one_line(one.path)}:{first}-{last}  {part}, {one.tokens:,} tokens"
+        where = f"  {place_of(one.path, one.lines)}  {part}, {one.tokens:,} tokens"
+        title = title_of(one.title, one.heading)
         show(styled((marker, "bold cyan"), " ", (title, "bold"), (where, "dim")))
 
 
@@ -192,21 +191,12 @@ def _place(source: Source, *, scores: bool = False) -> None:
         styled(
             (source.marker, "bold cyan"),
             " ",
-            (_title(source), "bold"),
+            (title_of(source.title, source.heading), "bold"),
             "  ",
-            (_at(source), "dim"),
+            (place_of(source.path, source.lines), "dim"),
             (f"  {', '.join(told)}" if told else "", "yellow"),
         )
     )
-
-
-def _title(place: Source | ConnectedNote) -> str:
-    return on_one_line(" > ".join(part for part in (place.title, place.heading) if part))
-
-
-def _at(place: Source | ConnectedNote) -> str:
-    path, (first, last) = on_one_line(place.path), place.lines
-    return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
 
 
 def _close(reply: Reply, remedy: Callable[[], str], sources: Sequence[Source]) -> None:
@@ -222,11 +212,9 @@ def _connected(notes: Sequence[ConnectedNote]) -> None:
         return
     headline("Connected notes", "context, not evidence")
     for note in notes:
-        title = _title(note)
+        title, place = title_of(note.title, note.heading), place_of(note.path, note.lines)
         show(
-            styled(
-                (f"[{note.label}]", "bold magenta"), " ", (title, "bold"), "  ", (_at(note), "dim")
-            )
+            styled((f"[{note.label}]", "bold magenta"), " ", (title, "bold"), "  ", (place, "dim"))
         )
         show(styled(note.reason), indent=5)
         show(styled((snippet(note.text, GLIMPSE), "dim")), indent=5)

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from notehop.app.cli.output import headline, show, styled, warn, warn_of_reply, written_by
+from notehop.app.cli.output import (
+    headline,
+    place_of,
+    show,
+    styled,
+    title_of,
+    warn,
+    warn_of_reply,
+    written_by,
+)
 from notehop.app.cli.show_answer import snippet
 from notehop.app.models import (
     BrowsedNote,
@@ -51,25 +60,20 @@ def show_browse(found: BrowseResult, asked: BrowseQuery, remedy: Callable[[], st
 
 
 def _show_note(note: BrowsedNote, asked: BrowseQuery) -> None:
-    title = on_one_line(" > ".join(part for part in (note.title, note.heading) if part))
+    whole = asked.results == "notes"
+    place = on_one_line(note.path) if whole else place_of(note.path, note.lines)
+    title = title_of(note.title, note.heading)
     told = [f"{counted(note.edges, 'link')}"]
     if note.depth > 1:
         told.append(f"{note.depth} links away")
     if asked.rank == "recency":
         told.append(f"changed {shown_time(note.modified)}")
-    headline(f"{_ARROWS[note.way]} {title}", f"{_at(note, asked)}  ({', '.join(told)})")
+    headline(f"{_ARROWS[note.way]} {title}", f"{place}  ({', '.join(told)})")
     if note.text.strip():
         show(styled((snippet(note.text, PASSAGE), "dim"), written_by(note.written_by)), indent=4)
     link = note.links[0]
     said = f"“{snippet(link.sentence)}”" if link.sentence else "a link in its properties"
     show(styled((f"{on_one_line(link.source)}:{link.line}  ", "dim"), said), indent=4)
-
-
-def _at(note: BrowsedNote, asked: BrowseQuery) -> str:
-    path, (first, last) = on_one_line(note.path), note.lines
-    if asked.results == "notes":
-        return path
-    return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
 
 
 def show_themes(found: ThemesResult, remedy: Callable[[], str]) -> None:
@@ -248,7 +252,7 @@ def show_captured(found: Captured) -> None:
     for number, one in enumerate(found.connections):
         if number:
             show(styled(""))
-        title = on_one_line(" > ".join(part for part in (one.title, one.heading) if part))
+        title = title_of(one.title, one.heading)
         show(styled((title, "bold"), "  ", (on_one_line(one.folder or "/"), "dim")))
         show(styled((one.snippet, "dim"), written_by(one.written_by)), indent=4)
         show(styled((one.link, "cyan")), indent=4)

@@ -5,18 +5,18 @@ Pure. The format is that of tests/answers/README.md and docs/evaluation.md.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from math import isnan, nan
+from math import nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.metrics import Estimate, means, percent
+from notehop.app.evaluation.metrics import Estimate, known_means, percent
+from notehop.app.evaluation.questions import read_lines
 from notehop.config.errors import UsageError
 
 KINDS = (
@@ -124,26 +124,7 @@ def read_answer_set(file: Path) -> tuple[AnswerQuestion, ...]:
 
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
-    try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as exc:
-        raise UsageError(f"{file}: cannot be read ({exc}); name a file of JSON lines") from exc
-    found: dict[str, AnswerQuestion] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            question = _question(json.loads(line))
-            if question.id in found:
-                raise ValueError(f"a second {question.id}")
-        except (ValueError, KeyError, TypeError, re.error) as exc:
-            raise UsageError(
-                f"{file}:{number}: no question of an answer set ({exc!r}); see docs/evaluation.md"
-            ) from exc
-        found[question.id] = question
-    if not found:
-        raise UsageError(f"{file}: holds no questions; write one object a line")
-    return tuple(found.values())
+    return read_lines(file, _question, "no question of an answer set, see docs/evaluation.md")
 
 
 def check_notes(questions: Iterable[AnswerQuestion], paths: frozenset[str], file: Path) -> None:
@@ -199,8 +180,8 @@ def rows(
         AnswerRow(
             name,
             int(chosen.sum()),
-            _known(values[chosen]),
-            {} if against is None else _known(values[chosen] - against[chosen]),
+            known_means(MEASURES, values[chosen]),
+            {} if against is None else known_means(MEASURES, values[chosen] - against[chosen]),
         )
         for name, chosen in groups.items()
         if chosen.any()
@@ -227,11 +208,6 @@ def conclusion(found: Sequence[AnswerRow]) -> str:
     if short:
         return f"Short of what is wanted: {'; '.join(short)}."
     return "All that is wanted is reached."
-
-
-def _known(values: NDArray[np.float64]) -> dict[str, Estimate]:
-    named = zip(MEASURES, means(values), strict=True)
-    return {name: one for name, one in named if not isnan(one.value)}
 
 
 def _question(row: Any) -> AnswerQuestion:

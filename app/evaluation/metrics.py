@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -81,6 +81,12 @@ def means(values: NDArray[np.float64]) -> list[Estimate]:
         _estimate(known[:, at].sum(), int(there[:, at].sum()), sums[:, at], sizes[:, at])
         for at in range(values.shape[1])
     ]
+
+
+def known_means(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Estimate]:
+    """The estimates of named columns, without those of nothing; see :func:`means`."""
+    named = zip(names, means(values), strict=True)
+    return {name: one for name, one in named if not isnan(one.value)}
 
 
 def _estimate(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import tarfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from notehop.config.errors import UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX
@@ -119,24 +120,36 @@ def read_questions(file: Path) -> tuple[Question, ...]:
 
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
-    found: list[Question] = []
-    known: set[str] = set()
+    return read_lines(file, _question, "not an object with id, question and gold")
+
+
+QuestionT = TypeVar("QuestionT")
+
+
+def read_lines(
+    file: Path, make: Callable[[Any], QuestionT], otherwise: str
+) -> tuple[QuestionT, ...]:
+    """Read questions of some kind, one from each line that is not blank.
+
+    :param make: makes a question of what a line holds.
+    :param otherwise: what a line is that it cannot be made of.
+    :raises UsageError: naming the line that is not so, or the file that cannot be read.
+    """
+    found: dict[str, QuestionT] = {}
     for number, line in enumerate(_text(file).splitlines(), start=1):
         if not line.strip():
             continue
         try:
-            question = _question(json.loads(line))
-        except (ValueError, KeyError, TypeError) as exc:
-            raise UsageError(
-                f"{file}:{number}: not an object with id, question and gold ({exc!r})"
-            ) from exc
-        if question.id in known:
-            raise UsageError(f"{file}:{number}: a second question {question.id}; give each its id")
-        known.add(question.id)
-        found.append(question)
+            row = json.loads(line)
+            name, question = str(row["id"]), make(row)
+        except (ValueError, KeyError, TypeError, re.error) as exc:
+            raise UsageError(f"{file}:{number}: {otherwise} ({exc!r})") from exc
+        if name in found:
+            raise UsageError(f"{file}:{number}: a second question {name}; give each its id")
+        found[name] = question
     if not found:
         raise UsageError(f"{file}: holds no questions; write one object a line")
-    return tuple(found)
+    return tuple(found.values())
 
 
 def placed(

@@ -18,8 +18,8 @@ from notehop.app.evaluation.metrics import (
     Estimate,
     answer_values,
     context_values,
+    known_means,
     mean,
-    means,
     ranked_notes,
     ranked_targets,
     ranking_values,
@@ -236,16 +236,14 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
     own = outcomes[variant.name]
     other = None if variant.against is None else outcomes[variant.against]
     gained = None if other is None else own.values - other.values
-    estimates = means(own.values if gained is None else np.hstack([own.values, gained]))
-    count = len(MEASURES)
     at = MEASURES.index(asked.measure)
     changes = [] if other is None else list(_changes(asked.questions, other, own, at))
     return Row(
         setting=variant.name,
         overrides=variant.overrides,
         against=variant.against,
-        measures=_known(estimates[:count]),
-        gains={} if gained is None else _known(estimates[count:]),
+        measures=known_means(MEASURES, own.values),
+        gains={} if gained is None else known_means(MEASURES, gained),
         recall=tuple(map(float, own.recall.mean(axis=0))),
         values=tuple(None if isnan(value) else value for value in own.values[:, at].tolist()),
         helped=tuple(one for one in changes if one.after > one.before),
@@ -256,12 +254,6 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
         words=None if np.isnan(own.words).all() else float(np.nanmean(own.words)),
         refused=None if np.isnan(own.refused).all() else mean(own.refused),
     )
-
-
-def _known(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
-    """Estimates by measure, without those of nothing."""
-    named = zip(MEASURES, estimates, strict=True)
-    return {name: one for name, one in named if not isnan(one.value)}
 
 
 def _changes(

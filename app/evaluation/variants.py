@@ -48,9 +48,6 @@ PARTS = (
 )
 """What is turned off and on beside the signals, each after what it builds on."""
 
-SIGNAL_ON: Mapping[str, float] = {}
-"""The weight with which a signal is tried whose own weight is 0; 1 where it is not named."""
-
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -100,7 +97,7 @@ def ablation(settings: Settings) -> list[Variant]:
     ]
     found += [Variant(f"without {part.name}", {part.key: part.off}, CURRENT) for part in on]
     found += [
-        Variant(f"with {name}", {_weight(name): SIGNAL_ON.get(name, 1.0)}, CURRENT)
+        Variant(f"with {name}", {_weight(name): 1.0}, CURRENT)
         for name, weight in weights.items()
         if not weight
     ]

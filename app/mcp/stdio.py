@@ -1,32 +1,23 @@
-"""Serves one client over standard input and output, until it goes.
-
-The protocol goes line by line over two descriptors, and ends when the input does; whatever else is
-printed goes to standard error. What is no message is answered as JSON-RPC says and passed over: the
-SDK's own transport keeps silent about it, reads lines of any length, and cannot be ended while it
-waits for one.
+"""Serves one client over standard input and output, until it goes; whatever else is printed goes to
+standard error.
 
 Touches: index and models, through the vault it opens; processes (the follower); terminal.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from types import FrameType
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import anyio
-from anyio.from_thread import run as run_in_loop
-from anyio.lowlevel import EventLoopToken, current_token
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
+from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
@@ -36,100 +27,12 @@ from notehop.app.models import Captured, CaptureQuery
 from notehop.app.services.open_vault import LazyVault
 from notehop.config.errors import IndexFailure
 
-MAX_LINE = 4_000_000
-"""Bytes that a message may have, as over HTTP: the longest text that may be captured."""
-
-Reading = MemoryObjectReceiveStream[SessionMessage | Exception]
-Writing = MemoryObjectSendStream[SessionMessage]
-
-
-@asynccontextmanager
-async def messages_over(wire: Wire) -> AsyncIterator[tuple[Reading, Writing]]:
-    """Messages from the client and to it, while the context lasts.
-
-    :raises BrokenPipeError: in a group, if the client has gone while it was written to.
-    """
-    arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    outgoing, written = anyio.create_memory_object_stream[SessionMessage](0)
-    lines = _Lines(arrived, outgoing.clone())
-    token = current_token()
-    # A daemon: nothing can end a read but the client.
-    threading.Thread(
-        target=lines.read, args=(wire.read, token), name="notehop-mcp-input", daemon=True
-    ).start()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_write, wire.write, written)
-        yield incoming, outgoing
-
-
-class _Lines:
-    """Reads messages in a thread and hands them to the loop, each when the one before is taken."""
-
-    def __init__(
-        self, arrived: MemoryObjectSendStream[SessionMessage | Exception], back: Writing
-    ) -> None:
-        self._arrived = arrived
-        self._back = back
-
-    def read(self, descriptor: int, token: EventLoopToken) -> None:
-        """Read until the input ends, or the loop does."""
-        # However it ends, there is nobody to tell: the loop is gone.
-        with suppress(Exception), os.fdopen(descriptor, "rb") as stream:
-            while line := stream.readline(MAX_LINE + 1):
-                whole = len(line) <= MAX_LINE
-                while not line.endswith(b"\n") and (rest := stream.readline(MAX_LINE)):
-                    line = rest
-                if not whole or line.strip():
-                    run_in_loop(self._take, line if whole else None, token=token)
-        with suppress(Exception):
-            run_in_loop(self._end, token=token)
-
-    async def _take(self, line: bytes | None) -> None:
-        if line is None:
-            await self._refuse(types.INVALID_REQUEST, f"a message has {MAX_LINE:,} bytes at most")
-            return
-        try:
-            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError as exc:
-            broken = exc.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid"
-            if broken:
-                await self._refuse(types.PARSE_ERROR, "this line is not JSON")
-            else:
-                told = "this is no JSON-RPC 2.0 message; one a line, batches are not taken"
-                await self._refuse(types.INVALID_REQUEST, told)
-            return
-        await self._arrived.send(SessionMessage(message))
-
-    async def _refuse(self, code: int, told: str) -> None:
-        error = types.ErrorData(code=code, message=told)
-        await self._back.send(
-            SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error))
-        )
-
-    async def _end(self) -> None:
-        await self._arrived.aclose()
-        await self._back.aclose()
-
-
-async def _write(descriptor: int, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
-    async with messages:
-        async for one in messages:
-            line = one.message.model_dump_json(by_alias=True, exclude_unset=True)
-            # The client may take its time; whoever ends this does not wait for it.
-            await anyio.to_thread.run_sync(
-                _write_all, descriptor, f"{line}\n".encode(), abandon_on_cancel=True
-            )
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(descriptor, left) :]
-
-
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+Incoming = SessionMessage | Exception
+"""A message, or why a line is none."""
 
 ENDING = 2.0
 """Seconds that ending may take, whatever hangs: clients wait as long before they kill."""
@@ -154,10 +57,41 @@ async def _serve(vault: LazyVault, wire: Wire, follow: bool) -> None:
     server = make_server(_Own(vault), vault.place.name)
     if follow:
         server.middleware.append(_once_answered(vault.follow))
-    with anyio.CancelScope() as scope:
-        _stop_by_signals(scope, vault)
-        async with messages_over(wire) as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # At once: the thread that waits for a line cannot be ended otherwise.
+        signal.signal(number, lambda *_: _end(vault, 0))
+    # What is no UTF-8 must reach the parser as such, to be no message.
+    lines = os.fdopen(wire.read, encoding="utf-8", errors="surrogateescape", newline="\n")
+    replies = os.fdopen(wire.write, "w", encoding="utf-8", newline="\n")
+    arrived, messages = anyio.create_memory_object_stream[Incoming](0)
+    async with (
+        stdio_server(anyio.wrap_file(lines), anyio.wrap_file(replies)) as (reading, writing),
+        anyio.create_task_group() as tasks,
+    ):
+
+        async def pass_on() -> None:
+            """Answer what is no message as JSON-RPC says: the SDK keeps silent about it."""
+            async with arrived:
+                async for one in reading:
+                    if not isinstance(one, Exception):
+                        await arrived.send(one)
+                    elif (error := _refusal(one)) is not None:
+                        refusal = types.JSONRPCError(jsonrpc="2.0", id=None, error=error)
+                        await writing.send(SessionMessage(refusal))
+
+        tasks.start_soon(pass_on)
+        await server.run(messages, writing, server.create_initialization_options())
+
+
+def _refusal(exc: Exception) -> types.ErrorData | None:
+    """What is wrong with a line; None for an empty one."""
+    first = exc.errors(include_url=False)[0] if isinstance(exc, ValidationError) else None
+    if first is None or first["type"] in ("json_invalid", "string_unicode"):
+        if first is not None and not str(first["input"]).strip():
+            return None
+        return types.ErrorData(code=types.PARSE_ERROR, message="this line is not JSON")
+    told = "this is no JSON-RPC 2.0 message; one a line, batches are not taken"
+    return types.ErrorData(code=types.INVALID_REQUEST, message=told)
 
 
 class _Own:
@@ -197,20 +131,6 @@ def _once_answered(begin: Callable[[], None]) -> ServerMiddleware[Any]:
         return result
 
     return middleware
-
-
-def _stop_by_signals(scope: anyio.CancelScope, vault: LazyVault) -> None:
-    loop = asyncio.get_running_loop()
-
-    def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        # Should anything keep the loop from it, this does not.
-        late = threading.Timer(ENDING, _end, (vault, 0))
-        late.daemon = True
-        late.start()
-        loop.call_soon_threadsafe(scope.cancel)
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
 
 
 def _is_gone(exc: BaseException) -> bool:

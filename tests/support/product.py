@@ -80,11 +80,10 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.runner": "ask_all compare Context Evaluated",
     "notehop.app.evaluation.unrelated": "linked_at_random with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
-    "notehop.app.mcp": "arguments http resources stdio",
+    "notehop.app.mcp": "arguments http resources",
     "notehop.app.mcp.tools": "Access TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
     "notehop.app.mcp.server": "make_server",
-    "notehop.app.mcp.stdio": "MAX_LINE",
     "notehop.app.mcp.text": "answer_text search_text",
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (

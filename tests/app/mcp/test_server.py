@@ -33,7 +33,6 @@ from tests.support.product import (
     make_server,
     problem,
     resources,
-    stdio,
 )
 
 T = TypeVar("T")
@@ -186,7 +185,6 @@ def test_every_tool_is_described_and_no_other() -> None:
 
 def test_the_limits_are_those_in_force() -> None:
     assert f"({arguments.LEAST} to {arguments.MOST:,};" in PAGE
-    assert f"{stdio.MAX_LINE:,} bytes" in PAGE
     assert f"{http.SESSIONS} sessions" in PAGE
     assert f"hundred best linked notes, {resources.PAGE} a page" in PAGE
     assert resources.MOST == 100

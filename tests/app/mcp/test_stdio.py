@@ -16,7 +16,7 @@ import pytest
 
 from tests.app.mcp.agent import PATIENCE, Agent, agent, command, environment, over_stdio
 from tests.support.processes import until
-from tests.support.product import MAX_LINE, IndexLayout, read_watch_state
+from tests.support.product import IndexLayout, read_watch_state
 
 INITIALIZE = {
     "protocolVersion": "2025-06-18",
@@ -104,7 +104,8 @@ NOISE = [
     pytest.param(b'{"id":7,"method":"ping"}\n', -32600, id="no-version"),
     pytest.param(b'{"jsonrpc":"1.0","id":7,"method":"ping"}\n', -32600, id="old-json-rpc"),
     pytest.param(b'{"jsonrpc":"2.0","id":7,"method":5}\n', -32600, id="method-is-no-text"),
-    pytest.param(b"x" * (MAX_LINE + 10) + b"\n", -32600, id="too-long"),
+    pytest.param(b"x" * 5_000_000 + b"\n", -32700, id="long"),
+    pytest.param(b"\n \n[]\n", -32600, id="blank-lines-beside"),
 ]
 
 
