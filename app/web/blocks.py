@@ -1,4 +1,5 @@
-"""The blocks that the app adds to Markdown: callouts, tasks, block ids, comments. Pure.
+"""The blocks that the app adds to Markdown: callouts, tasks, block ids, comments; and what a text is
+rendered in. Pure.
 
 Blocks of a note carry the lines that they stand in (``data-line``, ``data-end``), so that the page
 can show what a source cites.
@@ -7,13 +8,44 @@ can show what a source cites.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
+from markdown_it.utils import EnvType
 
-from notehop.app.web.surroundings import surroundings_of
+from notehop.indexing.vault.link_text import LinkText
+
+_KEY = "notehop"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a text is rendered in.
+
+    ``href`` gives the address of what a link names, None for nothing. ``markers`` tells whether
+    ``[1]`` and ``[C1]`` name sources. ``first_line`` is the line of the note that the text begins
+    with; None is for a piece of a note, in which headings are no headings of the page.
+    """
+
+    href: Callable[[LinkText], str | None] = lambda _: None
+    markers: bool = False
+    first_line: int | None = None
+
+    def env(self) -> EnvType:
+        """The environment of a parse."""
+        return {_KEY: self}
+
+
+def surroundings_of(env: EnvType) -> Surroundings:
+    """What :meth:`Surroundings.env` was made of."""
+    found = env[_KEY]
+    assert isinstance(found, Surroundings)
+    return found
+
 
 _TOP, _LOWEST = 3, 6
 """Levels of headings that the top_level and innermost ones of a note get: above are the page's."""

@@ -21,8 +21,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.footnote.index import footnote_inline, footnote_ref
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-from notehop.app.web.blocks import add_blocks
-from notehop.app.web.surroundings import Surroundings, surroundings_of
+from notehop.app.web.blocks import Surroundings, add_blocks, surroundings_of
 from notehop.indexing.vault.link_text import read_destination, read_wikilink, words
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 

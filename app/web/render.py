@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 from notehop.app.answer.material import open_uri
 from notehop.app.models import NoteLink, NoteView
+from notehop.app.web.blocks import Surroundings
 from notehop.app.web.grammar import render
 from notehop.app.web.marking import marker
 from notehop.app.web.sanitise import sanitise
-from notehop.app.web.surroundings import Surroundings
 from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink
 
 MOST = 200_000
