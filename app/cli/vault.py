@@ -73,25 +73,28 @@ def index(
         print_json(report.as_json())
     else:
         show_report(report)
-        if report.generation == 1 and report.notes and not watch:
-            _lead_on(place)
+        if report.generation == 1 and report.added and not watch:
+            _lead_on(place, options)
     if watch:
         _watch(place, options, device)
 
 
-def _lead_on(place: Place) -> None:
+def _lead_on(place: Place, options: Common) -> None:
     """Say what a first index is for."""
     from shlex import quote
 
     from notehop.app.cli.output import err
 
     here = Path.cwd().resolve() == place.vault.resolve()
-    vault = "" if here else f" --vault {quote(printable(str(place.vault)))}"
+    named = {"--vault": None if here else place.vault, "--index-dir": options.index_dir}
+    given = "".join(
+        f" {name} {quote(printable(str(path)))}" for name, path in named.items() if path
+    )
     for name, what in (
         ('ask "…"', "asks your notes a question"),
         ("serve", "opens them in your browser and keeps the index up to date"),
     ):
-        err().print(f"next: notehop {name}{vault}  {what}", soft_wrap=True)
+        err().print(f"next: notehop {name}{given}  {what}", soft_wrap=True)
 
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
