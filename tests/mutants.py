@@ -57,6 +57,7 @@ SPINE: dict[str, tuple[str, ...]] = {
     "indexing/pipeline/run.py": (
         f"{RUNS}/test_updates.py",
         f"{CRASHES}/test_killed.py",
+        f"{STORES}/test_chroma.py",
         f"{RUNS}/test_runs.py",
     ),
     "indexing/pipeline": (
