@@ -117,8 +117,6 @@ class Report:
         values["warnings"], values["advice"] = list(self.warnings), list(self.advice)
         if self.enrichment is None:
             del values["enrichment"]
-        else:
-            values["enrichment"] = self.enrichment.as_json()
         values["seconds"] = {stage: round(value, 3) for stage, value in self.seconds.items()}
         return values
 

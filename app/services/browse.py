@@ -30,7 +30,7 @@ from notehop.app.retrieval.filters.parse import of_fields
 from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.find_note import seeds_meant
-from notehop.indexing.enrich.summaries import Summary
+from notehop.indexing.enrich.store import Summary
 from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.labels import (
     DATE,

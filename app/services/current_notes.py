@@ -16,7 +16,8 @@ from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
-from notehop.indexing.enrich.summaries import OWN_SUMMARY, Summaries, Summary
+from notehop.indexing.enrich.prompts import OWN_SUMMARY
+from notehop.indexing.enrich.store import Summary, read_summaries
 from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
@@ -97,9 +98,8 @@ class CurrentNotes(CurrentView):
         :param texts: path -> a passage of the note, for want of a summary.
         """
         changed = self.changed(rows)
-        stored = Summaries(self.place.layout).of(
-            row for path, row in rows.items() if path not in changed
-        )
+        fresh = [row for path, row in rows.items() if path not in changed]
+        stored = read_summaries(self.place.layout.enrichment, fresh)
         found: dict[str, Summary] = {}
         for path, row in rows.items():
             own = None if path in changed else own_summary(row.front_matter)

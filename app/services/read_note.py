@@ -20,7 +20,7 @@ from notehop.app.services.open_vault import Place
 from notehop.config.errors import NoteMissing, UsageError
 from notehop.config.settings import VaultSettings
 from notehop.indexing.changes import scan
-from notehop.indexing.enrich.summaries import Summaries, Summary
+from notehop.indexing.enrich.store import Summary, read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
 from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
@@ -307,7 +307,7 @@ def _summary(place: Place, row: NoteRow | None, read: Read) -> Summary | None:
         return Summary(own)
     if row is None or _is_changed(row, read):
         return None
-    return Summaries(place.layout).of([row]).get(row.path)
+    return read_summaries(place.layout.enrichment, [row]).get(row.path)
 
 
 def _read_meant(now: CurrentNotes, said: str) -> Read:

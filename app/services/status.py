@@ -63,11 +63,10 @@ def enrichment_now(place: Place) -> EnrichmentNow | None:
         return None
     nothing = EnrichmentNow(texts=[], failed=[], stopped=None, at=None)
     try:
-        store = EnrichmentStore.reading(place.layout.enrichment)
-        if store is None:
-            return nothing
-        with store:
+        with EnrichmentStore.reading(place.layout.enrichment) as store:
             tally, failures, last = store.tally(), store.failures(), store.meta().get("last", {})
+    except IndexMissing:
+        return nothing
     except IndexFailure as exc:
         return nothing.model_copy(update={"stopped": str(exc)})
     texts = [

@@ -37,9 +37,8 @@ from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes.build import Lexicon, make_themes
+from notehop.indexing.themes.build import make_themes
 from notehop.indexing.themes.model import Theme, Themes, read_themes
-from notehop.indexing.themes.update import options_of
 from notehop.indexing.vault.dates import day_in_name
 
 OFF = (
@@ -252,27 +251,22 @@ class VaultThemes:
         settings = self._place.settings.themes
         if not settings.enabled:
             raise SwitchedOff(OFF)
-        options, view = options_of(settings), now.catalog
-        tokenizer = self._engine.tokenizer
-
-        def lexicon() -> Lexicon:
-            index = now.lexical
-            return Lexicon(tokenizer, index.frequency, len(index))
-
         with self._turn:
             self._read()
             last = self._last
-            fits = last is not None and last.are_of(view.stamp, view.generation, options.name)
             made = make_themes(
-                view,
+                now.catalog,
                 read_templates(self._place.vault).holds,
-                lexicon,
-                options,
-                before=last if fits else None,
-                former=last,
+                lambda: (self._engine.tokenizer, now.lexical),
+                settings,
+                last,
             )
             # A view of an older generation is answered, and what is known of the newer one kept.
-            if fits or last is None or not last.are_of(view.stamp, last.generation, options.name):
+            if (
+                last is None
+                or (last.stamp, last.made_with) != (made.stamp, made.made_with)
+                or last.generation <= made.generation
+            ):
                 self._last = made
             return made
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,21 +65,6 @@ SPENT_NOW = (
 )
 
 _DAY = 86_400.0
-
-
-@dataclass(slots=True)
-class _Done:
-    written: dict[str, int] = field(default_factory=dict)
-    failed: int = 0
-    calls: int = 0
-    tokens: int = 0
-    stopped: str | None = None
-    generation: int | None = None
-    warnings: list[str] = field(default_factory=list)
-
-    def warn(self, text: str) -> None:
-        if text not in self.warnings:
-            self.warnings.append(text)
 
 
 class _Enricher:
@@ -139,7 +124,7 @@ class _Enricher:
             self._progress.close()
 
     def _enrich(self, store: EnrichmentStore) -> EnrichReport:
-        done = _Done()
+        done = EnrichReport()
         if store.made_anew:
             done.warn(f"{self._layout.enrichment}: {LOST}")
         provider = self._settings.llm.provider != "none"
@@ -154,7 +139,6 @@ class _Enricher:
                 planner = Planner(store, self._settings.enrich, model, language)
                 plan = planner.plan(view)
                 planned = view.generation
-            faults.point("enrich-planned")
             if plan.extracts:
                 done.written["extract"] = plan.extracts
             if plan.items:
@@ -165,21 +149,14 @@ class _Enricher:
         self._apply(store, done)
         self._sweep(store)
         lacking = sum(lack for _, lack in store.tally().values())
-        failed = len(store.failures())
-        report = EnrichReport(
-            written=done.written,
-            waiting=max(0, lacking - failed),
-            failed=failed,
-            calls=done.calls,
-            tokens=done.tokens,
-            stopped=done.stopped,
-            generation=done.generation,
-            warnings=tuple(done.warnings),
-        )
+        done.failed = len(store.failures())
+        done.waiting = max(0, lacking - done.failed)
         store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
-        return report
+        return done
 
-    def _write(self, store: EnrichmentStore, catalog: Catalog, plan: Plan, done: _Done) -> None:
+    def _write(
+        self, store: EnrichmentStore, catalog: Catalog, plan: Plan, done: EnrichReport
+    ) -> None:
         """Have the items written, as far as the owner agrees and the budget goes."""
         # Imported here: most runs write nothing, and language models take a second to import.
         from notehop.indexing.enrich.writer import load_writer
@@ -194,7 +171,12 @@ class _Enricher:
                 self._write_by(writer, store, catalog, plan, done)
 
     def _write_by(
-        self, writer: TextWriter, store: EnrichmentStore, catalog: Catalog, plan: Plan, done: _Done
+        self,
+        writer: TextWriter,
+        store: EnrichmentStore,
+        catalog: Catalog,
+        plan: Plan,
+        done: EnrichReport,
     ) -> None:
         max_tokens = self._settings.enrich.max_tokens
         cost = cost_of(plan.items, writer, self._max_calls, max_tokens)
@@ -228,7 +210,6 @@ class _Enricher:
                     done.stopped = str(exc)
                     return
                 store.fail(item.key, item.path, item.request.kind, str(exc))
-                done.failed += 1
                 in_a_row += 1
                 if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
                     done.stopped = f"{in_a_row} requests in a row failed: {exc}"
@@ -239,9 +220,10 @@ class _Enricher:
             if last_of_note and len(store.pending_reindex()) >= REDO_NOTES:
                 self._apply(store, done, except_for=began)
 
-    def _one(self, store: EnrichmentStore, writer: TextWriter, item: Item, done: _Done) -> None:
+    def _one(
+        self, store: EnrichmentStore, writer: TextWriter, item: Item, done: EnrichReport
+    ) -> None:
         written = writer.write(item.request, item.path, self._cancelled)
-        faults.point("enrich-written")
         done.tokens += written.tokens
         for notice in written.notices:
             done.warn(notice)
@@ -251,7 +233,7 @@ class _Enricher:
             done.written[kind] = done.written.get(kind, 0) + 1
 
     def _apply(
-        self, store: EnrichmentStore, done: _Done, except_for: set[str] | None = None
+        self, store: EnrichmentStore, done: EnrichReport, except_for: set[str] | None = None
     ) -> None:
         """Index the notes that got headers; what cannot be now stays owed."""
         owed = [path for path in store.pending_reindex() if path not in (except_for or ())]
@@ -269,8 +251,8 @@ class _Enricher:
             store.mark_reindexed(part)
 
     def _sweep(self, store: EnrichmentStore) -> None:
-        if store.sweep(time.time() - self._settings.enrich.keep_days * _DAY) or store.has_journal:
-            store.checkpoint()
+        store.sweep(time.time() - self._settings.enrich.keep_days * _DAY)
+        store.checkpoint()
 
 
 def enrich(

@@ -5,7 +5,7 @@ Touches: vault-read, index (reads; ``enrichment.sqlite``: writes).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from notehop.config.errors import IndexFailure, NotehopError
@@ -61,10 +61,10 @@ def delete_orphans(path: Path, catalog: CatalogReads, within: Iterable[str] | No
             roots = None if within is None else top_level(within)
             known = store.paths(None if roots is not None and "" in roots else roots)
             standing = catalog.notes_at(known)
-            gone = {path for path in known if not _indexed(standing.get(path))}
+            gone = {path for path in known if not _is_indexed(standing.get(path))}
             if gone:
-                _delete(store, catalog, gone)
-            if (gone or store.has_journal) and not store.checkpoint() and gone:
+                store.delete_notes(gone, _moved(store.note_hashes(gone), catalog))
+            if not store.checkpoint() and gone:
                 return [
                     f"{path}: what was written about notes that left stands in its journal, since "
                     "somebody reads it; the next run empties that"
@@ -74,17 +74,16 @@ def delete_orphans(path: Path, catalog: CatalogReads, within: Iterable[str] | No
     return []
 
 
-def _delete(store: EnrichmentStore, catalog: CatalogReads, gone: set[str]) -> None:
-    hashes = store.note_hashes(gone)
+def _moved(hashes: Mapping[str, str], catalog: CatalogReads) -> dict[str, str]:
+    """Old path -> an indexed one of the same content, where there is one."""
     known = catalog.paths_by_content_hash(set(hashes.values()))
     rows = catalog.notes_at(path for paths in known.values() for path in paths)
-    for old in sorted(gone):
-        for new in known.get(hashes.get(old, ""), ()):
-            if _indexed(rows.get(new)):
-                store.move(old, new)
-                break
-    store.delete_notes(gone)
+    found = {
+        old: next((new for new in known.get(hash_, ()) if _is_indexed(rows.get(new))), None)
+        for old, hash_ in hashes.items()
+    }
+    return {old: new for old, new in found.items() if new is not None}
 
 
-def _indexed(note: NoteRow | None) -> bool:
+def _is_indexed(note: NoteRow | None) -> bool:
     return note is not None and note.status is NoteStatus.INDEXED

@@ -64,7 +64,7 @@ class Headers:
                 continue
             keys = self.keys([_passage(node) for node in nodes], nodes[0].metadata["title"])
             wanted += zip(nodes, keys, strict=False)
-        texts = self._texts([key for _, key in wanted])
+        texts = self._texts([key for _, key in wanted]) if wanted else {}
         for node, key in wanted:
             if (header := texts.get(key)) and isinstance(node, TextNode):
                 _apply(node, _fitted(header, count, room))
@@ -74,13 +74,8 @@ class Headers:
         return [request.key(self._model) for request in header_requests(title, passages)]
 
     def _texts(self, keys: Sequence[str]) -> dict[str, str]:
-        if not keys or not self._path.is_file():
-            return {}
         try:
-            store = EnrichmentStore.reading(self._path)
-            if store is None:
-                return {}
-            with store:
+            with EnrichmentStore.reading(self._path) as store:
                 return {key: text.text for key, text in store.texts(keys).items()}
         except IndexFailure:
             # Headers are worth having, and no run waits for them.

@@ -18,11 +18,11 @@ from notehop.indexing.enrich.prompts import (
     VERSION,
     Passage,
     Request,
+    has_own_summary,
     header_requests,
     summary_request,
 )
 from notehop.indexing.enrich.store import EnrichmentStore, Text, TextRef
-from notehop.indexing.enrich.summaries import has_own_summary
 from notehop.indexing.stores.catalog_read import CatalogReads, slices
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer

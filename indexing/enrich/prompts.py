@@ -59,6 +59,18 @@ OUTPUT_TOKENS = 60
 """Tokens that a reply is expected to have: 40 words; models that think aloud take more."""
 
 
+OWN_SUMMARY = ("summary", "description", "abstract", "excerpt")
+"""Properties in which people sum a note up, the first of them that says something."""
+
+
+def has_own_summary(front_matter: Mapping[str, Any]) -> bool:
+    """Whether a note sums itself up: nobody else need do so then."""
+    properties = {str(key).lower(): value for key, value in front_matter.items()}
+    return any(
+        isinstance(properties.get(key), str) and properties[key].strip() for key in OWN_SUMMARY
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A chunk of a note as it is shown: the headings it stands under, top_level first, and its

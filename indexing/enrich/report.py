@@ -6,9 +6,9 @@ Touches: terminal (standard error and input).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
 
 from notehop.indexing.enrich.prompts import OUTPUT_TOKENS
 from notehop.indexing.shown import counted, printable
@@ -30,25 +30,26 @@ def numbered(count: int, kind: str) -> str:
     return f"{count:,} {_NOUNS[kind][count != 1]}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EnrichReport:
-    """``written`` counts texts by kind, made in this run. ``waiting`` are left for the next run,
+    """What a run did. ``written`` counts texts by kind, ``waiting`` are left for the next run,
     ``failed`` were asked for and not given. ``stopped`` says why the run did not do all there was;
     ``calls`` and ``tokens`` are what it cost. ``generation`` is the one that holds the headers, if
     any were put into the index."""
 
-    written: Mapping[str, int] = field(default_factory=dict)
+    written: dict[str, int] = field(default_factory=dict)
     waiting: int = 0
     failed: int = 0
     calls: int = 0
     tokens: int = 0
     stopped: str | None = None
     generation: int | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
-        """The report as plain values."""
-        return {**asdict(self), "written": dict(self.written), "warnings": list(self.warnings)}
+    def warn(self, text: str) -> None:
+        """Warn of something once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def lines(self) -> list[str]:
         """The report as a person reads it; none if there was nothing to do."""

@@ -41,6 +41,7 @@ from sqlalchemy.engine import Connection
 
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
 from notehop.indexing import faults
+from notehop.indexing.stores.model import NoteRow, NoteStatus
 from notehop.indexing.stores.sqlite import Database, among, listed
 
 Kind = Literal["summary", "extract", "header"]
@@ -78,6 +79,14 @@ class Failure:
     reason: str
     tries: int
     last: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A note in a line. ``model`` names the model that wrote it; None for the note's own words."""
+
+    text: str
+    model: str | None = None
 
 
 VERSION = 1
@@ -147,6 +156,7 @@ ABOUT = Table(
     Column("value", TextColumn, nullable=False),
 )
 
+_BY_NOTE = (USES, FAILURES, OWED, SEEN)
 
 _RETRIED = 3
 """Tries of one text that count as of the last hour: after as many it is left for a day."""
@@ -167,36 +177,42 @@ class EnrichmentStore:
         :raises IndexUnwritable: if it cannot be made.
         """
         try:
-            return cls._opened(path)
-        except (IndexDamaged, _Other):
-            _remove(path)
-            store = cls._opened(path)
+            return cls._opened(path, read_only=False)
+        except IndexDamaged:
+            # With the files that SQLite keeps beside it.
+            for suffix in ("-wal", "-shm", "-journal", ""):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            store = cls._opened(path, read_only=False)
             store.made_anew = True
             return store
 
     @classmethod
-    def _opened(cls, path: Path) -> Self:
-        store = cls(Database(path, create=True))
+    def reading(cls, path: Path) -> Self:
+        """Open the store for reading.
+
+        :raises IndexMissing: if there is none, or none that can be read.
+        """
         try:
-            store._create()
+            return cls._opened(path, read_only=True)
+        except IndexFailure as exc:
+            raise IndexMissing(f"{path}: nothing can be read: {exc}") from exc
+
+    @classmethod
+    def _opened(cls, path: Path, *, read_only: bool) -> Self:
+        store = cls(Database(path, create=not read_only, read_only=read_only))
+        try:
+            if not read_only:
+                with store._writing() as connection:
+                    if not inspect(connection).get_table_names():
+                        METADATA.create_all(connection)
+                        _put(connection, ABOUT, [{"key": "version", "value": json.dumps(VERSION)}])
+            with store._reading() as connection:
+                tables = set(inspect(connection).get_table_names())
+            if not tables.issuperset(METADATA.tables) or store.meta().get("version") != VERSION:
+                raise IndexDamaged(f"{path}: of another version, or never finished")
         except BaseException:
             store.close()
             raise
-        return store
-
-    @classmethod
-    def reading(cls, path: Path) -> Self | None:
-        """Open the store for reading; None if there is none, or none that can be read."""
-        try:
-            store = cls(Database(path, read_only=True))
-        except IndexMissing:
-            return None
-        try:
-            if store.meta().get("version") != VERSION:
-                raise _Other
-        except (IndexFailure, _Other):
-            store.close()
-            return None
         return store
 
     def close(self) -> None:
@@ -214,80 +230,65 @@ class EnrichmentStore:
 
         :returns: False if somebody was reading: the next run tries again.
         """
-        return self._database.fold(patience=1.0)
-
-    @property
-    def has_journal(self) -> bool:
-        """Whether something stands in the journal."""
-        return self._database.has_journal
+        return not self._database.has_journal or self._database.fold(patience=1.0)
 
     def meta(self) -> dict[str, Any]:
         """What is said of the whole, by key."""
         with self._reading() as connection:
-            return {row[0]: json.loads(row[1]) for row in connection.execute(select(ABOUT))}
+            return {row.key: json.loads(row.value) for row in connection.execute(select(ABOUT))}
 
     def set_meta(self, key: str, value: Any) -> None:
         """Say something of the whole; ``value`` is JSON-able."""
         with self._writing() as connection:
-            connection.execute(delete(ABOUT).where(ABOUT.c.key == key))
-            _put_rows(connection, ABOUT, [{"key": key, "value": json.dumps(value, sort_keys=True)}])
-
-    def _create(self) -> None:
-        with self._writing() as connection:
-            tables = set(inspect(connection).get_table_names())
-            if not tables:
-                METADATA.create_all(connection)
-                _put_rows(connection, ABOUT, [{"key": "version", "value": json.dumps(VERSION)}])
-        self._check()
-
-    def _check(self) -> None:
-        with self._reading() as connection:
-            tables = set(inspect(connection).get_table_names())
-        if not tables.issuperset(METADATA.tables) or self.meta().get("version") != VERSION:
-            raise _Other
+            _put(connection, ABOUT, [{"key": key, "value": json.dumps(value, sort_keys=True)}])
 
     def texts(self, keys: Iterable[str]) -> dict[str, Text]:
         """Key -> text, for those that are there; one that is not what was written is not."""
-        found: dict[str, Text] = {}
         with self._reading() as connection:
             query = select(TEXTS).where(among(TEXTS.c.key))
-            for row in connection.execute(query, listed(keys)):
-                if row.checksum == _checksum(row.key, row.text):
-                    found[row.key] = Text(row.key, row.kind, row.text, row.model, row.tokens)
-        return found
+            return {
+                row.key: Text(row.key, row.kind, row.text, row.model, row.tokens)
+                for row in connection.execute(query, listed(keys))
+                if row.checksum == _checksum(row.key, row.text)
+            }
 
-    def of_notes(
-        self, paths: Iterable[str], kinds: Sequence[Kind]
-    ) -> Iterator[tuple[TextRef, Text]]:
-        """The texts that notes have now, with the content that they are of."""
+    def summaries(self, hashes: Mapping[str, str]) -> dict[str, Summary]:
+        """Path -> summary, of notes that have one of a content; a model's goes before an extract.
+
+        :param hashes: path -> hash of the content.
+        """
         query = (
-            select(USES, TEXTS.c.text, TEXTS.c.model, TEXTS.c.tokens, TEXTS.c.checksum)
+            select(USES.c.path, USES.c.note_hash, TEXTS)
             .join(TEXTS, TEXTS.c.key == USES.c.key)
-            .where(and_(USES.c.current.is_(True), USES.c.kind.in_(kinds)))
+            .where(USES.c.current.is_(True), USES.c.kind.in_(("summary", "extract")))
+            .where(among(USES.c.path))
         )
+        found: dict[str, Summary] = {}
         with self._reading() as connection:
-            for row in connection.execute(query.where(among(USES.c.path)), listed(paths)):
-                if row.checksum == _checksum(row.key, row.text):
-                    yield (
-                        TextRef(row.path, row.key, row.kind, row.note_hash),
-                        Text(row.key, row.kind, row.text, row.model, row.tokens),
-                    )
+            for row in connection.execute(query, listed(hashes)):
+                intact = row.checksum == _checksum(row.key, row.text)
+                if not intact or not row.text or row.note_hash != hashes[row.path]:
+                    continue
+                if row.kind == "summary":
+                    found[row.path] = Summary(row.text, row.model)
+                else:
+                    found.setdefault(row.path, Summary(row.text))
+        return found
 
     def paths(self, roots: Iterable[str] | None = None) -> set[str]:
         """The notes of which anything is known; of those at some paths or below, or of all."""
         found: set[str] = set()
         with self._reading() as connection:
-            for table in (USES, FAILURES, OWED, SEEN):
+            for table in _BY_NOTE:
                 column = table.c.path
                 query = select(column).distinct()
                 if roots is None:
-                    found |= {row[0] for row in connection.execute(query)}
+                    found.update(connection.scalars(query))
                     continue
                 for root in roots:
                     # Below a folder are the paths between "folder/" and "folder0".
                     inside = and_(column > f"{root}/", column < f"{root}0")
-                    at = query.where(or_(column == root, inside))
-                    found |= {row[0] for row in connection.execute(at)}
+                    found.update(connection.scalars(query.where(or_(column == root, inside))))
         return found
 
     def note_hashes(self, paths: Iterable[str]) -> dict[str, str]:
@@ -295,15 +296,27 @@ class EnrichmentStore:
         query = select(USES.c.path, USES.c.note_hash).distinct()
         query = query.where(USES.c.current.is_(True), among(USES.c.path))
         with self._reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(query, listed(paths))}
+            return {row.path: row.note_hash for row in connection.execute(query, listed(paths))}
 
-    def move(self, old: str, new: str) -> None:
-        """Give what a note has now to another path of the same content, if that has nothing."""
+    def delete_notes(self, paths: Iterable[str], moved: Mapping[str, str]) -> None:
+        """Delete all that is known of notes, and the texts that no other note has.
+
+        :param moved: of them -> another path of the same content: it gets what the note has now, if
+            it has nothing.
+        """
         with self._writing() as connection:
-            if connection.execute(select(USES.c.key).where(USES.c.path == new)).first() is None:
-                mine = and_(USES.c.path == old, USES.c.current.is_(True))
-                connection.execute(update(USES).where(mine).values(path=new))
-                connection.execute(update(FAILURES).where(FAILURES.c.path == old).values(path=new))
+            for old, new in sorted(moved.items()):
+                if connection.execute(select(USES.c.key).where(USES.c.path == new)).first() is None:
+                    mine = and_(USES.c.path == old, USES.c.current.is_(True))
+                    connection.execute(update(USES).where(mine).values(path=new))
+                    failed = update(FAILURES).where(FAILURES.c.path == old)
+                    connection.execute(failed.values(path=new))
+            query = select(USES.c.key).where(among(USES.c.path)).distinct()
+            keys = connection.scalars(query, listed(paths)).all()
+            for table in _BY_NOTE:
+                _delete(connection, table.c.path, paths)
+            _delete_unused(connection, keys)
+        faults.point("enrich-forgot")
 
     def set_requirements(self, uses: Mapping[str, Sequence[TextRef]]) -> None:
         """Say which texts notes need now; what they needed before is kept for a while.
@@ -313,43 +326,35 @@ class EnrichmentStore:
         now = time.time()
         with self._writing() as connection:
             for path, needed in uses.items():
-                keys = {use.key for use in needed}
-                rows = connection.execute(select(USES).where(USES.c.path == path)).all()
-                stale = [row.key for row in rows if row.current and row.key not in keys]
+                current = and_(USES.c.path == path, USES.c.current.is_(True))
+                had = connection.scalars(select(USES.c.key).where(current)).all()
+                stale = sorted({*had} - {use.key for use in needed})
                 of_path = and_(USES.c.path == path, USES.c.key.in_(stale))
                 connection.execute(update(USES).where(of_path).values(current=False, since=now))
                 connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(stale)))
-                mine = and_(USES.c.path == path, USES.c.key.in_(keys))
-                connection.execute(delete(USES).where(mine))
-                _put_rows(
-                    connection,
-                    USES,
-                    [{**asdict(use), "current": True, "since": now} for use in needed],
-                )
+                rows = [{**asdict(use), "current": True, "since": now} for use in needed]
+                _put(connection, USES, rows)
 
     def put(self, texts: Iterable[Text]) -> int:
         """Keep texts that a note still needs; notes that need a header are to be indexed with it.
 
         :returns: how many of the texts were kept. What is of a note that left meanwhile is not.
         """
-        wanted = list({text.key: text for text in texts}.values())
+        wanted = {text.key: text for text in texts}
         now = time.time()
         with self._writing() as connection:
-            keys = listed(text.key for text in wanted)
-            query = select(USES.c.key, USES.c.path, USES.c.kind).where(among(USES.c.key))
-            users = connection.execute(query, keys).all()
+            query = select(USES).where(among(USES.c.key))
+            users = connection.execute(query, listed(wanted)).all()
             used = {row.key for row in users}
-            for table in (TEXTS, FAILURES):
-                connection.execute(delete(table).where(among(table.c.key)), keys)
             rows = [
                 {**asdict(text), "made": now, "checksum": _checksum(text.key, text.text)}
-                for text in wanted
+                for text in wanted.values()
                 if text.key in used
             ]
-            _put_rows(connection, TEXTS, rows)
+            _put(connection, TEXTS, rows)
+            _delete(connection, FAILURES.c.key, wanted)
             owed = sorted({row.path for row in users if row.kind == "header"})
-            connection.execute(delete(OWED).where(among(OWED.c.path)), listed(owed))
-            _put_rows(connection, OWED, [{"path": path} for path in owed])
+            _put(connection, OWED, [{"path": path} for path in owed])
             faults.point("enrich-inside-put")
         faults.point("enrich-put")
         return len(rows)
@@ -359,87 +364,65 @@ class EnrichmentStore:
         with self._writing() as connection:
             query = select(FAILURES.c.tries).where(FAILURES.c.key == key)
             tries = connection.execute(query).scalar() or 0
-            connection.execute(delete(FAILURES).where(FAILURES.c.key == key))
-            values = {"key": key, "path": path, "kind": kind, "reason": reason}
-            _put_rows(connection, FAILURES, [{**values, "tries": tries + 1, "last": time.time()}])
+            _put(
+                connection,
+                FAILURES,
+                [asdict(Failure(key, path, kind, reason, tries + 1, time.time()))],
+            )
 
     def failures(self) -> list[Failure]:
         """What is not written, by path and key."""
         with self._reading() as connection:
-            rows = connection.execute(select(FAILURES)).all()
-        return sorted((Failure(*row) for row in rows), key=lambda one: (one.path, one.key))
+            query = select(FAILURES).order_by(FAILURES.c.path, FAILURES.c.key)
+            return [Failure(*row) for row in connection.execute(query)]
 
     def pending_reindex(self) -> list[str]:
         """The notes that have to be indexed with their headers, sorted."""
         with self._reading() as connection:
-            return sorted(row[0] for row in connection.execute(select(OWED.c.path)))
+            return sorted(connection.scalars(select(OWED.c.path)))
 
     def mark_reindexed(self, paths: Iterable[str]) -> None:
         """Say that these notes are indexed with their headers."""
         with self._writing() as connection:
-            connection.execute(delete(OWED).where(among(OWED.c.path)), listed(paths))
+            _delete(connection, OWED.c.path, paths)
 
     def checked(self) -> dict[str, str]:
         """Path -> shape of the notes for which nothing was to be done."""
         with self._reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(select(SEEN))}
+            return {row.path: row.shape for row in connection.execute(select(SEEN))}
 
     def mark_checked(self, shapes: Mapping[str, str]) -> None:
         """Say that for these notes nothing is to be done while they are of this shape."""
         with self._writing() as connection:
-            connection.execute(delete(SEEN).where(among(SEEN.c.path)), listed(shapes))
-            _put_rows(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in sorted(shapes)])
+            _put(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in sorted(shapes)])
 
-    def delete_notes(self, paths: Iterable[str]) -> bool:
-        """Delete all that is known of notes, and the texts that no other note has.
-
-        :returns: whether there was anything: then :meth:`checkpoint` is due.
-        """
-        found, left = False, listed(paths)
-        with self._writing() as connection:
-            query = select(USES.c.key).where(among(USES.c.path)).distinct()
-            keys = [row[0] for row in connection.execute(query, left)]
-            for table in (USES, FAILURES, OWED, SEEN):
-                gone = connection.execute(delete(table).where(among(table.c.path)), left).rowcount
-                found |= gone > 0
-            _delete_unused(connection, keys)
-        faults.point("enrich-forgot")
-        return found
-
-    def sweep(self, before: float) -> bool:
-        """Delete the texts that no note has needed since a time, in seconds since the epoch.
-
-        :returns: whether there was any: then :meth:`checkpoint` is due.
-        """
+    def sweep(self, before: float) -> None:
+        """Delete the texts that no note has needed since a time, in seconds since the epoch."""
         with self._writing() as connection:
             old = and_(USES.c.current.is_(False), USES.c.since < before)
-            keys = [row[0] for row in connection.execute(select(USES.c.key).where(old).distinct())]
-            if not keys:
-                return False
-            connection.execute(delete(USES).where(old))
-            _delete_unused(connection, keys)
-        return True
+            keys = connection.scalars(select(USES.c.key).where(old).distinct()).all()
+            if keys:
+                connection.execute(delete(USES).where(old))
+                _delete_unused(connection, keys)
 
     def retire_all(self) -> None:
         """Say that no note needs anything any more: all of it was switched off."""
         with self._writing() as connection:
-            standing = USES.c.current.is_(True)
-            connection.execute(
-                update(USES).where(standing).values(current=False, since=time.time())
-            )
+            standing = update(USES).where(USES.c.current.is_(True))
+            connection.execute(standing.values(current=False, since=time.time()))
             for table in (FAILURES, OWED, SEEN):
                 connection.execute(delete(table))
 
     def tally(self) -> dict[str, tuple[int, int]]:
         """Kind -> how many texts notes need now that are there, and how many are not."""
         query = (
-            select(USES.c.kind, USES.c.key, TEXTS.c.key)
+            select(USES.c.kind, TEXTS.c.key)
             .join(TEXTS, TEXTS.c.key == USES.c.key, isouter=True)
             .where(USES.c.current.is_(True))
         )
         found: dict[str, tuple[int, int]] = {}
         with self._reading() as connection:
-            for kind, _, there in connection.execute(query):
+            for kind, there in connection.execute(query):
                 have, lack = found.get(kind, (0, 0))
                 found[kind] = (have + 1, lack) if there is not None else (have, lack + 1)
         return found
@@ -447,11 +430,11 @@ class EnrichmentStore:
     def made_since(self, moment: float) -> int:
         """Requests for texts that a model wrote, or failed to, since a time in seconds since the
         epoch."""
+        made = and_(TEXTS.c.made >= moment, TEXTS.c.kind != "extract")
         with self._reading() as connection:
-            made = and_(TEXTS.c.made >= moment, TEXTS.c.kind != "extract")
             written = connection.execute(select(TEXTS.c.key).where(made)).all()
-            failed = connection.execute(select(FAILURES.c.tries).where(FAILURES.c.last >= moment))
-            return len(written) + sum(min(int(row.tries), _RETRIED) for row in failed)
+            failed = connection.scalars(select(FAILURES.c.tries).where(FAILURES.c.last >= moment))
+            return len(written) + sum(min(int(tries), _RETRIED) for tries in failed)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -479,24 +462,33 @@ def _checksum(key: str, text: str) -> int:
     return zlib.crc32(f"{key}\n{text}".encode())
 
 
-class _Other(Exception):
-    """The store is of another version, or was never finished."""
-
-
-def _remove(path: Path) -> None:
-    """Delete a store with the files that SQLite keeps beside it."""
-    for suffix in ("-wal", "-shm", "-journal", ""):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _put_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+def _put(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows; one of the same key goes."""
     if rows:
-        connection.execute(insert(table), list(rows))
+        connection.execute(insert(table).prefix_with("OR REPLACE"), list(rows))
 
 
-def _delete_unused(connection: Connection, keys: Sequence[str]) -> None:
+def _delete(connection: Connection, column: Column[str], values: Iterable[str]) -> None:
+    connection.execute(delete(column.table).where(among(column)), listed(values))
+
+
+def _delete_unused(connection: Connection, keys: Iterable[str]) -> None:
     query = select(USES.c.key).where(among(USES.c.key))
-    used = {row[0] for row in connection.execute(query, listed(keys))}
-    left = listed(key for key in keys if key not in used)
-    for table in (TEXTS, FAILURES):
-        connection.execute(delete(table).where(among(table.c.key)), left)
+    left = {*keys} - {*connection.scalars(query, listed(keys))}
+    _delete(connection, TEXTS.c.key, left)
+    _delete(connection, FAILURES.c.key, left)
+
+
+def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:
+    """Path -> summary, of those notes that have one of their text as it is indexed.
+
+    :param path: of the store; one that is not there, or cannot be read, has none.
+    """
+    hashes = {note.path: note.content_hash for note in notes if note.status is NoteStatus.INDEXED}
+    try:
+        if hashes:
+            with EnrichmentStore.reading(path) as store:
+                return store.summaries(hashes)
+    except IndexFailure:
+        pass
+    return {}

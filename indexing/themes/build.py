@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from notehop.config.settings import ThemesSettings
 from notehop.indexing.graph.communities import (
     EdgeWeights,
     connected_parts,
@@ -24,6 +25,7 @@ from notehop.indexing.graph.communities import (
 )
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.themes.model import Theme, Themes
 from notehop.indexing.themes.words import as_written, content_tokens, small_words, telling_tokens
 from notehop.indexing.tokens import Tokenizer
@@ -53,35 +55,21 @@ _ID = 8
 """Hexadecimal digits of an id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """The words of the vault: how they are read, and how many of ``total`` passages hold one."""
-
-    tokenizer: Tokenizer
-    frequency: Callable[[str], int]
-    total: int
+Lexicon = Callable[[], tuple[Tokenizer, LexicalIndex]]
+"""Gives the words of the vault: how they are read, and how many passages hold each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """``resolution`` of the communities, and how many notes make one a theme."""
-
-    resolution: float
-    min_notes: int
-
-    @property
-    def name(self) -> str:
-        """Names what the partition depends on."""
-        return f"communities 1, resolution {self.resolution:g}, from {self.min_notes} notes"
+def made_with(settings: ThemesSettings) -> str:
+    """Names what the partition depends on."""
+    return f"communities 1, resolution {settings.resolution:g}, from {settings.min_notes} notes"
 
 
 def make_themes(
     view: CatalogSnapshot,
     is_template: Callable[[str], bool],
-    lexicon: Callable[[], Lexicon],
-    options: Options,
-    before: Themes | None = None,
-    former: Themes | None = None,
+    lexicon: Lexicon,
+    settings: ThemesSettings,
+    last: Themes | None = None,
 ) -> Themes:
     """The themes of a generation.
 
@@ -90,24 +78,29 @@ def make_themes(
     the partition has drifted, all of it is looked at again, from what it was; it is given up for a
     new one only if that is better by :data:`BETTER`.
 
-    :param former: those of another index of the vault, or made with other settings: nothing of them
-        is taken over but the names of themes that are the same, and what was written about notes
-        that say the same.
     :param is_template: tells of a path whether it is left out: a template links what its notes
         will have in common, and is about none of it.
     :param lexicon: asked for only where a theme is described.
+    :param last: what was made before. Of those of a later generation, of another index of the
+        vault, or made with other settings, nothing is taken over but the names of themes that are
+        the same, and what was written about notes that say the same.
     """
-    if before is not None and before.generation == view.generation:
-        return before
+    name = made_with(settings)
+    before = last
+    if last is None or (last.stamp, last.made_with) != (view.stamp, name):
+        before = None
+    elif last.generation == view.generation:
+        return last
+    elif last.generation > view.generation:
+        before = None
     notes = [path for path in view.indexed_paths() if not is_template(path)]
     counts = count_links(notes, view.leading_links())
     weights = edge_weights(notes, counts)
     changed = set(notes) if before is None else set(view.relinked_paths(before.generation))
-    groups, quality, drift = _partition(weights, changed, options.resolution, before)
-    known = before or former
-    kept = {one.id: one for one in known.themes} if known is not None else {}
+    groups, quality, drift = _partition(weights, changed, settings.resolution, before)
+    kept = {one.id: one for one in last.themes} if last is not None else {}
     # A theme that shrinks below the least size is none any more; its id stays its own.
-    large = [group for group in groups if len(group) >= options.min_notes]
+    large = [group for group in groups if len(group) >= settings.min_notes]
     stamps = view.stamps()
     same = match_communities(large, {id_: one.notes for id_, one in kept.items()})
     content = {path: stamps[path].content_hash for path in notes}
@@ -116,9 +109,9 @@ def make_themes(
     return Themes(
         generation=view.generation,
         stamp=view.stamp,
-        made_with=options.name,
+        made_with=name,
         themes=tuple(sorted(themes, key=lambda one: (-len(one.notes), one.id))),
-        small=tuple(tuple(sorted(group)) for group in groups if len(group) < options.min_notes),
+        small=tuple(tuple(sorted(group)) for group in groups if len(group) < settings.min_notes),
         unlinked=tuple(path for path, near in weights.items() if not near),
         quality=quality,
         drift=drift,
@@ -158,7 +151,7 @@ class _Describer:
         view: CatalogSnapshot,
         counts: Counter[tuple[str, str]],
         weights: EdgeWeights,
-        lexicon: Callable[[], Lexicon],
+        lexicon: Lexicon,
         content: Mapping[str, str],
         *,
         anew: bool,
@@ -220,16 +213,14 @@ class _Describer:
         return _hash("\n".join([*contents, "", *central]))
 
     def _words(self, notes: Sequence[str]) -> tuple[str, ...]:
-        lexicon = self._lexicon()
+        tokenizer, index = self._lexicon()
         path_of = {key.id: key.path for key in self._view.chunk_keys(notes)}
         passages: dict[str, list[frozenset[str]]] = {}
         for id_, fields in self._view.chunk_tokens(path_of):
             passages.setdefault(path_of[id_], []).append(content_tokens(fields))
-        telling = telling_tokens(
-            passages, lexicon.frequency, lexicon.total, small_words(lexicon.tokenizer)
-        )
+        telling = telling_tokens(passages, index.frequency, len(index), small_words(tokenizer))
         texts = (chunk.text for path in notes[: 4 * HUBS] for chunk in self._view.chunks_of(path))
-        return tuple(as_written(telling, texts, lexicon.tokenizer))
+        return tuple(as_written(telling, texts, tokenizer))
 
     def _named(self, themes: Iterable[Theme]) -> list[Theme]:
         """The themes with the titles of the notes that they are named after.

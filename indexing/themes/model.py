@@ -16,7 +16,6 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, TypeAdapter
 
-from notehop.indexing import faults
 from notehop.indexing.stores.layout import unwritable, write_private
 
 
@@ -71,10 +70,6 @@ class Themes:
     quality: float = 0.0
     drift: int = 0
 
-    def are_of(self, stamp: str, generation: int, made_with: str) -> bool:
-        """Whether they are of this or an earlier generation of a catalog, made with settings."""
-        return (self.stamp, self.made_with) == (stamp, made_with) and self.generation <= generation
-
     @cached_property
     def of_note(self) -> Mapping[str, Theme]:
         """Note -> its theme, for the notes of themes."""
@@ -89,7 +84,7 @@ _THEMES = TypeAdapter(Themes)
 def read_themes(path: Path) -> Themes | None:
     """The themes in a file; None if there are none, or if a byte is not what was written.
 
-    They may be of another index, or made with other settings: see :meth:`Themes.are_of`.
+    They may be of another index (``stamp``), or made with other settings (``made_with``).
     """
     try:
         file = json.loads(path.read_bytes())
@@ -111,7 +106,6 @@ def write_themes(path: Path, themes: Themes) -> None:
         try:
             file = {"format": _FORMAT, "crc": _checksum(plain), "themes": plain}
             write_private(new, json.dumps(file, indent=0))
-            faults.point("themes-drafted")
             new.replace(path)
         finally:
             new.unlink(missing_ok=True)

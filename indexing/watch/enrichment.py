@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from notehop.config.errors import IndexFailure, NotehopError
+from notehop.config.errors import IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.enrich.enricher import SPENT_NOW, enrich
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.pipeline import Indexer
@@ -103,11 +103,11 @@ def _calls_left(indexer: Indexer) -> int:
     wanted = indexer.settings.enrich
     if "llm" not in (wanted.summaries, wanted.headers):
         return 0
-    store = EnrichmentStore.reading(indexer.layout.enrichment)
-    if store is None:
+    try:
+        with EnrichmentStore.reading(indexer.layout.enrichment) as store:
+            return max(0, wanted.watch_calls - store.made_since(time.time() - _HOUR))
+    except IndexMissing:
         return wanted.watch_calls
-    with store:
-        return max(0, wanted.watch_calls - store.made_since(time.time() - _HOUR))
 
 
 def _redo_small(indexer: Indexer) -> Callable[[Sequence[str]], Update]:

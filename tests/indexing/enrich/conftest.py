@@ -14,11 +14,11 @@ from tests.support.product import (
     EnrichmentStore,
     EnrichReport,
     Settings,
-    Summaries,
     Summary,
     TextWriter,
     enrich,
     faults,
+    read_summaries,
 )
 from tests.support.product import TokensEstimate as Estimate
 from tests.support.scripted_llm import ScriptedLLM, plainly
@@ -58,7 +58,7 @@ class EnrichBench(Bench):
 
     def summaries(self) -> dict[str, Summary]:
         with self.catalog() as catalog:
-            return Summaries(self.layout).of(catalog.notes())
+            return read_summaries(self.layout.enrichment, catalog.notes())
 
     def store(self) -> EnrichmentStore:
         return EnrichmentStore.open(self.layout.enrichment)

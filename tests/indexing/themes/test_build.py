@@ -15,9 +15,9 @@ from tests.support.product import (
     Theme,
     Themes,
     WriterLock,
-    options_of,
     read_themes,
     sum_themes_up,
+    themes_made_with,
     update_themes,
 )
 from tests.support.scripted_llm import ScriptedLLM
@@ -173,7 +173,7 @@ def test_what_is_harmed_or_of_other_settings_is_made_anew(bench: Bench) -> None:
     bench.settings = with_themes(bench.settings, min_notes=2)
     bench.index()
     assert len(themes(bench).themes) == 3
-    assert themes(bench).made_with == options_of(bench.settings.themes).name
+    assert themes(bench).made_with == themes_made_with(bench.settings.themes)
 
 
 def test_a_model_sums_up_the_largest_first(bench: Bench) -> None:
