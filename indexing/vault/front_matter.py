@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ import yaml
 
 MAX_DEPTH = 40  # a front matter nested deeper than this is damage or an attack
 MAX_VALUES = 50_000  # aliases count with all they stand for, so a "billion laughs" ends here
+
+MAX_CHARACTERS = 1_000_000  # properties are written by hand; more than this is something else
 
 KeyPath = tuple[str, ...]
 
@@ -37,24 +39,15 @@ class Place:
     end: int
 
 
-@dataclass(slots=True)
-class YamlMapping:
-    """A front matter as read. ``places`` knows every value that is not behind an alias and no list
-    or mapping; ``key_lines`` the line of every key, from 0."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    places: dict[KeyPath, Place] = field(default_factory=dict)
-    key_lines: dict[KeyPath, int] = field(default_factory=dict)
-    repeated: list[tuple[int, str]] = field(default_factory=list)
-
-
-def read_yaml(text: str) -> YamlMapping:
+def _read_yaml(text: str) -> _Builder:
     """Read one YAML mapping; an empty text is an empty mapping.
 
     :raises YamlProblem: for anything that is no mapping, no YAML, or too much of it.
     """
     builder = _Builder()
     try:
+        if len(text) > MAX_CHARACTERS:
+            raise YamlProblem(0, f"more than {MAX_CHARACTERS:,} characters")
         for event in yaml.parse(text, Loader=_LOADER):
             builder.take(event)
             if isinstance(event, yaml.DocumentEndEvent):
@@ -68,7 +61,11 @@ def read_yaml(text: str) -> YamlMapping:
         raise YamlProblem(line, f"character that YAML does not allow ({exc.reason})") from exc
     except (yaml.YAMLError, ValueError, RecursionError) as exc:
         raise YamlProblem(0, str(exc)) from exc
-    return builder.result()
+    if builder.root is None:
+        builder.root = {}
+    if not isinstance(builder.root, dict):
+        raise YamlProblem(builder.root_line, "it is not a list of properties (key: value)")
+    return builder
 
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -88,12 +85,14 @@ class _Open:
 
 class _Builder:
     def __init__(self) -> None:
+        self.root: Any = None
+        self.root_line = 0
+        self.places: dict[KeyPath, Place] = {}
+        self.key_lines: dict[KeyPath, int] = {}
+        self.repeated: list[tuple[int, str]] = []
         self._stack: list[_Open] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._total = 0
-        self._root: Any = None
-        self._root_line = 0
-        self._mapping = YamlMapping()
 
     def take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.ScalarEvent):
@@ -115,14 +114,6 @@ class _Builder:
                 )
             value, size = self._anchors[event.anchor]
             self._add(value, size, _place(event))
-
-    def result(self) -> YamlMapping:
-        if self._root is None:
-            return self._mapping
-        if not isinstance(self._root, dict):
-            raise YamlProblem(self._root_line, "it is not a list of properties (key: value)")
-        self._mapping.values = self._root
-        return self._mapping
 
     def _open(self, event: yaml.Event) -> None:
         if len(self._stack) >= MAX_DEPTH:
@@ -152,19 +143,19 @@ class _Builder:
         """Put a finished value where it belongs; ``inner`` was counted when it was built."""
         self._count(size, place.line)
         if not self._stack:
-            self._root, self._root_line = value, place.line
+            self.root, self.root_line = value, place.line
             return
         parent = self._stack[-1]
         parent.size += size + inner
         if isinstance(parent.value, dict) and parent.key is None:
             key = text if text is not None else json.dumps(value, ensure_ascii=False)
             if key in parent.value:
-                self._mapping.repeated.append((place.line, key))
+                self.repeated.append((place.line, key))
             parent.key = key
-            self._mapping.key_lines[self._path()] = place.line
+            self.key_lines[self._path()] = place.line
             return
         if text is not None:
-            self._mapping.places[self._path()] = place
+            self.places[self._path()] = place
         if isinstance(parent.value, list):
             parent.value.append(value)
         else:
@@ -204,27 +195,15 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
     return text
 
 
-MAX_CHARACTERS = 1_000_000  # properties are written by hand; more than this is something else
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """A string value at any depth. ``line`` is counted from 1; offsets are those of the note."""
-
-    path: KeyPath
-    text: str
-    line: int
-    start: int
-    end: int
-
-
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
     """The front matter of a note; all empty if it has none or it cannot be read.
 
     ``end`` is the offset of the first character after it, ``end_line`` that character's line.
-    ``offset`` is where its YAML begins. ``broken`` is its text if it could not be read,
-    ``repeated`` the keys that are written twice.
+    ``places`` knows every value that is not behind an alias and no list or mapping, ``key_lines``
+    the line of every key; both count lines from 0 and offsets from ``offset``, where its YAML
+    begins. ``broken`` is its text if it could not be read, ``repeated`` the keys that are written
+    twice.
     """
 
     end: int = 0
@@ -250,34 +229,37 @@ class FrontMatter:
 
     def value_line(self, path: KeyPath) -> int:
         """Line of a value, counted from 1; behind an alias that of its parent, or its key."""
-        return max(self._place(path).line + 2, self.key_line(path))
+        return max(self.place(path).line + 2, self.key_line(path))
 
-    def properties(self) -> Iterator[Property]:
-        """Yield every string value, in the order of the text; behind an alias, at its parent."""
-        stack: list[tuple[KeyPath, Any]] = [((), self.values)]
-        while stack:
-            path, value = stack.pop()
-            if isinstance(value, str):
-                place = self._place(path)
-                yield Property(
-                    path,
-                    value,
-                    line=place.line + 2,  # the line of the opening marks is line 1
-                    start=self.offset + place.start,
-                    end=self.offset + place.end,
-                )
-            elif isinstance(value, dict):
-                stack.extend((((*path, key), item) for key, item in reversed(value.items())))
-            elif isinstance(value, list):
-                numbered = list(enumerate(value))
-                stack.extend((((*path, str(at)), item) for at, item in reversed(numbered)))
-
-    def _place(self, path: KeyPath) -> Place:
+    def place(self, path: KeyPath) -> Place:
+        """Where a value stands; behind an alias that of its parent."""
         while path:
             if path in self.places:
                 return self.places[path]
             path = path[:-1]
         return Place(0, 0, 0)
+
+    def scalars(
+        self, skip: Callable[[str], bool] = lambda _: False
+    ) -> Iterator[tuple[KeyPath, KeyPath, Any]]:
+        """Yield (path, its keys without the numbers of lists, value) of every value, in text order.
+
+        :param skip: tells of a key whether it is passed over with all below it.
+        """
+        stack: list[tuple[KeyPath, KeyPath, Any]] = [((), (), self.values)]
+        while stack:
+            path, names, value = stack.pop()
+            if isinstance(value, dict):
+                stack += (
+                    ((*path, key), (*names, key), item)
+                    for key, item in reversed(value.items())
+                    if not skip(key)
+                )
+            elif isinstance(value, list):
+                numbered = list(enumerate(value))
+                stack += (((*path, str(at)), names, item) for at, item in reversed(numbered))
+            else:
+                yield path, names, value
 
 
 _OPENING = re.compile(r"---[ \t]*\n")
@@ -301,9 +283,7 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
     end_line = text.count("\n", 0, end) + 1
     source = text[opening.end() : closing.start()]
     try:
-        if len(source) > MAX_CHARACTERS:
-            raise YamlProblem(0, f"more than {MAX_CHARACTERS:,} characters")
-        mapping = read_yaml(source)
+        mapping = _read_yaml(source)
     except YamlProblem as exc:
         warning = (
             f"{path}:{exc.line + 2}: front matter cannot be read: {exc.reason}; "
@@ -313,7 +293,7 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
     return FrontMatter(
         end,
         end_line,
-        mapping.values,
+        mapping.root,
         mapping.places,
         mapping.key_lines,
         opening.end(),

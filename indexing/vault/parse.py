@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from notehop.indexing.vault.body import read_body
-from notehop.indexing.vault.front_matter import FrontMatter, Property, read_front_matter
+from notehop.indexing.vault.front_matter import FrontMatter, KeyPath, read_front_matter
 from notehop.indexing.vault.markdown_inline import scan
 from notehop.indexing.vault.model import (
     CommentLinks,
@@ -75,22 +75,28 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
 
 def property_links(text: str, front_matter: FrontMatter) -> list[Link]:
     """Return the links of a front matter: the string values that are wholly one link."""
-    found = (_property_link(text, value) for value in front_matter.properties())
+    found = (
+        _property_link(text, front_matter, path, value)
+        for path, _, value in front_matter.scalars()
+        if isinstance(value, str)
+    )
     return [link for link in found if link is not None]
 
 
 _LONGEST_PROPERTY = 2_000  # characters; a longer value is prose
 
 
-def _property_link(text: str, value: Property) -> Link | None:
-    raw = value.text.strip()
+def _property_link(text: str, front_matter: FrontMatter, path: KeyPath, value: str) -> Link | None:
+    raw = value.strip()
     if not raw.startswith(("[", "![")) or len(raw) > _LONGEST_PROPERTY:
         return None
     links = scan(raw, {}, comment_links="none").links
     if len(links) != 1 or (links[0].start, links[0].end) != (0, len(raw)):
         return None
     found = links[0]
-    start = text.find(raw, value.start, value.end)
+    place = front_matter.place(path)
+    value_start, value_end = front_matter.offset + place.start, front_matter.offset + place.end
+    start = text.find(raw, value_start, value_end)
     return Link(
         kind=LinkKind.PROPERTY,
         syntax=found.syntax,
@@ -98,11 +104,11 @@ def _property_link(text: str, value: Property) -> Link | None:
         target=found.text.target,
         fragment=found.text.fragment,
         display=found.text.display,
-        line=value.line,
-        start=start if start >= 0 else value.start,
-        end=start + len(raw) if start >= 0 else value.end,
+        line=place.line + 2,  # the line of the opening marks is line 1
+        start=start if start >= 0 else value_start,
+        end=start + len(raw) if start >= 0 else value_end,
         sentence="",
-        property=".".join(value.path),
+        property=".".join(path),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from notehop.indexing.vault.dates import seconds_of
-from notehop.indexing.vault.front_matter import MAX_CHARACTERS, FrontMatter, KeyPath
+from notehop.indexing.vault.front_matter import MAX_CHARACTERS, FrontMatter
 from notehop.indexing.vault.model import PropertyValue
 
 TAG_CHARACTERS = r"[^\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
@@ -227,19 +227,8 @@ def says_something(values: tuple[PropertyValue, ...]) -> bool:
 
 
 def _values(front_matter: FrontMatter) -> Iterator[PropertyValue]:
-    stack: list[tuple[KeyPath, KeyPath, Any]] = [((), (), front_matter.values)]
-    while stack:
-        path, names, value = stack.pop()
-        if isinstance(value, dict):
-            stack += (
-                ((*path, key), (*names, key), item)
-                for key, item in reversed(value.items())
-                if not _is_for_programs(key)
-            )
-        elif isinstance(value, list):
-            numbered = list(enumerate(value))
-            stack += (((*path, str(at)), names, item) for at, item in reversed(numbered))
-        elif names and (text := _text_of(value)):
+    for path, names, value in front_matter.scalars(_is_for_programs):
+        if text := _text_of(value):
             yield PropertyValue(
                 key=" ".join(" ".join(names).split()),
                 text=text,
