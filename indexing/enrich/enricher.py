@@ -179,7 +179,8 @@ class _Enricher:
         done: EnrichReport,
     ) -> None:
         max_tokens = self._settings.enrich.max_tokens
-        cost = cost_of(plan.items, writer, self._max_calls, max_tokens)
+        sizes = sizes_of(plan.items, writer)
+        cost = cost_of(plan.items, sizes, writer, self._max_calls, max_tokens)
         if (against := self._agree(cost)) is not None:
             done.stopped = against
             return
@@ -187,7 +188,6 @@ class _Enricher:
             done.stopped = self._spent
             return
         self._progress.stage("Writing about notes", cost.within, "texts")
-        sizes = sizes_of(plan.items, writer)
         in_a_row = 0
         began = {item.path for item in plan.items}
         for at, (item, size) in enumerate(zip(plan.items, sizes, strict=True)):

@@ -22,7 +22,7 @@ from notehop.indexing.enrich.prompts import (
     header_requests,
     summary_request,
 )
-from notehop.indexing.enrich.store import EnrichmentStore, Text, TextRef
+from notehop.indexing.enrich.store import EnrichmentStore, Kind, Text, TextRef
 from notehop.indexing.stores.catalog_read import CatalogReads, slices
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer
@@ -32,6 +32,9 @@ TRIES = 3
 changes."""
 
 _DAY = 86_400.0
+
+_SHORT = 200
+"""Characters of a note that is its own summary: a model would say it again."""
 
 _NOTES = 200
 """Notes that are looked at at a time."""
@@ -137,11 +140,16 @@ class Planner:
         for note, every in notes:
             chunks = [chunk for chunk in every if chunk.kind == "text"]
             items[note.path] = list(self._requests(note, chunks))
-            uses[note.path] = [_use(note, item.key, item.request.kind) for item in items[note.path]]
+            needed: list[tuple[str, Kind]] = [
+                (item.key, item.request.kind) for item in items[note.path]
+            ]
             if self._summaries and not has_own_summary(note.front_matter):
                 key = self._extract_key(note, chunks)
                 extracts[key] = note, chunks
-                uses[note.path].append(_use(note, key, "extract"))
+                needed.append((key, "extract"))
+            uses[note.path] = [
+                TextRef(note.path, key, kind, note.content_hash) for key, kind in needed
+            ]
         self._store.set_requirements(uses)
         there = self._store.texts(use.key for needed in uses.values() for use in needed)
         missing = [key for key in extracts if key not in there]
@@ -162,7 +170,8 @@ class Planner:
     def _requests(self, note: NoteRow, chunks: Sequence[ChunkRow]) -> Iterator[Item]:
         passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
         requests: list[Request] = []
-        if self._written and not has_own_summary(note.front_matter) and _says_something(passages):
+        long = sum(len(passage.text.strip()) for passage in passages) > _SHORT
+        if self._written and long and not has_own_summary(note.front_matter):
             requests.append(summary_request(note.title, passages))
         if self._headers:
             requests += header_requests(note.title, passages)
@@ -176,15 +185,3 @@ class Planner:
     def _extracted(self, key: str, note: NoteRow, chunks: Sequence[ChunkRow]) -> Text:
         payload = extract.extract(note.title, [chunk.text for chunk in chunks], self._tokenizer)
         return Text(key, "extract", payload, extract.RULES)
-
-
-_SHORT = 200
-"""Characters of a note that is its own summary: a model would say it again."""
-
-
-def _says_something(passages: Sequence[Passage]) -> bool:
-    return sum(len(passage.text.strip()) for passage in passages) > _SHORT
-
-
-def _use(note: NoteRow, key: str, kind: Any) -> TextRef:
-    return TextRef(note.path, key, kind, note.content_hash)

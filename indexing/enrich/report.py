@@ -114,9 +114,17 @@ class Cost:
         return found
 
 
-def cost_of(items: Sequence[Item], writer: TextWriter, max_calls: int, max_tokens: int) -> Cost:
-    """Estimate what the items cost, and how many of them a budget covers."""
-    sizes = sizes_of(items, writer)
+def cost_of(
+    items: Sequence[Item],
+    sizes: Sequence[int],
+    writer: TextWriter,
+    max_calls: int,
+    max_tokens: int,
+) -> Cost:
+    """Estimate what the items cost, and how many of them a budget covers.
+
+    :param sizes: of the items, by :func:`sizes_of`.
+    """
     within, spent = 0, 0
     for size in sizes[:max_calls]:
         spent += size + OUTPUT_TOKENS

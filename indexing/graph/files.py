@@ -166,22 +166,13 @@ class VaultFiles:
             _take(self._ending, ending, file)
             self._pools.pop(ending, None)
 
-    def rename(self, old: str, new: str) -> None:
-        """Move a file with its aliases and its flag.
-
-        :raises ValueError: if there is no file ``old``.
-        """
-        file = self._known(old)
-        aliases = self.aliases_of(old)
-        self.remove(old)
-        self.add(new, excluded=file.excluded, aliases=aliases)
-
     def set_aliases(self, path: str, aliases: Sequence[str]) -> None:
         """Replace the aliases of a note; blank ones are dropped, repeated ones count once.
 
         :raises ValueError: if the file is not there, or is given aliases and is not a note.
         """
-        self._known(path)
+        if path not in self._files:
+            raise ValueError(f"{path}: not a file of this vault; add it first")
         if aliases and not is_note(path):
             raise ValueError(f"{path}: only notes have aliases")
         for key in _alias_keys(self._aliases.pop(path, ())):
@@ -208,15 +199,8 @@ class VaultFiles:
 
     def carriers(self, alias: str) -> list[str]:
         """The notes that carry an alias and are not excluded, by path."""
-        return [path for path in self._carriers.get(alias_key(alias), ()) if self._in(path)]
-
-    def _in(self, path: str) -> bool:
-        return not self._files[path].excluded
-
-    def _known(self, path: str) -> VaultFile:
-        if path not in self._files:
-            raise ValueError(f"{path}: not a file of this vault; add it first")
-        return self._files[path]
+        paths = self._carriers.get(alias_key(alias), ())
+        return [path for path in paths if not self._files[path].excluded]
 
 
 def competing(files: Sequence[VaultFile]) -> Sequence[VaultFile]:
