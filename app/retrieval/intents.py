@@ -16,6 +16,9 @@ INTENTS: tuple[Intent, ...] = get_args(Intent)
 ABOUT = "{x}"
 """The hole of a rule."""
 
+_PART = re.compile(r"\([^)]*\)|\[[^\]]*\]|\{x\}|[^ ]+")
+_WORD = re.compile(r"[^ ']+")
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -249,6 +252,8 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 """In the order in which they are tried."""
 
+_PHRASES = [rule.phrase for rule in RULES]
+
 AROUND: tuple[str, ...] = (
     "a", "an", "the", "my", "our", "your", "this",
     "der", "die", "das", "dem", "den", "des", "ein", "eine", "einem", "einen", "einer", "mein",
@@ -339,18 +344,31 @@ def bare(name: str) -> str:
 
 def _taken(text: str) -> Iterator[tuple[Rule, str]]:
     """The rules that take a text, with what stands in the hole, as it is written."""
-    question = question_of(text)
-    if question is None or not _any_pattern().fullmatch(question[1]):
+    for at, said in taken_by(_PHRASES, text):
+        if said:
+            yield RULES[at], said
+
+
+def taken_by(phrases: Sequence[str], text: str) -> Iterator[tuple[int, str]]:
+    """The phrases that take a whole text, by their place, and what stands in the hole, if any.
+
+    Compiled are only those whose words stand in the text: to compile all of them took longer than
+    to open an index.
+    """
+    question = _question_of(text)
+    if question is None:
         return
     plain, written = question
-    for rule, pattern in _patterns():
-        if found := pattern.fullmatch(written):
-            first, end = found.span("x")
-            if said := plain[first:end].strip(EDGES):
-                yield rule, said
+    words = set(_WORD.findall(written))
+    for at, phrase in enumerate(phrases):
+        if any(map(words.isdisjoint, _first_words(phrase))):
+            continue
+        if found := _pattern_of(phrase).fullmatch(written):
+            first, end = found.span("x") if ABOUT in phrase else (0, 0)
+            yield at, plain[first:end].strip(EDGES)
 
 
-def question_of(text: str) -> tuple[str, str] | None:
+def _question_of(text: str) -> tuple[str, str] | None:
     """A text that may be a question about one thing, as it is written and as patterns take it.
 
     None for what is too long for one, or holds a rule of dashes: a pattern tries every way to share
@@ -372,33 +390,30 @@ def flat(text: str) -> str:
 
 
 @cache
-def _patterns() -> Sequence[tuple[Rule, re.Pattern[str]]]:
-    return tuple((rule, re.compile(pattern_of(rule.phrase))) for rule in RULES)
+def _first_words(phrase: str) -> Sequence[frozenset[str]]:
+    """The words with which each part begins that the phrase cannot do without."""
+    parts = (part for part in _PART.findall(phrase) if part != ABOUT and part[0] != "[")
+    return [frozenset(_WORD.findall(one)[0] for one in _either(part)) for part in parts]
 
 
 @cache
-def _any_pattern() -> re.Pattern[str]:
-    """Takes what any rule takes: most queries are taken by none, and one look tells."""
-    return re.compile("|".join(pattern_of(rule.phrase).replace("?P<x>", "?:") for rule in RULES))
-
-
-def pattern_of(phrase: str) -> str:
-    """The regular expression of a phrase, a blank after each word; ``l'`` needs none.
-
-    It takes a text of :func:`flat` with a blank after it.
-    """
+def _pattern_of(phrase: str) -> re.Pattern[str]:
+    """The regular expression of a phrase, a blank after each word; ``l'`` needs none."""
     written = ""
-    for part in re.findall(r"\([^)]*\)|\[[^\]]*\]|\{x\}|[^ ]+", phrase):
+    for part in _PART.findall(phrase):
         if part == ABOUT:
             written += "(?P<x>.+?) +"
         else:
-            words = [flat(one).strip() for one in part.strip("()[]").split("|")]
             either = "|".join(
                 re.escape(one).replace(r"\ ", " +") + (" *" if one.endswith("'") else " +")
-                for one in words
+                for one in _either(part)
             )
             written += f"(?:{either})" + ("?" if part.startswith("[") else "")
-    return written
+    return re.compile(written)
+
+
+def _either(part: str) -> list[str]:
+    return [flat(one).strip() for one in part.strip("()[]").split("|")]
 
 
 def _starts(name: str, word: str) -> bool:

@@ -8,12 +8,9 @@ switched on.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from notehop.app.retrieval.intents import EDGES, pattern_of, question_of
+from notehop.app.retrieval.intents import taken_by
 
 _MAIN_EN = "[main|major|big|biggest|key|central|important|most important|recurring|common|overall]"
 _THEMES_EN = "(themes|theme|topics|topic|subjects|threads|strands|areas)"
@@ -135,21 +132,4 @@ def asks_for_themes(text: str) -> str | None:
 
     :returns: None for a question that no rule takes.
     """
-    question = question_of(text)
-    if question is None:
-        return None
-    plain, told = question
-    for pattern in _patterns():
-        found = pattern.fullmatch(told)
-        if found is None:
-            continue
-        if "x" not in found.re.groupindex:
-            return ""
-        first, end = found.span("x")
-        return plain[first:end].strip(EDGES)
-    return None
-
-
-@cache
-def _patterns() -> Sequence[re.Pattern[str]]:
-    return tuple(re.compile(pattern_of(rule.phrase)) for rule in RULES)
+    return next((said for _, said in taken_by([rule.phrase for rule in RULES], text)), None)
