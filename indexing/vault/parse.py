@@ -206,8 +206,6 @@ _OF_THE_FILE = frozenset(
     (
         errno.EACCES,
         errno.EPERM,
-        errno.ENOENT,
-        errno.ENOTDIR,
         errno.EISDIR,
         errno.ELOOP,
         errno.ENAMETOOLONG,
@@ -244,6 +242,9 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: Co
             data = stream.read()
     except OSError as exc:
         reason = exc.strerror or exc
+        if isinstance(exc, FileNotFoundError | NotADirectoryError):
+            # The next walk does not list it, and counts it among the deletions.
+            return Read(file, problem="is gone since the vault was listed", away=True)
         if exc.errno not in _OF_THE_FILE:
             return Read(file, problem=f"cannot be read now: {reason}; check the disk", away=True)
         return Read(file, problem=f"cannot be read: {reason}; check its permissions")

@@ -182,6 +182,22 @@ def test_a_disk_that_does_not_answer_takes_nothing_from_the_index(
     assert "more" in bench.chunks("a.md")[0].text
 
 
+def test_a_note_that_goes_while_it_is_read_is_counted_by_the_next_run(
+    bench: Bench, broken: dict[str, int]
+) -> None:
+    """Else folders that go one after the other would pass the guard against mass deletions."""
+    bench.write("a.md", "0.1")
+    bench.index()
+    bench.write("a.md", "0.25 and more")
+    broken["a.md"] = errno.ENOENT
+    report = bench.index()
+    assert (report.deleted, report.notes, report.failed) == (0, 1, ())
+    assert any(told.startswith("a.md: is gone") for told in report.warnings)
+    (bench.vault / "a.md").unlink()
+    report = bench.indexer().run(allow_mass_delete=True)
+    assert (report.deleted, report.notes) == (1, 0)
+
+
 def test_a_note_without_its_rights_has_failed(bench: Bench, broken: dict[str, int]) -> None:
     bench.write("a.md", "0.1")
     bench.index()
