@@ -261,7 +261,7 @@ def quoted(quotes: Sequence[Quote], unmentioned: Sequence[str] = ()) -> Draft:
         text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.heading)}"
     if unmentioned:
         text += f"\n\n{_nothing_about(unmentioned)}"
-    cited = tuple(quote.source.marker for quote in quotes)
+    cited = tuple(dict.fromkeys(quote.source.marker for quote in quotes))
     return Draft(text, "extractive", cited, said=tuple(said))
 
 

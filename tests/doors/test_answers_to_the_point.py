@@ -112,6 +112,14 @@ def test_nothing_is_quoted_twice(vault: VaultHandle) -> None:
         assert len(sentences) == len(set(sentences))
 
 
+def test_a_source_that_is_quoted_in_two_parts_is_cited_once(vault: VaultHandle) -> None:
+    answer = vault.ask("when is the next meeting with Bram?")
+    assert answer.answer.count("[1]") > 1
+    cited = [one.marker for one in answer.citations]
+    assert cited.count("[1]") == 1
+    assert len(cited) == len(set(cited))
+
+
 @pytest.mark.parametrize(
     ("question", "news", "filed"),
     [
