@@ -106,7 +106,7 @@ def select(
         ):
             break
         if any(_same(one.words, words) for words in shown) or (
-            shown and (_words(read[one.order]) > left or _beside(one, sources, asked))
+            shown and _words(read[one.order]) > left
         ):
             continue
         orders, begin = _around(one, read, min(OF_ONE, left), found, asked)
@@ -299,17 +299,6 @@ def _named_property(one: Candidate, asked: Asked, sources: Sequence[Named]) -> b
         and _names(asked, named)
         and any(_is_asked(each, asked) for each in properties(named.source.text))
     )
-
-
-def _beside(one: Candidate, sources: Sequence[Named], asked: Asked) -> bool:
-    """Whether a passage is of properties none of which has a word of the question, but for the note's
-    name: that a project is active says nothing of who pays for it."""
-    if one.passage.kind != "property":
-        return False
-    named, words = sources[one.source], asked.reading.words
-    name = frozenset(words(" ".join((named.source.title, *named.names))))
-    listed = frozenset(words(" ".join(each.text for each in properties(named.source.text))))
-    return not (asked.words - name) & listed
 
 
 def _sides(found: Sequence[Candidate], asked: Asked) -> list[int]:

@@ -86,14 +86,6 @@ def test_the_second_note_of_a_question_of_two_is_quoted(
     assert len({one[-4:] for one in told}) > 1
 
 
-def test_properties_without_a_word_of_the_question_are_not_quoted_beside(
-    vault: VaultHandle,
-) -> None:
-    told = quotes(vault, "who is paying for the gull hide")
-    assert told[0].startswith("“Gull Hide is a timber bird hide")
-    assert not any("type: project" in one for one in told)
-
-
 def test_a_value_of_a_table_is_its_row(vault: VaultHandle) -> None:
     first = quotes(vault, "What's the next date for the loggers in the programme overview?")[0]
     assert "20 October 2026" in first
