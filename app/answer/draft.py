@@ -10,7 +10,7 @@ from typing import Literal
 from notehop.app.answer.citations import Grammar, check_citations, grammar_for
 from notehop.app.answer.context import body
 from notehop.app.answer.material import Material
-from notehop.app.answer.passages import Passage, Range
+from notehop.app.answer.passages import Passage, Range, SentenceSpans, passages
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
 
@@ -171,6 +171,9 @@ LISTED = "There is no question beside the filters. The newest notes that they le
 
 UNCITED = "the answer cites no source; check it against the sources below"
 
+SUMMARY = 40
+"""Words of what is quoted of a note in a list of notes, at most."""
+
 NEAREST = 3
 """Notes that are named as the nearest when none answers."""
 
@@ -290,6 +293,25 @@ def listed(sources: Sequence[Source]) -> Draft:
     """The answer where nothing was asked: the notes that its filters leave were looked up."""
     notes = dict.fromkeys(on_one_line(source.title) for source in sources)
     return Draft(f"{LISTED} {'; '.join(notes)}.", "none")
+
+
+def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
+    """The answer to a question for the notes of a kind: each by its name, with the first words of
+    its passage where those are few."""
+    text = f"{body(on_one_line(material.listed))}:\n"
+    said: list[Said] = []
+    for source in material.sources:
+        first = next(iter(passages(source.text, sentences)), None)
+        text += f"\n- {body(on_one_line(source.title))}"
+        start = len(text)
+        ranges: tuple[Range, ...] = ()
+        if first is not None and first.kind in _FLAT and len(first.text.split()) <= SUMMARY:
+            text += f": {body(first.text)}"
+            start, ranges = start + 2, first.ranges
+        text += f" {source.marker}"
+        said.append(Said(start, len(text), source.marker, ranges))
+    cited = tuple(source.marker for source in material.sources)
+    return Draft(text, "extractive", cited, said=tuple(said))
 
 
 def place_of(source: Source, within: str = "") -> str:

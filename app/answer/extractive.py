@@ -15,7 +15,7 @@ from llama_index.core.llms import MockLLM
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.decision import features, likelihood, unmentioned
-from notehop.app.answer.draft import Draft, Quote, quoted, silent
+from notehop.app.answer.draft import Draft, Quote, of_a_kind, quoted, silent
 from notehop.app.answer.material import Material, promoted
 from notehop.app.answer.question import read
 from notehop.app.answer.relevance import Asked, Named, Reading, score
@@ -97,7 +97,9 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         self._max = max_sentences
 
     def draft(self, query: str, material: Material) -> Draft:
-        """Quote what answers, or say that nothing does."""
+        """Quote what answers, or say that nothing does; notes that were listed are named."""
+        if material.listed:
+            return of_a_kind(material, self._reading.sentences)
         found = self._look(query, material)
         if not found.answers:
             return silent(material, found.missing, found.unmentioned)
@@ -114,7 +116,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
 
     def answers(self, query: str, material: Material) -> bool:
         """Whether anything in the material answers."""
-        return self._look(query, material).answers
+        return bool(material.listed) or self._look(query, material).answers
 
     def _look(self, query: str, material: Material) -> Looked:
         return look(query, evidence_of(material), self._reading, self._max)

@@ -49,6 +49,8 @@ class Material:
     other names of its note, ``headings`` to those that it stands under, ``ordinals`` to its number
     among the chunks of its note, and ``decided`` to the signals that decided its place.
     ``outside`` are the labels of connected notes that the filters of the query do not leave.
+    ``listed`` says what the sources have in common, where they are the notes of a kind that a
+    question wants listed; empty where they were searched for.
     """
 
     sources: tuple[Source, ...] = ()
@@ -60,6 +62,7 @@ class Material:
     ordinals: Mapping[str, int] = field(default_factory=dict)
     decided: Mapping[str, frozenset[str]] = field(default_factory=dict)
     outside: frozenset[str] = frozenset()
+    listed: str = ""
 
 
 def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
@@ -76,6 +79,7 @@ def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
     told |= {
         _label(node, number): node.node.metadata for number, node in enumerate(linked, start=1)
     }
+    listed = {str(node.node.metadata.get("listed", "")) for node in cited}
     return Material(
         tuple(_source(node, number, vault) for number, node in enumerate(cited, start=1)),
         tuple(
@@ -88,6 +92,7 @@ def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
         ordinals={marker: int(one["ordinal"]) for marker, one in told.items() if "ordinal" in one},
         decided={marker: frozenset(one.get(DECIDED_BY) or ()) for marker, one in told.items()},
         outside=frozenset(marker for marker, one in told.items() if one.get("filtered_out")),
+        listed=listed.pop() if len(listed) == 1 else "",
     )
 
 

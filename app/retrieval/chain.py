@@ -65,7 +65,9 @@ class Wanted:
     ``fill`` gives places that no connected note takes to further sources. ``literal`` tells that
     the query's text holds no filters, whatever it looks like. ``rerank`` is False where the fused
     scores are what is wanted. ``by_relevance`` orders the first hits by it: searches do, and answers,
-    whose choice of sentences gained nothing by it, do not (docs/evaluation.md).
+    whose choice of sentences gained nothing by it, do not (docs/evaluation.md). ``listing`` tells
+    that a question for a list of notes ("which projects are active?") wants them all, by their
+    properties, tags and folders.
     """
 
     top_k: int | None = None
@@ -77,6 +79,7 @@ class Wanted:
     intent: Intent | None = None
     rerank: bool = True
     by_relevance: bool = False
+    listing: bool = False
 
     @classmethod
     def by(cls, query: BaseQuery) -> Wanted:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NoReturn
@@ -25,9 +26,10 @@ from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
+from notehop.app.models import Filters
 from notehop.app.retrieval.background import idf, question_words
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
-from notehop.app.retrieval.filters.narrowing import narrow
+from notehop.app.retrieval.filters.narrowing import Narrowed, narrow
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
@@ -36,6 +38,7 @@ from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
+from notehop.app.services.listing import listing
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
@@ -60,6 +63,9 @@ NO_WORDS = "the query has no words to look for; these are the nearest by meaning
 
 SPELLING = "spelling"
 """The stage of a query that reads its misspelled words."""
+
+LISTED_MOST = 20
+"""Notes that are listed where a question asks for all of a kind."""
 
 FILTERS = "filters"
 """The stage of a query that finds what its filters leave."""
@@ -205,14 +211,19 @@ class Engine:
                     CurrentNotes(view, self._place).any_of,
                     literal=wanted.literal,
                 )
+                listed = self._listed(narrowed, view, tokenizer) if wanted.listing else None
+            text = narrowed.text
+            if listed:
+                narrowed = listed
+                wanted = replace(wanted, top_k=wanted.top_k or LISTED_MOST)
             # The caller's query keeps its filters: who asks with it again asks the same.
             query = TracedQuery(
-                narrowed.text,
+                text,
                 custom_embedding_strs=query.custom_embedding_strs,
                 embedding=query.embedding,
                 trace=query.trace,
             )
-            query.trace.text = narrowed.text
+            query.trace.text = text
             query.trace.filters = list(narrowed.said)
             for warning in narrowed.warnings:
                 query.trace.warn(warning)
@@ -233,7 +244,28 @@ class Engine:
             )
             found = retrieve(query, view, parts, wanted, narrowed)
         self.ready = self.ready or not narrowed.lists
-        return found
+        if not listed:
+            return found
+        left = listed.notes.only or frozenset[str]()
+        count = len(left - listed.notes.without) if len(found) == wanted.top_k else len(found)
+        said = (
+            f"{count:,} {'note matches' if count == 1 else 'notes match'} {', '.join(listed.said)}"
+        )
+        more = f"; the newest {len(found)}" if count > len(found) else ""
+        return [
+            NodeWithScore(node=noted(hit.node, listed=said + more), score=hit.score)
+            for hit in found
+        ]
+
+    def _listed(self, asked: Narrowed, view: Snapshot, tokenizer: Tokenizer) -> Narrowed | None:
+        """What a question for a list of notes leaves; None where it is another question."""
+        found = () if asked.lists or asked.nothing else listing(asked.text, view.labels, tokenizer)
+        if not found:
+            return None
+        stands = CurrentNotes(view, self._place).any_of
+        text = " ".join(map(str, (*asked.said, *found)))
+        left = narrow(text, Filters(), view, tokenizer, stands)
+        return None if left.nothing or not left.lists else left
 
     def _follow(self, generation: int) -> None:
         """With a new generation forget texts that were read: notes may have been withdrawn."""

@@ -304,7 +304,8 @@ class VaultHandle(VaultComponents):
         query, engine = self._begin(asked), self._engine
         run = self._themes.or_else(engine.retrieve, asked.themes)
         follow_up = FollowUp(asked, query, self._conversations, engine, self.place, cancelled)
-        retriever = VaultRetriever(run, Wanted.by(asked), self.name)
+        wanted = replace(Wanted.by(asked), listing=not asked.literal)
+        retriever = VaultRetriever(run, wanted, self.name)
         return QuestionRun(asked, query, retriever, follow_up, engine, self._pending)
 
     @contextmanager

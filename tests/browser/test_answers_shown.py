@@ -69,6 +69,22 @@ def test_the_note_marks_the_sentence_that_is_quoted(visit: Visit) -> None:
     expect(page.locator("#reader .cited")).to_have_count(0)
 
 
+def test_a_card_opens_at_the_words_that_are_quoted(visit: Visit) -> None:
+    page = asked(visit, "which workshop got the job of building the bird hide in the end")
+    snippet = page.locator(".snippet.inside").first
+    expect(snippet).to_be_visible()
+    seen = """snippet => {
+      const box = snippet.getBoundingClientRect();
+      const quoted = snippet.querySelector(".quoted").getBoundingClientRect();
+      return quoted.top >= box.top && quoted.bottom <= box.bottom
+        && (snippet.scrollTop + snippet.clientHeight >= snippet.scrollHeight - 1
+            || quoted.top - box.top < snippet.clientHeight / 2);
+    }"""
+    page.wait_for_function(seen, arg=snippet.element_handle())
+    page.set_viewport_size({"width": 480, "height": 800})
+    page.wait_for_function(seen, arg=snippet.element_handle())
+
+
 def test_the_start_asks_by_the_names_of_the_vault(visit: Visit) -> None:
     page = visit("").page
     example = page.locator(".examples a").first

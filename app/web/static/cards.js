@@ -64,7 +64,6 @@ function foot(one) {
 function unfold(event) {
   const button = event.currentTarget;
   const snippet = button.closest(".card").querySelector(".snippet");
-  snippet.classList.remove("inside");
   const open = snippet.classList.toggle("open");
   button.setAttribute("aria-expanded", String(open));
   button.textContent = open ? "Show less" : "Show all";

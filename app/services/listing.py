@@ -1,0 +1,149 @@
+"""Questions for a list of notes ("which projects are active?"), read as filters.
+
+Touches: the index, through the labels that it is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from functools import reduce
+from itertools import islice
+
+from notehop.app.retrieval.filters.apply import notes_of
+from notehop.app.retrieval.filters.parse import Condition
+from notehop.app.retrieval.subject import SMALL
+from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_label
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.words import fold
+
+LONGEST = 4
+"""Words beside the small ones that may name what is to be listed."""
+
+VALUES = 2_000
+"""Values of one property that are looked at: one that has more names no kind of note."""
+
+CHOICES = 64
+"""Ways to read a question that are tried."""
+
+_ASKS = re.compile(
+    r"^(?:please |can you |could you )?(?:list|show|give me|name|all|every|which|how many"
+    r"|who (?:is |are |else is |s )?(?:on|in|at|part of)|who are|wer (?:ist|sind) (?:im|in)"
+    r"|what (?!s\b|is\b|was\b|does\b|did\b|do\b|has\b|have\b)"
+    r"|welche|wie viele|nenne|zeige?|alle|quels|quelles|combien|cuales|cuant[oa]s|quali|quant[ie]"
+    r"|quais|quant[oa]s|welke|hoeveel|vilka|hur manga)\b"
+)
+_OF_A_KIND = re.compile(r"^(?:what|who) (?:are|were)\b")
+"""Asks for what notes say, unless they are of that kind: "what are the risks?"."""
+
+_WORD = re.compile(r"[^\W_]+")
+_ASKING = frozenset(
+    (
+        "all", "any", "anything", "count", "current", "currently", "entries", "every", "exist",
+        "exists", "files", "find", "folder", "get", "gibt", "give", "got", "have", "kind", "kinds",
+        "list", "listed", "many", "me", "moment", "my", "name", "notas", "note", "notes", "notiz",
+        "notizen", "now", "our", "page", "pages", "please", "right", "show", "status", "tagged",
+        "there", "they", "those", "today", "type", "vault", "viele", "we", "what", "which", "who",
+        "zeige",
+    )
+)  # fmt: skip
+"""Words of a question that name nothing that is to be listed."""
+
+_NO_KIND = frozenset(
+    ("type", "tag", "tags", "alias", "aliases", "title", "created", "updated", "date", "id")
+)
+"""Properties that are asked for in another way, or say nothing of what a note is."""
+
+_SINGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman"}
+
+
+def listing(text: str, labels: NoteLabels, tokenizer: Tokenizer) -> tuple[Condition, ...]:
+    """What the notes have to meet that a question wants listed; empty where it asks for something
+    else, or has a word that is no type, property, tag or folder of the vault.
+
+    :param text: a question without filters.
+    """
+    plain = " ".join(_WORD.findall(fold(text).casefold()))
+    if not _ASKS.search(plain):
+        return ()
+    named = [word for word in plain.split() if word not in SMALL | _ASKING]
+    if not named or len(named) > LONGEST:
+        return ()
+    tokens = _tokens(" ".join(named), tokenizer)
+    found = list(_candidates(frozenset(_tokens(plain, tokenizer)), labels, tokenizer))
+    read: list[tuple[int, tuple[Condition, ...]]] = []
+    for chosen in islice(_covering(tokens, found), CHOICES):
+        notes = [notes_of(one, labels, date.min) for one in chosen]
+        count = len(reduce(frozenset.intersection, notes))
+        # One note with a tag may hold the list that is asked for.
+        if any(one.kind in ("type", "property") for one in chosen) or (
+            count > 1 and not _OF_A_KIND.search(plain)
+        ):
+            read.append((count, chosen))
+    most = max((count for count, _ in read), default=0)
+    # A type says what a note is; a folder of twice as many may be what people mean.
+    return next((chosen for count, chosen in read if count and 2 * count >= most), ())
+
+
+def _tokens(text: str, tokenizer: Tokenizer) -> list[str]:
+    """The words of a text as the index has them, small ones too."""
+    words = _WORD.findall(fold(text).casefold())
+    return tokenizer(" ".join(_SINGULAR.get(word, word) for word in words))
+
+
+def _candidates(
+    asked: frozenset[str], labels: NoteLabels, tokenizer: Tokenizer
+) -> Iterator[tuple[frozenset[str], Condition]]:
+    """Conditions all of whose words a question has, and those words; the surest kind first."""
+
+    def named(text: str) -> frozenset[str]:
+        return frozenset(_tokens(text, tokenizer))
+
+    for value in labels.values(TYPE):
+        if (words := named(value)) and words <= asked:
+            yield words, Condition("type", value)
+    for key in labels.keys():  # noqa: SIM118 (no mapping)
+        if key in _NO_KIND:
+            continue
+        values = labels.values(property_label(key))
+        if len(values) > VALUES:
+            continue
+        key_words = named(key)
+        by_key = key_words & asked
+        for value in values:
+            words = frozenset[str]() if value.startswith("[[") else named(value)
+            if value == "true":
+                words = key_words
+            elif by_key == key_words and 1 < len(words) <= LONGEST:
+                # "Which projects does Nuria lead?" has one of her names.
+                words = (words & asked) - key_words
+            if words and words <= asked and (by_key or not value[0].isdigit()):
+                yield words | by_key, Condition("property", value, key)
+    for tag in labels.values(TAG):
+        if (words := named(tag.rpartition("/")[2])) and words <= asked:
+            yield words, Condition("tag", tag)
+    folders = {folder for path in labels.paths() for folder in _folders(path)}
+    for folder in sorted(folders):
+        if (words := named(folder.rpartition("/")[2])) and words <= asked:
+            yield words, Condition("path", folder)
+
+
+def _folders(path: str) -> Iterator[str]:
+    while folder := path.rpartition("/")[0]:
+        yield folder
+        path = folder
+
+
+def _covering(
+    tokens: Sequence[str], found: Sequence[tuple[frozenset[str], Condition]]
+) -> Iterator[tuple[Condition, ...]]:
+    """The ways to say all of the words by conditions."""
+    if not tokens:
+        yield ()
+        return
+    for words, condition in found:
+        if tokens[0] in words:
+            left = [token for token in tokens if token not in words]
+            for rest in _covering(left, found):
+                yield (condition, *rest)

@@ -1,0 +1,121 @@
+"""Questions for a list of notes, answered by types, properties, tags and folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from notehop import open_vault
+from tests.support.notes import write_notes
+from tests.support.product import VaultHandle
+from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
+
+pytestmark = pytest.mark.model
+
+NOTES = {
+    "Kiln.md": "---\ntype: project\nstatus: active\nlead: '[[Ida Moss]]'\n---\nA kiln of our own.\n",
+    "Glaze.md": "---\ntype: project\nstatus: on-hold\n---\nThe blue that does not run.\n",
+    "Ida Moss.md": "---\ntags: [people/team]\n---\nIda throws the big pots.\n",
+    "Jon Reed.md": "---\ntags: [people/team]\n---\nJon packs and posts.\n",
+    "Risks.md": "---\ntags: [risks]\n---\nThe roof of the shed leaks above the kiln.\n",
+    "More risks.md": "---\ntags: [risks]\n---\nThe lease of the shed ends in May.\n",
+    "Recipes/Slip.md": "Ball clay and water, as thick as cream.\n",
+    "Recipes/Wax.md": "---\nto-read: false\nvegan: true\n---\nBeeswax, warmed.\n",
+    "Shelf.md": "---\ntype: book\nstatus: to-read\n---\nA book on salt firing.\n",
+} | {f"Firing {day:02}.md": f"---\ntype: firing\n---\nCone {day}.\n" for day in range(1, 23)}
+
+
+@pytest.fixture(scope="module")
+def where(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    root = tmp_path_factory.mktemp("lists")
+    folder = write_notes(root / "Pottery", NOTES)
+    real_index(folder, root / "index")
+    return folder, root / "index"
+
+
+@pytest.fixture(scope="module")
+def vault(where: tuple[Path, Path]) -> Iterator[VaultHandle]:
+    with open_vault(where[0], index_dir=where[1]) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "filters", "titles"),
+    [
+        ("Which projects are active?", ["type:project", "status:active"], {"Kiln"}),
+        ("which projects are on hold", ["type:project", "status:on-hold"], {"Glaze"}),
+        ("what are the projects?", ["type:project"], {"Kiln", "Glaze"}),
+        ("Which projects does Ida lead?", ["type:project", 'lead:"ida moss"'], {"Kiln"}),
+        ("Who is on the team?", ["tag:people/team"], {"Ida Moss", "Jon Reed"}),
+        ("list all people", ["tag:people"], {"Ida Moss", "Jon Reed"}),
+        ("list my recipes", ["path:Recipes"], {"Slip", "Wax"}),
+        ("which recipes are vegan?", ["vegan:true", "path:Recipes"], {"Wax"}),
+        ("show me all books -status:read", ["type:book", "-status:read"], {"Shelf"}),
+    ],
+)
+def test_all_notes_of_a_kind_are_named_and_cited(
+    vault: VaultHandle, question: str, filters: list[str], titles: set[str]
+) -> None:
+    answer = vault.ask(question)
+    assert answer.mode == "extractive"
+    assert sorted(answer.filters) == sorted(filters)
+    assert {citation.title for citation in answer.citations} == titles
+    noun = "note matches" if len(titles) == 1 else "notes match"
+    assert answer.answer.startswith(f"{len(titles)} {noun} ")
+    for citation in answer.citations:
+        assert f"- {citation.title}" in answer.answer
+        assert citation.quote
+        assert citation.quote in answer.answer
+    assert not answer.connected_notes
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param("What are the risks?", id="what notes with a tag say"),
+        pytest.param("which books have I read", id="not what is still to be read"),
+        pytest.param("what is a project", id="a definition"),
+        pytest.param("which projects need a roof?", id="a word that no property has"),
+        pytest.param("How thick is slip?", id="a fact"),
+    ],
+)
+def test_other_questions_are_answered_by_what_notes_say(vault: VaultHandle, question: str) -> None:
+    answer = vault.ask(question)
+    assert answer.filters == []
+    assert not any(word in answer.answer for word in ("note matches", "notes match"))
+
+
+def test_a_long_list_says_how_many_there_are(vault: VaultHandle) -> None:
+    answer = vault.ask("how many firings are there?")
+    assert answer.answer.startswith("22 notes match type:firing; the newest 20:")
+    assert len(answer.sources) == 20
+
+
+def test_a_word_for_word_question_and_a_search_are_not_read_as_filters(vault: VaultHandle) -> None:
+    assert vault.ask("which projects are active?", literal=True).filters == []
+    assert vault.search("which projects are active?").filters == []
+
+
+def test_a_note_made_private_is_not_listed(where: tuple[Path, Path], vault: VaultHandle) -> None:
+    note = where[0] / "Jon Reed.md"
+    before = note.read_text()
+    try:
+        note.write_text(before.replace("---\n", "---\nprivate: true\n", 1))
+        answer = vault.ask("Who is on the team?")
+        assert [citation.title for citation in answer.citations] == ["Ida Moss"]
+        assert "Jon" not in answer.answer
+        assert answer.answer.startswith("1 note matches")
+    finally:
+        note.write_text(before)
+
+
+def test_a_language_model_is_shown_the_whole_list(where: tuple[Path, Path]) -> None:
+    llm = ScriptedLLM(says="Kiln [1] and Glaze [2].")
+    with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
+        answer = vault.ask("what are the projects?")
+    assert answer.mode == "llm"
+    assert {source.title for source in answer.sources} == {"Kiln", "Glaze"}
+    assert {citation.title for citation in answer.citations} == {"Kiln", "Glaze"}
