@@ -16,8 +16,8 @@ from notehop.app.answer.citations import MARKER, code_spans, fences, inside, sou
 from notehop.app.answer.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
 from notehop.app.retrieval.connected_notes import renumbered
+from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import noted
-from notehop.app.retrieval.weighing import DECIDED_BY
 
 _NOT_IN_A_FRAGMENT = re.compile(r"[#|^:%\[\]\\\s]+")
 

@@ -12,7 +12,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.models import BaseQuery, ConnectedOptions, Filters, Intent
+from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters, Intent
 from notehop.app.retrieval.background import RelevancePostprocessor
 from notehop.app.retrieval.candidate_signals import (
     CandidateSignal,
@@ -31,7 +31,7 @@ from notehop.app.retrieval.graph_retriever import (
     count_expanded,
     preset,
 )
-from notehop.app.retrieval.intents import Reading
+from notehop.app.retrieval.intents import Reading, Weights, about, read, weigh
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
     AliasWidening,
@@ -41,8 +41,7 @@ from notehop.app.retrieval.retrievers import (
 )
 from notehop.app.retrieval.subject import COVERED, Subject, SubjectSignal, proper_names
 from notehop.app.retrieval.templates import TemplatePostprocessor, templates_of
-from notehop.app.retrieval.trace import Plan, TracedQuery, ViewSource
-from notehop.app.retrieval.weighing import Weights, reading, weigh
+from notehop.app.retrieval.trace import TracedQuery, ViewSource
 from notehop.config import Settings
 from notehop.indexing.beside import Beside
 from notehop.indexing.stores.reader import Snapshot
@@ -141,7 +140,7 @@ def retrieve(
     if narrowed.lists:
         is_template = templates_of(parts.vault, query.query_str)
         newest = NewestRetriever(view, narrowed, depth, is_template)
-        query.trace.plan = Plan(Reading("none", ""), Weights({}, (LISTED,)))
+        query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[LISTED])
         hits = fresh.postprocess_nodes(newest.retrieve(query), query_bundle=query)
         return around.postprocess_nodes(hits, query_bundle=query)
     hits = _ranked(query, view, parts, wanted, narrowed, fresh, depth)
@@ -166,8 +165,9 @@ def _ranked(
     are needed, and of the rest where those do not suffice.
     """
     settings = parts.settings
-    taken = reading(query.query_str, view, wanted.intent or settings.retrieval.intent)
-    weights = weigh(query.query_str, settings, taken, parts.tokenizer.language)
+    text, intent = query.query_str, wanted.intent or settings.retrieval.intent
+    taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
+    weights = weigh(text, settings, taken.intent, parts.tokenizer.language)
     subject = _subject(query, view, parts, taken)
     share = settings.retrieval.template_share
     templates = TemplatePostprocessor(view=view, vault=parts.vault, share=share)
@@ -201,7 +201,16 @@ def _ranked(
         last = kept[-1:] if enough else hits[depth - 1 :]
         if last and (last[0].score or 0.0) >= (found[-1].score or 0.0):
             break
-    query.trace.plan = Plan(taken, weights, subject.found, settings.retrieval.rrf_k, share)
+    query.trace.plan = Explanation(
+        intent=taken.intent,
+        rule=None if taken.rule is None else taken.rule.phrase,
+        about=taken.about,
+        subject=list(subject.found),
+        weights=weights.by_signal,
+        reasons=list(weights.reasons),
+        rrf_k=settings.retrieval.rrf_k,
+        template_share=share,
+    )
     weight = settings.retrieval.relevance_weight if wanted.by_relevance else 0.0
     if not weight or taken.intent != "none" or scorer is not None:
         return kept

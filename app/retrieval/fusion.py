@@ -18,10 +18,10 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.candidate_signals import CandidateSignal, PreparedSignal
+from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import Hits, light_node, noted
 from notehop.app.retrieval.retrievers import AliasWidening, SignalRetriever
 from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, traced
-from notehop.app.retrieval.weighing import DECIDED_BY
 from notehop.config.errors import UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.stores.model import ChunkId

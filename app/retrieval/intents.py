@@ -1,14 +1,18 @@
 # ruff: noqa: E501 (a rule and its example read best side by side)
-"""What a query is after: phrase rules in four languages, and how they are read."""
+"""What a query is after, by phrase rules in four languages, and what each signal weighs for it."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
+
+from notehop.config import Settings
+from notehop.indexing.embed.models import languages_read
+from notehop.indexing.tokens import NAMES, clear_language
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
 INTENTS: tuple[Intent, ...] = get_args(Intent)
@@ -423,3 +427,53 @@ def _starts(name: str, word: str) -> bool:
 
 def _ends(name: str, word: str) -> bool:
     return name.translate(_APOSTROPHES).lower().endswith(f" {word}")
+
+
+DECIDED_BY = "decided_by"
+"""What the metadata of a hit hold whose place signals decided: their names."""
+
+DECIDING: Mapping[str, frozenset[str]] = {"status": frozenset({"subject", "recent"})}
+"""Intent -> the signals that decide in it: the newest news of a project are what a question for its
+status is after, however little their text resembles it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Signal name -> weight, 0 or more; ``reasons`` tells in words what a language changed.
+
+    ``deciding`` are the signals whose hits stand first whatever their text resembles.
+    """
+
+    by_signal: dict[str, float]
+    reasons: tuple[str, ...] = ()
+    deciding: frozenset[str] = frozenset()
+
+
+def weigh(text: str, settings: Settings, intent: Intent, language: str) -> Weights:
+    """Return the weights of a query: those of the settings, as its intent and language change them.
+
+    A model that does not read a language ranks by the names and numbers in it: as an equal, it
+    would drag down what the words find (docs/decisions/words.md has the measurement).
+
+    :param text: the query without its filters; where its words leave its language open, it is that
+        of the notes.
+    :param language: of the notes, as the index was built for it.
+    """
+    retrieval = settings.retrieval
+    weights = retrieval.weights.model_dump()
+    if intent != "none":
+        weights |= getattr(retrieval.intents, intent).model_dump(exclude_none=True)
+    deciding = DECIDING.get(intent, frozenset())
+    read = languages_read(settings.embedding)
+    asked = None if read is None else clear_language(text)
+    # Notes in no language that is known may be lists, code or what else: that is no reason.
+    spoken = asked or ("" if language == "und" else language)
+    left = weights | {"semantic": weights["semantic"] * retrieval.unread_share}
+    # The last signal that finds hits is left as it is: something has to rank.
+    if read is None or not spoken or spoken in read or retrieval.unread_share == 1:
+        return Weights(weights, (), deciding)
+    if not any(left.values()):
+        return Weights(weights, (), deciding)
+    whose = "the query is in" if asked else "the notes are in"
+    reason = f"{whose} {NAMES.get(spoken, spoken)}, which the embedding model does not read"
+    return Weights(left, (reason,), deciding)

@@ -13,9 +13,9 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop.app.retrieval.fusion import DISPATCH
+from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import VaultPostprocessor, below, is_light, noted
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
-from notehop.app.retrieval.weighing import DECIDED_BY
 from notehop.config import Settings
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from llama_index.core.schema import QueryBundle
 
-from notehop.app.retrieval.intents import Reading
+from notehop.app.models import Explanation
 from notehop.app.retrieval.nodes import Hits, Vector
-from notehop.app.retrieval.weighing import Weights
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 
@@ -40,21 +39,6 @@ ViewSource: TypeAlias = Snapshot | Callable[[], Snapshot]
 that live longer than one query."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a query was weighed: what it is after, and the notes it is about, if any signal asked.
-
-    ``rrf_k`` is the rank offset of the fusion, None where nothing was fused; ``template_share``
-    what of its score a hit keeps that is held back.
-    """
-
-    reading: Reading
-    weights: Weights
-    subject: Sequence[str] = ()
-    rrf_k: int | None = None
-    template_share: float | None = None
-
-
 @dataclass(slots=True)
 class Trace:
     """What the stages of one query report.
@@ -64,8 +48,8 @@ class Trace:
     ``text`` is what was searched for, the query without its filters (None until that is known), and
     ``filters`` are those that were applied, as they are written in a query. ``searched_for`` maps
     words of the query that stand nowhere in the vault to what was searched for in their place.
-    ``plan`` is None where nothing was ranked. A trace that nobody kept logs its warnings, so that
-    they are never lost.
+    ``plan`` tells how the query was weighed, None where nothing was ranked. A trace that nobody kept
+    logs its warnings, so that they are never lost.
     """
 
     kept: bool = True
@@ -75,7 +59,7 @@ class Trace:
     text: str | None = None
     filters: list[str] = field(default_factory=list)
     searched_for: dict[str, str] = field(default_factory=dict)
-    plan: Plan | None = None
+    plan: Explanation | None = None
 
     def warn(self, message: str, *, instead: str | None = None) -> None:
         """Keep a warning for the reply, once.

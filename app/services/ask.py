@@ -35,7 +35,6 @@ from notehop.app.models import (
     ConversationTurn,
     DoneEvent,
     ErrorEvent,
-    Explanation,
     Query,
     ResetEvent,
     SourcesEvent,
@@ -46,7 +45,7 @@ from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.filters.parse import Written, read
 from notehop.app.retrieval.subject import SMALL, Subject
-from notehop.app.retrieval.trace import Plan, Trace, TracedQuery
+from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.open_vault import Place
@@ -330,26 +329,13 @@ def reply_fields(
         "timings_ms": timings,
     }
     if trace.plan is not None:
-        found["intent"] = trace.plan.reading.intent
-        found["explanation"] = _explanation(trace, trace.plan) if asked.explain else None
+        found["intent"] = trace.plan.intent
+        counts = {stage: dict(counts) for stage, counts in trace.counts.items()}
+        explained = trace.plan.model_copy(update={"counts": counts})
+        found["explanation"] = explained if asked.explain else None
     if THEMES in trace.counts:
         found["intent"] = THEMES
     return found
-
-
-def _explanation(trace: Trace, plan: Plan) -> Explanation:
-    rule = plan.reading.rule
-    return Explanation(
-        intent=plan.reading.intent,
-        rule=None if rule is None else rule.phrase,
-        about=plan.reading.about,
-        subject=list(plan.subject),
-        weights=dict(plan.weights.by_signal),
-        reasons=list(plan.weights.reasons),
-        rrf_k=plan.rrf_k,
-        template_share=plan.template_share,
-        counts={stage: dict(counts) for stage, counts in trace.counts.items()},
-    )
 
 
 class QuestionRun:

@@ -27,14 +27,13 @@ from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.models import Filters
-from notehop.app.retrieval.background import idf, question_words
+from notehop.app.retrieval.background import corrected, idf, question_words
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
 from notehop.app.retrieval.filters.narrowing import Narrowed, narrow
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.rerank import scorer_of
-from notehop.app.retrieval.spelling import corrected
 from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy

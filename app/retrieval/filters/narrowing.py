@@ -22,7 +22,7 @@ from notehop.app.retrieval.filters.apply import (
     notes_left,
     notes_of,
 )
-from notehop.app.retrieval.filters.parse import Condition, Plan, plan
+from notehop.app.retrieval.filters.parse import Condition, Written, plan
 from notehop.app.retrieval.nodes import light_node
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import counted, on_one_line
@@ -153,7 +153,7 @@ KEYS_NAMED = 15
 """Keys of front matter that are named."""
 
 
-def of_plan(plan: Plan, labels: NoteLabels, stands: Stands = bool) -> list[str]:
+def of_plan(plan: Written, labels: NoteLabels, stands: Stands = bool) -> list[str]:
     """Remarks on what looks like a filter and was taken for text."""
     told = [
         f"{on_one_line(text)} was searched for as text: no note has the property "

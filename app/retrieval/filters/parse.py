@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Literal
@@ -110,15 +110,19 @@ _AFTER_A_VALUE = ".,;?!"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a query says: the text to search for, the filters, and remarks on what is none.
+    """What a query says: ``text`` is searched for in what ``conditions`` leave.
 
-    ``unknown`` are texts that look like filters by a key that neither notehop nor the vault knows.
+    ``unknown`` are texts that look like filters by a key that neither notehop nor the vault knows,
+    ``without_value`` keys with nothing behind the colon, ``wordless`` phrases that hold no word and
+    narrow nothing. ``lists`` tells that there is no word to search for: the newest notes are wanted.
     """
 
     text: str
     conditions: tuple[Condition, ...] = ()
     unknown: tuple[str, ...] = ()
     without_value: tuple[str, ...] = ()
+    wordless: tuple[str, ...] = ()
+    lists: bool = False
 
 
 def read(query: str, is_property: Callable[[str], bool]) -> Written:
@@ -208,23 +212,6 @@ def _looks_like_a_filter(found: re.Match[str]) -> bool:
 EMPTY = "the query is empty; write what you look for"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A query as it will be run: ``text`` is searched for in what ``conditions`` leave.
-
-    ``lists`` tells that there is no word to search for: the newest notes are wanted. ``unknown``
-    and ``without_value`` are those of :class:`notehop.app.retrieval.filters.parse.Written`; ``wordless``
-    are the phrases that hold no word, and narrow nothing.
-    """
-
-    text: str
-    conditions: tuple[Condition, ...]
-    lists: bool
-    unknown: tuple[str, ...] = ()
-    without_value: tuple[str, ...] = ()
-    wordless: tuple[str, ...] = ()
-
-
 def plan(
     query: str,
     filters: Filters,
@@ -232,7 +219,7 @@ def plan(
     today: date,
     *,
     literal: bool = False,
-) -> Plan:
+) -> Written:
     """Read a query: the filters in its text, then those given apart.
 
     :param is_property: whether the front matter of any note has a key.
@@ -250,17 +237,13 @@ def plan(
     if not written.text and not conditions:
         raise QueryError(EMPTY)
     lists = bool(conditions) and not words_in_order(written.text)
-    return Plan(
-        "" if lists else written.text,
-        conditions,
-        lists,
-        written.unknown,
-        written.without_value,
-        tuple(
-            phrase
-            for phrase in (*filters.phrases, *filters.not_.phrases)
-            if not words_in_order(phrase)
-        ),
+    phrases = (*filters.phrases, *filters.not_.phrases)
+    return replace(
+        written,
+        text="" if lists else written.text,
+        conditions=conditions,
+        wordless=tuple(phrase for phrase in phrases if not words_in_order(phrase)),
+        lists=lists,
     )
 
 
@@ -271,19 +254,17 @@ def of_fields(filters: Filters) -> Iterator[Condition]:
 
 
 def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
-    for tag in fields.tag:
-        yield Condition("tag", tag, negated=negated)
-    for path in fields.path:
-        yield Condition("path", path, negated=negated)
-    if fields.after is not None:
-        yield Condition("after", fields.after, negated=negated)
-    if fields.before is not None:
-        yield Condition("before", fields.before, negated=negated)
-    for kind in fields.type:
-        yield Condition("type", kind, negated=negated)
-    for key, values in fields.properties.items():
-        for value in values:
-            yield Condition("property", _said(value), key, negated)
+    said: tuple[tuple[Kind, list[str | None]], ...] = (
+        ("tag", [*fields.tag]),
+        ("path", [*fields.path]),
+        ("after", [fields.after]),
+        ("before", [fields.before]),
+        ("type", [*fields.type]),
+    )
+    for kind, values in said:
+        yield from (Condition(kind, one, negated=negated) for one in values if one is not None)
+    for key, values_of in fields.properties.items():
+        yield from (Condition("property", _said(one), key, negated) for one in values_of)
     for phrase in fields.phrases:
         if words_in_order(phrase):
             yield Condition("phrase", phrase, negated=negated)
