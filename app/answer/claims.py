@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from notehop.app.answer.citations import code_spans, names_in
-from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, Draft, Said
+from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Said
 from notehop.app.answer.material import STATING, Material, Unit, bare, evidence, markers_in, units
 from notehop.app.answer.passages import SentenceSpans
 from notehop.app.answer.relevance import Reading
@@ -138,7 +138,7 @@ def _is_frame(words: str, after: Unit | None, *, named: bool) -> bool:
     said = _BEFORE_STOP.sub("", bare(words))
     if (
         not _WORD.search(said)
-        or said in (QUOTED, SILENT, DECLINED)
+        or said in (QUOTED, UNSURE, SILENT, DECLINED)
         or _LISTS_SOURCES.fullmatch(said)
     ):
         return True

@@ -160,6 +160,13 @@ Mode = Literal["llm", "extractive", "none"]
 QUOTED = "Quoted from the notes:"
 """The first line of an extractive answer, so that nobody takes it for a model's."""
 
+UNSURE = "I am not sure that your notes answer this; the nearest passages:"
+"""The first line where the quotes are less likely to answer than :data:`SURE`."""
+
+SURE = 0.8
+"""Likelihood from which quotes are shown as an answer: above it 70 in 100 hold what is asked for,
+below it 43 (docs/evaluation.md)."""
+
 SILENT = "I found nothing in your notes that answers this."
 """The whole of an answer when nothing was found, and its first sentence when nothing answers."""
 
@@ -200,6 +207,7 @@ class Draft:
 
     ``said`` tells where the text is quotes, in order; ``left_out`` what a language model was not
     shown; ``material`` is what the markers mean, where connected notes were made sources.
+    ``likelihood`` is that of the quotes to answer, 0 to 1; None where it was not asked.
     """
 
     text: str
@@ -210,6 +218,12 @@ class Draft:
     said: tuple[Said, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     material: Material | None = None
+    likelihood: float | None = None
+
+
+def without_opening(answer: str) -> str:
+    """An extractive answer without the line that says how it was made."""
+    return answer.removeprefix(QUOTED).removeprefix(UNSURE).strip()
 
 
 def written(text: str, material: Material) -> Draft:
@@ -240,14 +254,17 @@ def grammar_of(material: Material) -> Grammar:
     return grammar_for([*shown, *(note.text for note in material.connected)])
 
 
-def quoted(quotes: Sequence[Quote], unmentioned: Sequence[str] = ()) -> Draft:
+def quoted(
+    quotes: Sequence[Quote], unmentioned: Sequence[str] = (), likelihood: float | None = None
+) -> Draft:
     """The draft of an extractive answer: each quote with its marker, then note and heading.
 
     A quote of several lines is a quote block, so that its lists and tables stay what they are.
 
     :param unmentioned: what was asked about, too, and the sources say nothing of.
+    :param likelihood: that the quotes answer; None where that was not asked.
     """
-    text = QUOTED
+    text = QUOTED if likelihood is None or likelihood >= SURE else UNSURE
     said: list[Said] = []
     for quote in quotes:
         marker = quote.source.marker
@@ -265,16 +282,20 @@ def quoted(quotes: Sequence[Quote], unmentioned: Sequence[str] = ()) -> Draft:
     if unmentioned:
         text += f"\n\n{_nothing_about(unmentioned)}"
     cited = tuple(dict.fromkeys(quote.source.marker for quote in quotes))
-    return Draft(text, "extractive", cited, said=tuple(said))
+    return Draft(text, "extractive", cited, said=tuple(said), likelihood=likelihood)
 
 
 def silent(
-    material: Material, missing: Sequence[str] = (), unmentioned: Sequence[str] = ()
+    material: Material,
+    missing: Sequence[str] = (),
+    unmentioned: Sequence[str] = (),
+    likelihood: float | None = None,
 ) -> Draft:
     """The honest answer when nothing in the sources answers; it names the nearest notes.
 
     :param missing: words of the question that stand in no note.
     :param unmentioned: as of :func:`quoted`.
+    :param likelihood: that what was found answers; None where that was not asked.
     """
     text = SILENT
     if unmentioned:
@@ -286,7 +307,8 @@ def silent(
     if nearest:
         text += f" Nearest: {'; '.join(nearest)}."
     # What is linked from notes that do not answer is noise.
-    return Draft(text, "none", material=replace(material, connected=(), connected_nodes=()))
+    bare = replace(material, connected=(), connected_nodes=())
+    return Draft(text, "none", material=bare, likelihood=likelihood)
 
 
 def listed(sources: Sequence[Source]) -> Draft:

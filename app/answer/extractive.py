@@ -102,7 +102,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
             return of_a_kind(material, self._reading.sentences)
         found = self._look(query, material)
         if not found.answers:
-            return silent(material, found.missing, found.unmentioned)
+            return silent(material, found.missing, found.unmentioned, found.likelihood)
         used = [quote.source.marker for quote in found.quotes]
         shown = promoted(material, used)
         by_place = {(one.path, one.lines, one.text): one for one in shown.sources}
@@ -110,6 +110,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
             quoted(
                 [replace(one, source=by_place[_place(one.source)]) for one in found.quotes],
                 found.unmentioned,
+                found.likelihood,
             ),
             material=shown,
         )

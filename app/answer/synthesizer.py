@@ -119,7 +119,7 @@ class VaultSynthesizer(BaseSynthesizer):
 
     The response's ``source_nodes`` are the sources; its ``metadata`` holds, beside the metadata of
     each node by its id, ``mode``, ``sources``, ``citations``, ``claims``, ``doubts`` (the sentences
-    that are not borne out, in words), ``left_out``, ``connected_notes``, ``mentioned``,
+    that are not borne out, in words), ``left_out``, ``connected_notes``, ``mentioned``, ``likelihood``,
     ``warnings`` and ``timings_ms`` as plain values (see :mod:`notehop.app.models`).
     """
 
@@ -310,6 +310,7 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
         metadata={
             **{hit.node.node_id: hit.node.metadata for hit in material.source_nodes},
             "mode": draft.mode,
+            "likelihood": draft.likelihood,
             "sources": [source.model_dump() for source in material.sources],
             "citations": [citation.model_dump() for citation in citations],
             "claims": [claim.model_dump() for claim in checked.claims],

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.draft import QUOTED
+from notehop.app.answer.draft import without_opening
 from notehop.app.answer.material import CONNECTED, material_of
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
 from notehop.app.evaluation.answer_sets import (
@@ -117,7 +117,7 @@ class MeasuredVault:
         told = response.metadata or {}
         material = material_of(nodes, self._vault.name)
         return Answered(
-            "" if told["mode"] == "none" else str(response).removeprefix(QUOTED).strip(),
+            "" if told["mode"] == "none" else without_opening(str(response)),
             frozenset(one["path"] for one in told["citations"]),
             "\n".join(map(_shown, material.sources)),
             "\n".join(map(_shown, material.connected)),
@@ -141,7 +141,7 @@ class MeasuredVault:
 def replied(answer: Answer) -> Replied:
     """An answer as an answer set measures it."""
     return Replied(
-        answer.answer.removeprefix(QUOTED).strip(),
+        without_opening(answer.answer),
         answer.mode == "none",
         "\n".join(map(_shown, answer.sources)),
         "\n".join(map(_shown, answer.connected_notes)),

@@ -230,7 +230,9 @@ class ConversationTurn(Strict):
 class Answer(Reply):
     """An answer with its evidence; ``mentioned`` are labels of connected notes that it names.
 
-    ``model`` is the name of the language model that wrote it, None where none did.
+    ``model`` is the name of the language model that wrote it, None where none did. ``likelihood``, from
+    0 to 1, is how likely it is that what was found answers, where that decided between quotes and
+    none: below 0.5 nothing is quoted, and below 0.8 the quotes are shown as the nearest passages.
 
     ``claims`` are its sentences, each with what supports it. ``left_out`` names the sources and
     connected notes that the language model was not shown whole. ``conversation`` is there when the
@@ -240,6 +242,7 @@ class Answer(Reply):
     answer: str
     mode: Literal["llm", "extractive", "none"]
     model: str | None = None
+    likelihood: float | None = Field(default=None, ge=0, le=1)
     citations: list[Citation]
     mentioned: list[str] = Field(default_factory=list)
     claims: list[Claim] = Field(default_factory=list)

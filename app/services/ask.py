@@ -404,6 +404,7 @@ class QuestionRun:
             mode=found["mode"],
             model=self._engine.model_name if found["mode"] == "llm" else None,
             citations=explained(found["citations"], self._asked),
+            likelihood=found["likelihood"],
             mentioned=found["mentioned"],
             claims=found["claims"],
             left_out=found["left_out"],
