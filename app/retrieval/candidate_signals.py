@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from llama_index.core.schema import QueryBundle
 
@@ -121,17 +121,6 @@ class CandidateSignal(Protocol):
         """
 
 
-@runtime_checkable
-class PreparedSignal(CandidateSignal, Protocol):
-    """One with work that can be done before all candidates are there."""
-
-    def prepare(self, candidates: Sequence[ChunkId]) -> None:
-        """Look up what :meth:`rank` will need, which looks up what is missing.
-
-        :param candidates: those that are there by now, best first: it may be none of the last ones.
-        """
-
-
 def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> dict[str, ChunkId]:
     """Path -> the best chunk of each note, in the order of the candidates.
 
@@ -169,10 +158,6 @@ class GraphSignal:
         """
         self._view = view
         self._k = k
-
-    def prepare(self, candidates: Sequence[ChunkId]) -> None:
-        """Have the links of the best candidates read."""
-        self._view.links_from(best_by_note(self._view, candidates, GRAPH_NOTES))
 
     def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
         """Return the best chunk of each note that is linked to; the score is the sum of votes."""
@@ -214,10 +199,6 @@ class RecencySignal:
         """
         self._view = view
         self._clock = clock
-
-    def prepare(self, candidates: Sequence[ChunkId]) -> None:
-        """Have the notes of the best candidates read."""
-        self._view.notes_at(best_by_note(self._view, candidates, RECENCY_NOTES))
 
     def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
         """Return the best chunk of each note; the score halves every 30 days, from 1."""

@@ -16,13 +16,10 @@ from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.linked_notes import (
     Candidate,
     Direction,
-    Hit,
     Linked,
     Order,
     Places,
     Scope,
-    Source,
-    Taken,
     by_context,
     by_rank,
     linked_candidates,
@@ -44,50 +41,12 @@ from notehop.app.retrieval.retrievers import known_vector, query_vector
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import LinkKind
 from notehop.indexing.vault.plain import words_of
 
 _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
-
-
-def connection(
-    taken: Taken, *, label: str, order: Order, near_id: str, near_title: str, far_title: str
-) -> dict[str, Any]:
-    """Return the metadata that makes a chunk a connected note.
-
-    :param label: ``C1`` ...
-    :param order: the order that chose it.
-    :param near_id: id of the source's node.
-    :param near_title: title of the source's note.
-    :param far_title: title of the connected note.
-    """
-    candidate = taken.ranked.candidate
-    link = candidate.link
-    return {
-        "role": "connected",
-        "label": label,
-        "linked_from": {
-            "path": link.path,
-            "title": near_title if candidate.forward else far_title,
-            "line": link.line,
-            "sentence": words_of(link.sentence),
-        },
-        "reason": reason(candidate, near_title),
-        "source_id": near_id,
-        "evidence": {
-            "order": order,
-            "direction": "forward" if candidate.forward else "backward",
-            "kind": link.kind,
-            "hit_rank": candidate.hit_rank,
-            "sentence_similarity": _rounded(candidate.sentence_similarity),
-            "target_similarity": _rounded(candidate.target_similarity),
-            "repeats": candidate.repeats,
-            "score": _rounded(taken.ranked.score),
-            "bar": _rounded(taken.bar),
-        },
-    }
 
 
 def reason(candidate: Candidate, near_title: str) -> str:
@@ -244,16 +203,11 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         trace: Trace,
     ) -> list[NodeWithScore]:
         places = [place for _, place in nodes]
-        sources = [
-            Source(rank, place.path, place.chunk_id)
-            for rank, place in enumerate(places[: self.top_k], start=1)
-            if place is not None
-        ]
         # Only the places that a connected note may take are compared with the query.
         linked = (
             linked_candidates(
                 view,
-                sources,
+                places[: self.top_k],
                 vector,
                 direction=self.direction,
                 scope=self.scope,
@@ -262,19 +216,20 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             if self.max_connected
             else Linked()
         )
-        hits = [
-            Hit(place.path, place.chunk_id, linked.similarities.get(place.chunk_id))
-            if place
-            else Hit(None, node.node.node_id, None)
-            for node, place in nodes
-        ]
         candidates = [one for one in linked.candidates if one.path not in self.hidden]
         passed = dict(linked.passed)
         if len(candidates) < len(linked.candidates):
             passed["filtered_out"] = len(linked.candidates) - len(candidates)
         compared = self.order == "context" and vector is not None
         links = len(candidates) + sum(passed.values())
-        shared = self._shared(view, hits, candidates, compared)
+        hits = [
+            (one.path, linked.similarities.get(one.chunk_id)) if one else (None, None)
+            for one in places
+        ]
+        first = [
+            place.chunk_id if place else hit.node.node_id for hit, place in nodes[: self.top_k]
+        ]
+        shared = self._shared(view, hits, candidates, compared, first)
         trace.count(
             STAGE,
             links=links,
@@ -286,31 +241,34 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         return self._nodes(view, nodes, shared, "context" if compared else "rank")
 
     def _shared(
-        self, view: Snapshot, hits: Sequence[Hit], candidates: list[Candidate], compared: bool
+        self,
+        view: Snapshot,
+        hits: Sequence[tuple[str | None, float | None]],
+        candidates: list[Candidate],
+        compared: bool,
+        along: Sequence[ChunkId],
     ) -> Places:
-        """Share the places; what the view cannot show gives its own to the next candidate."""
-        for _ in range(_ROUNDS):
-            shared = self._share(hits, candidates, compared)
-            chosen = [one.ranked.candidate for one in shared.connected]
-            there = _as_shown(view, chosen, [hit.chunk_id for hit in hits[: self.top_k]])
-            if len(there) == len(chosen):
-                connected = (
-                    _of(one, now) for one, now in zip(shared.connected, there.values(), strict=True)
-                )
-                return replace(shared, connected=tuple(connected))
-            candidates = [one for one in candidates if one not in chosen or one in there]
-        return self._share(hits, [], compared)
+        """Share the places; what the view cannot show gives its own to the next candidate.
 
-    def _share(self, hits: Sequence[Hit], candidates: list[Candidate], compared: bool) -> Places:
-        return share_places(
-            hits,
-            by_context(candidates, self.rrf_k) if compared else by_rank(candidates),
-            top_k=self.top_k,
-            places=self.places,
-            most=self.max_connected,
-            gate=self.gate if compared else 0.0,
-            fill=self.fill,
-        )
+        :param along: chunks that are needed next, and are read with those of the candidates.
+        """
+        for left in range(_ROUNDS, -1, -1):
+            shared = share_places(
+                hits,
+                by_context(candidates, self.rrf_k) if compared else by_rank(candidates),
+                top_k=self.top_k,
+                places=self.places,
+                most=self.max_connected,
+                gate=self.gate if compared else 0.0,
+                fill=self.fill,
+            )
+            links = _shown_links(view, shared.connected, along)
+            if len(links) == len(shared.connected):
+                now = (replace(one, link=links[_key(one.link)]) for one in shared.connected)
+                return replace(shared, connected=tuple(now))
+            gone = {_key(one.link) for one in shared.connected} - links.keys()
+            candidates = [one for one in candidates if left > 1 and _key(one.link) not in gone]
+        return shared
 
     @property
     def places(self) -> int:
@@ -325,29 +283,44 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         order: Order,
     ) -> list[NodeWithScore]:
         sources = [_as_source(*nodes[at]) for at in shared.sources]
-        chunk_ids = [taken.ranked.candidate.chunk_id for taken in shared.connected]
+        chunk_ids = [one.chunk_id for one in shared.connected]
         filled = fill([*sources, *light_hits([(chunk_id, 1.0) for chunk_id in chunk_ids])], view)
         whole = {hit.node.node_id: hit for hit in filled}
         found = [whole[hit.node.node_id] for hit in sources if hit.node.node_id in whole]
         lowest = min((hit.score or 0.0 for hit in found), default=0.0)
         near = [place.path if place else "" for _, place in nodes[: self.top_k]]
         notes = view.notes_at(near) if shared.connected else {}
-        for number, taken in enumerate(shared.connected, start=1):
-            candidate = taken.ranked.candidate
-            if candidate.chunk_id in whole:
-                metadata = connection(
-                    taken,
-                    label=f"C{number}",
-                    order=order,
-                    near_id=nodes[candidate.hit_rank - 1][0].node.node_id,
-                    near_title=notes[near[candidate.hit_rank - 1]].title,
-                    far_title=str(whole[candidate.chunk_id].node.metadata["title"]),
-                )
-                if not among([candidate.chunk_id], self.allowed):
+        for number, one in enumerate(shared.connected, start=1):
+            if one.chunk_id in whole:
+                node, link = whole[one.chunk_id].node, one.link
+                near_title = notes[near[one.hit_rank - 1]].title
+                metadata: dict[str, Any] = {
+                    "role": "connected",
+                    "label": f"C{number}",
+                    "linked_from": {
+                        "path": link.path,
+                        "title": near_title if one.forward else str(node.metadata["title"]),
+                        "line": link.line,
+                        "sentence": words_of(link.sentence),
+                    },
+                    "reason": reason(one, near_title),
+                    "source_id": nodes[one.hit_rank - 1][0].node.node_id,
+                    "evidence": {
+                        "order": order,
+                        "direction": "forward" if one.forward else "backward",
+                        "kind": link.kind,
+                        "hit_rank": one.hit_rank,
+                        "sentence_similarity": _rounded(one.sentence_similarity),
+                        "target_similarity": _rounded(one.target_similarity),
+                        "repeats": one.repeats,
+                        "score": _rounded(one.score),
+                        "bar": _rounded(one.bar),
+                    },
+                }
+                if not among([one.chunk_id], self.allowed):
                     metadata["filtered_out"] = True
                 score = below(lowest, 1.0 - number / (len(shared.connected) + 1))
-                node = noted(whole[candidate.chunk_id].node, **metadata)
-                found.append(NodeWithScore(node=node, score=score))
+                found.append(NodeWithScore(node=noted(node, **metadata), score=score))
         return found
 
 
@@ -359,28 +332,26 @@ def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
     return NodeWithScore(node=noted(hit.node, role="source", **path), score=hit.score)
 
 
-def _as_shown(
+def _shown_links(
     view: Snapshot, chosen: Sequence[Candidate], along: Sequence[ChunkId]
-) -> dict[Candidate, Candidate]:
-    """Return the candidates that the view can show, each with its link as it stands there.
+) -> dict[tuple[str, int], LinkRow]:
+    """Return the links of the candidates that the view can show, as they stand there, by their key.
 
     The links of the sources were asked for before; one that leads to a source is asked for here.
-
-    :param along: chunks that are needed next, and are read with those of the candidates.
     """
     if not chosen:
         return {}
     chunks = view.chunks([*along, *(one.chunk_id for one in chosen)])
+    links = {_key(one.link): one.link for one in chosen if one.forward}
     back = view.links_from([one.path for one in chosen if not one.forward])
-    links = {(link.path, link.ordinal): link for link in back}
-    there: dict[Candidate, Candidate] = {}
+    links |= {_key(link): link for link in back}
+    there: dict[tuple[str, int], LinkRow] = {}
     for one in chosen:
-        link = one.link if one.forward else links.get((one.link.path, one.link.ordinal))
-        shown = chunks.get(one.chunk_id)
-        if shown is not None and shown.text.strip() and link is not None:
-            there[one] = replace(one, link=link)
+        key, shown = _key(one.link), chunks.get(one.chunk_id)
+        if shown is not None and shown.text.strip() and key in links:
+            there[key] = links[key]
     return there
 
 
-def _of(taken: Taken, candidate: Candidate) -> Taken:
-    return replace(taken, ranked=replace(taken.ranked, candidate=candidate))
+def _key(link: LinkRow) -> tuple[str, int]:
+    return link.path, link.ordinal

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from itertools import islice
-from typing import Any, overload
+from functools import cache
+from typing import Any
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
@@ -17,7 +17,7 @@ from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from notehop.app.retrieval.candidate_signals import CandidateSignal, PreparedSignal
+from notehop.app.retrieval.candidate_signals import CandidateSignal
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import Hits, light_node, noted
 from notehop.app.retrieval.retrievers import AliasWidening, SignalRetriever
@@ -37,7 +37,7 @@ class Fused:
 
 
 def fuse(
-    rankings: Mapping[str, Sequence[ChunkId]],
+    rankings: Mapping[str, Collection[ChunkId]],
     weights: Mapping[str, float] | None = None,
     k: int = 60,
     limit: int | None = None,
@@ -53,83 +53,44 @@ def fuse(
     :raises ValueError: if ``k`` < 1, a ranking repeats an id or has no weight, or a weight is
         negative.
     """
-    return list(islice(fusing(rankings, weights, k), limit))
-
-
-def fusing(
-    rankings: Mapping[str, Sequence[ChunkId]],
-    weights: Mapping[str, float] | None = None,
-    k: int = 60,
-) -> Iterator[Fused]:
-    """Fuse at once, as :func:`fuse`, and make each of the results when it is taken: of hundreds a
-    few are shown."""
     if k < 1:
         raise ValueError(f"k is {k}; the rank offset must be at least 1")
-    votes: list[dict[ChunkId, float]] = []
-    ranks: dict[str, dict[ChunkId, int]] = {}
+    weights = dict.fromkeys(rankings, 1.0) if weights is None else weights
+    ranks: dict[ChunkId, dict[str, int]] = {}
     for signal, ids in rankings.items():
-        weight = _weight(signal, weights)
-        ranked = dict(zip(ids, range(1, len(ids) + 1), strict=True))
-        if len(ranked) != len(ids):
+        if signal not in weights:
+            named = ", ".join(sorted(weights)) or "none"
+            raise ValueError(f"no weight for the signal {signal!r}; weights are given for: {named}")
+        if not weights[signal] >= 0:
+            weight = weights[signal]
+            raise ValueError(f"the weight of {signal!r} is {weight}; it must be 0 or more")
+        if len(set(ids)) != len(ids):
             raise ValueError(f"the ranking of {signal!r} repeats an id; rankings hold distinct ids")
-        if weight == 0:
-            continue
-        ranks[signal] = ranked
-        votes.append({chunk_id: weight / (k + rank) for chunk_id, rank in ranked.items()})
-    scores = _sums(votes)
+        if weights[signal]:
+            for rank, chunk_id in enumerate(ids, start=1):
+                ranks.setdefault(chunk_id, {})[signal] = rank
+    # Added up exactly: equal votes must tie, whichever signal they come from.
+    scores = {
+        chunk_id: math.fsum(weights[signal] / (k + rank) for signal, rank in own.items())
+        for chunk_id, own in ranks.items()
+    }
     # By id, then by score: the second sort keeps the order of what ties.
     order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
-    return (
-        Fused(
-            chunk_id,
-            scores[chunk_id],
-            {signal: ranked[chunk_id] for signal, ranked in ranks.items() if chunk_id in ranked},
-        )
-        for chunk_id in order
-    )
-
-
-def _sums(votes: Sequence[Mapping[ChunkId, float]]) -> dict[ChunkId, float]:
-    """Add up the votes exactly: equal ones must tie, whichever signal they come from."""
-    scores: dict[ChunkId, float] = {}
-    for vote in votes[:2]:
-        for chunk_id, share in vote.items():
-            # Two are exact as they are.
-            scores[chunk_id] = scores[chunk_id] + share if chunk_id in scores else share
-    for chunk_id in {one for vote in votes[2:] for one in vote}:
-        scores[chunk_id] = math.fsum(vote[chunk_id] for vote in votes if chunk_id in vote)
-    return scores
-
-
-def _weight(signal: str, weights: Mapping[str, float] | None) -> float:
-    if weights is None:
-        return 1.0
-    if signal not in weights:
-        named = ", ".join(sorted(weights)) or "none"
-        raise ValueError(f"no weight for the signal {signal!r}; weights are given for: {named}")
-    weight = weights[signal]
-    if not weight >= 0:
-        raise ValueError(f"the weight of {signal!r} is {weight}; it must be 0 or more")
-    return weight
+    return [Fused(one, scores[one], ranks[one]) for one in order[:limit]]
 
 
 @dataclass(slots=True)
 class Votes:
-    """What the signals said: rankings and scores, and the nodes of retrievers not ours.
+    """What the signals said, and the nodes of retrievers not ours.
 
-    ``expansion`` is the weight of the ranking of notes that are linked with the best ones.
+    ``scores`` maps signal -> chunk -> score, each ranking best first. ``expansion`` is the weight of
+    the ranking of notes that are linked with the best ones.
     """
 
-    rankings: dict[str, list[ChunkId]] = field(default_factory=dict)
     scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
     nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
     expansion: float = 0.0
-
-    def add(self, signal: str, found: Hits) -> None:
-        """Add what a signal of ours found."""
-        self.scores[signal] = dict(found)
-        self.rankings[signal] = list(self.scores[signal])
 
     def add_nodes(self, signal: str, found: Sequence[NodeWithScore]) -> None:
         """Add what another retriever found, in whatever order; hits without a score match nothing
@@ -139,55 +100,7 @@ class Votes:
             if hit.score is not None and hit.score == hit.score:
                 scores.setdefault(hit.node.node_id, float(hit.score))
                 self.nodes.setdefault(hit.node.node_id, hit.node)
-        self.rankings[signal] = sorted(scores, key=lambda id_: (-scores[id_], id_))
-        self.scores[signal] = scores
-
-    def append(self, signal: str, found: Hits) -> None:
-        """Add chunks that a signal was asked about, behind those that it found."""
-        self.scores[signal].update(found)
-        self.rankings[signal] += [id_ for id_, _ in found]
-
-
-class Candidates(Sequence[ChunkId]):
-    """What was found, fused when a judge first looks at it: not every judge does."""
-
-    def __init__(self, fused: Callable[[], list[ChunkId]]) -> None:
-        self._fused = fused
-
-    @cached_property
-    def _ids(self) -> list[ChunkId]:
-        return self._fused()
-
-    @overload
-    def __getitem__(self, at: int) -> ChunkId: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[ChunkId]: ...
-
-    def __getitem__(self, at: int | slice) -> ChunkId | list[ChunkId]:
-        return self._ids[at]
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def __iter__(self) -> Iterator[ChunkId]:
-        return iter(self._ids)
-
-
-def hit_of(
-    fused: Fused, votes: Votes, weights: Mapping[str, float], deciding: Collection[str] = ()
-) -> NodeWithScore:
-    """A fused hit, without text, with what each signal said of it."""
-    signals = {
-        name: {"rank": rank, "score": votes.scores[name][fused.id], "weight": weights[name]}
-        for name, rank in fused.ranks.items()
-    }
-    record: dict[str, Any] = {"signals": signals}
-    if decided := sorted(name for name in signals if name in deciding):
-        record[DECIDED_BY] = decided
-    node = votes.nodes.get(fused.id)
-    with_record = light_node(fused.id, **record) if node is None else noted(node, **record)
-    return NodeWithScore(node=with_record, score=fused.score)
+        self.scores[signal] = dict(sorted(scores.items(), key=lambda one: (-one[1], one[0])))
 
 
 EXPANSION = "expansion"
@@ -247,7 +160,9 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         self._signals = {name: r for name, r in retrievers.items() if self._weights[name] > 0}
         self._judges = {name: one for name, one in judges.items() if self._weights[name] > 0}
         self._k = k
-        self._dispatch = dispatch
+        self._retrievers_by_name = dict(self._signals)
+        if dispatch is not None:
+            self._retrievers_by_name[DISPATCH] = dispatch
         self._deciding = frozenset(deciding)
         self._widening = widening
         self._beside = beside or Beside(0)
@@ -280,105 +195,73 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         trace = trace_of(query)
         expand = query.expand if isinstance(query, TracedQuery) else None
         votes = Votes(expansion=0.0 if expand is None else expand.weight)
-        first, last = self._waves()
-        outside = {name: one for name, one in first.items() if _is_outside(one)}
-        others = {name: one for name, one in first.items() if name not in outside}
-
-        def ask_others() -> None:
-            self._ask(others, query, trace, votes)
-            self._prepare(trace, votes)
-
-        with self._beside.begun(ask_others) as rest:
+        # The one whose query is widened waits for what widens it.
+        last = [] if self._widening is None else [self._widening.target]
+        first = [name for name in self._retrievers_by_name if name not in last]
+        outside = [name for name in first if _is_outside(self._retrievers_by_name[name])]
+        others = [name for name in first if name not in outside]
+        with self._beside.begun(lambda: self._ask(others, query, trace, votes)) as rest:
             self._ask(outside, query, trace, votes)
             rest()
-        self._ask(last, query, trace, votes)
-        answered = [name for name in self._signals if name in votes.rankings]
+        self._ask([name for name in last if name in self._signals], query, trace, votes)
+        answered = [name for name in self._signals if name in votes.scores]
         if not answered:
             raise next(iter(self._failures(votes).values()))
         if expand is not None:
             self._expand(votes, query, expand.find(self._candidates(votes)))
-        self._judge(votes, query, trace)
+        if self._judges:
+            candidates = self._candidates(votes)
+            for name, judge in self._judges.items():
+                with _kept_failure(name, trace, votes):
+                    votes.scores[name] = dict(judge.rank(query, candidates))
         for name, failure in self._failures(votes).items():
             trace.warn(
                 f"the {name} signal failed and did not vote ({type(failure).__name__}: {failure}); "
                 f"the ranking is that of: {', '.join(answered)}"
             )
-        trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.rankings.items())})
+        trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.scores.items())})
         return votes
 
     def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
         """Return the best of what was found by weighted reciprocal rank; without text."""
-        own = {**self._weights, EXPANSION: results.expansion}
-        weights = own | {DISPATCH: self._dispatch_weight(results, sum(own.values()))}
+        weights = {**self._weights, EXPANSION: results.expansion}
+        # All others together give at most the sum of their weights / (k + 1): the last of the
+        # dispatched stands above the best of them.
+        dispatched = len(results.scores.get(DISPATCH, ()))
+        lifted = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
+        weights[DISPATCH] = lifted
         # In the order of the signals, whichever answered first.
-        rankings = {name: results.rankings[name] for name in weights if name in results.rankings}
-        fused = islice(fusing(rankings, weights, self._k), self.similarity_top_k)
-        return [hit_of(one, results, weights, self._deciding) for one in fused]
+        rankings = {name: results.scores[name] for name in weights if name in results.scores}
+        hits: list[NodeWithScore] = []
+        for one in fuse(rankings, weights, self._k, self.similarity_top_k):
+            signals = {
+                name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}
+                for name, rank in one.ranks.items()
+            }
+            record: dict[str, Any] = {"signals": signals}
+            if decided := sorted(self._deciding.intersection(signals)):
+                record[DECIDED_BY] = decided
+            node = results.nodes.get(one.id)
+            told = light_node(one.id, **record) if node is None else noted(node, **record)
+            hits.append(NodeWithScore(node=told, score=one.score))
+        return hits
 
-    def _ask(
-        self,
-        retrievers: Mapping[str, BaseRetriever],
-        query_bundle: QueryBundle,
-        trace: Trace,
-        votes: Votes,
-    ) -> None:
+    def _ask(self, names: Sequence[str], query: QueryBundle, trace: Trace, votes: Votes) -> None:
         """Have retrievers vote, one after the other."""
-        for name, retriever in retrievers.items():
-            query = self._query_for(name, query_bundle, votes)
-            try:
-                with trace.timed(name):
-                    if isinstance(retriever, SignalRetriever):
-                        votes.add(name, retriever.rank(query))
-                    else:
-                        votes.add_nodes(name, retriever.retrieve(query))
-            except UsageError:
-                raise
-            except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
-                votes.failures[name] = exc
-
-    def _prepare(self, trace: Trace, votes: Votes) -> None:
-        """Have the judges look up what they will need, by what was found until now."""
-        candidates = Candidates(lambda: self._candidates(votes))
-        for name, judge in self._judges.items():
-            if isinstance(judge, PreparedSignal):
-                try:
-                    with trace.timed(name):
-                        judge.prepare(candidates)
-                except Exception as exc:  # noqa: BLE001 - as any signal; kept, never swallowed
-                    votes.failures[name] = exc
-
-    def _waves(self) -> tuple[dict[str, BaseRetriever], dict[str, BaseRetriever]]:
-        """Return the retrievers in the order they must run: a widened one after its source."""
-        last = {} if self._widening is None else {self._widening.target}
-        first = {name: r for name, r in self._signals.items() if name not in last}
-        if self._dispatch is not None:
-            first[DISPATCH] = self._dispatch
-        return first, {name: r for name, r in self._signals.items() if name in last}
-
-    def _query_for(self, signal: str, query: QueryBundle, votes: Votes) -> QueryBundle:
-        widening = self._widening
-        if widening is None or signal != widening.target:
-            return query
-        return widening.widened(query, votes.rankings.get(widening.source, ()))
+        for name in names:
+            retriever, own, widening = self._retrievers_by_name[name], query, self._widening
+            if widening is not None and name == widening.target:
+                own = widening.widened(query, list(votes.scores.get(widening.source, ())))
+            with _kept_failure(name, trace, votes):
+                if isinstance(retriever, SignalRetriever):
+                    votes.scores[name] = dict(retriever.rank(own))
+                else:
+                    votes.add_nodes(name, retriever.retrieve(own))
 
     def _failures(self, votes: Votes) -> dict[str, Exception]:
         """What failed, in the order of the signals, whichever failed first."""
         names = (*self._signals, *self._judges, DISPATCH)
         return {name: votes.failures[name] for name in names if name in votes.failures}
-
-    def _judge(self, votes: Votes, query: QueryBundle, trace: Trace) -> None:
-        """Let the judges vote on what the signals found."""
-        if not self._judges:
-            return
-        candidates = Candidates(lambda: self._candidates(votes))
-        for name, judge in self._judges.items():
-            if name in votes.failures:
-                continue
-            try:
-                with trace.timed(name):
-                    votes.add(name, judge.rank(query, candidates))
-            except Exception as exc:  # noqa: BLE001 - as any signal; kept, never swallowed
-                votes.failures[name] = exc
 
     def _expand(self, votes: Votes, query: QueryBundle, found: Hits) -> None:
         """Let what is linked with the best candidates join; the signals score what is new.
@@ -386,28 +269,32 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         In the ranking of a signal it stands behind all that the signal found, which it may not: the
         rank of a chunk among all others is not looked for.
         """
-        votes.add(EXPANSION, found)
+        votes.scores[EXPANSION] = dict(found)
         for name, signal in self._signals.items():
-            if name in votes.rankings and isinstance(signal, SignalRetriever):
+            if name in votes.scores and isinstance(signal, SignalRetriever):
                 new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
-                votes.append(name, signal.rank(query, new) if new else [])
+                votes.scores[name].update(signal.rank(query, new) if new else ())
 
     def _candidates(self, votes: Votes) -> list[ChunkId]:
         """What the signals have ranked so far, fused, best first."""
-        found = {name: votes.rankings[name] for name in self._signals if name in votes.rankings}
-        return [one.id for one in fusing(found, self._weights, self._k)]
-
-    def _dispatch_weight(self, votes: Votes, others: float) -> float:
-        """Return a weight that lifts the last of the dispatched above the best of the others.
-
-        All others together give at most the sum of their weights / (k + 1).
-        """
-        dispatched = len(votes.rankings.get(DISPATCH, ()))
-        return (others + 1.0) * (self._k + dispatched) / (self._k + 1)
+        found = {name: votes.scores[name] for name in self._signals if name in votes.scores}
+        return [one.id for one in fuse(found, self._weights, self._k)]
 
 
 def _is_outside(retriever: BaseRetriever) -> bool:
     return isinstance(retriever, SignalRetriever) and retriever.outside
+
+
+@contextmanager
+def _kept_failure(signal: str, trace: Trace, votes: Votes) -> Iterator[None]:
+    """Time a signal; what it raises is kept, and told when all were asked."""
+    try:
+        with trace.timed(signal):
+            yield
+    except UsageError:
+        raise
+    except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
+        votes.failures[signal] = exc
 
 
 @cache
@@ -433,10 +320,9 @@ def _check(
     similarity_top_k: int | None,
 ) -> None:
     names = ", ".join((*retrievers, *judges)) or "none"
-    if DISPATCH in retrievers or DISPATCH in judges:
-        raise ValueError(f"the name {DISPATCH!r} is that of the dispatch; give the signal another")
-    if EXPANSION in retrievers or EXPANSION in judges:
-        raise ValueError(f"the name {EXPANSION!r} is that of expansion; give the signal another")
+    for reserved in (DISPATCH, EXPANSION):
+        if reserved in retrievers or reserved in judges:
+            raise ValueError(f"the name {reserved!r} is taken; give the signal another")
     if not retrievers.keys().isdisjoint(judges):
         raise ValueError(f"a signal and a judge have one name; the signals are: {names}")
     if weights is not None and set(weights) != {*retrievers, *judges}:

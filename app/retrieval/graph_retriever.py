@@ -14,19 +14,20 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from notehop.app.retrieval.candidate_signals import recency, worked_on
+from notehop.app.retrieval.candidate_signals import best_by_note, recency, worked_on
 from notehop.app.retrieval.filters.apply import Allowed, among
 from notehop.app.retrieval.fusion import EXPANSION
 from notehop.app.retrieval.linked_notes import (
     DIRECTIONS,
     Candidate,
     Direction,
-    Source,
     known_similarities,
     linked_candidates,
+    ranks_of,
 )
 from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
+    HitPlace,
     Hits,
     Vector,
     below,
@@ -96,64 +97,15 @@ def preset(name: str) -> Expansion:
     return PRESETS[name]
 
 
-def weight(pagerank: float, edges: int, worked_on: float, now: float, depth: int = 1) -> float:
-    """Return how much a neighbour matters: PageRank x ln(1 + edges) x recency, less at depth 2.
-
-    :param edges: links between the neighbour and the notes it was found from, at least 1.
-    :param depth: links between it and the best notes, 1 or 2.
-    """
-    return pagerank * math.log1p(edges) * recency(worked_on, now) * DECAY ** (depth - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What the order of a neighbour goes by.
-
-    ``hit_rank`` is that of the best note it hangs on, from 1; similarities are cosines to the
-    query, of the sentence that holds the link and of the neighbour's best chunk, None where there
-    is no vector.
-    """
-
-    hit_rank: int
-    depth: int
-    weight: float
-    sentence: float | None = None
-    note: float | None = None
-
-
-def votes(standing: Sequence[Standing], k: int = RRF_K) -> list[float]:
-    """Return the score of each neighbour: four rankings fused by reciprocal rank.
-
-    They are the rank of the hit, the likeness of the sentence, the likeness of the note, and the
-    weight. PageRank and its kin alone bring what everything links to; what the link was about
-    brings what was asked for. A neighbour two links away gets half.
-
-    :returns: in the order of ``standing``, larger is better.
-    """
-    rankings = [
-        _ranks([one.sentence for one in standing]),
-        _ranks([one.note for one in standing]),
-        _ranks([one.weight for one in standing]),
-    ]
-    scores: list[float] = []
-    for at, one in enumerate(standing):
-        ranks = [one.hit_rank, *(ranking[at] for ranking in rankings if at in ranking)]
-        scores.append(math.fsum(1.0 / (k + rank) for rank in ranks) * DECAY ** (one.depth - 1))
-    return scores
-
-
-def _ranks(values: Sequence[float | None]) -> dict[int, int]:
-    """Return position -> rank from 1, the largest first; ties as they stand; None has no rank."""
-    known = [(-value, at) for at, value in enumerate(values) if value is not None]
-    return {at: rank for rank, (_, at) in enumerate(sorted(known), start=1)}
-
-
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """A note near the best ones, and the chunk it joins by.
 
-    ``link`` is the one that led to it, ``edges`` how many did; ``hit_rank`` counts the best notes
-    from 1. ``score`` is that of :func:`votes`.
+    ``link`` is the one that led to it, ``edges`` how many did; ``hit_rank`` is that of the best note
+    it hangs on, from 1, and ``depth`` how many links away that is, 1 or 2. ``weight`` is PageRank x
+    ln(1 + edges) x recency, less at depth 2. ``sentence`` and ``note`` are cosines to the query, of
+    the sentence that holds the link and of the note's best chunk, None where there is no vector.
+    ``score`` is that of :func:`votes`.
     """
 
     path: str
@@ -180,9 +132,31 @@ class Neighbour:
         }
 
 
+def votes(neighbours: Sequence[Neighbour], k: int = RRF_K) -> list[float]:
+    """Return the score of each neighbour: four rankings fused by reciprocal rank.
+
+    They are the rank of the hit, the likeness of the sentence, the likeness of the note, and the
+    weight. PageRank and its kin alone bring what everything links to; what the link was about
+    brings what was asked for. A neighbour two links away gets half.
+
+    :returns: in the order of ``neighbours``, larger is better.
+    """
+    rankings = zip(
+        [one.hit_rank for one in neighbours],
+        ranks_of(one.sentence for one in neighbours),
+        ranks_of(one.note for one in neighbours),
+        ranks_of(one.weight for one in neighbours),
+        strict=True,
+    )
+    return [
+        math.fsum(1.0 / (k + rank) for rank in ranks if rank is not None) * DECAY ** (one.depth - 1)
+        for one, ranks in zip(neighbours, rankings, strict=True)
+    ]
+
+
 def neighbours_of(
     view: Snapshot,
-    seeds: Sequence[Source],
+    seeds: Sequence[HitPlace],
     query: Vector | None,
     expansion: Expansion,
     now: float,
@@ -198,7 +172,7 @@ def neighbours_of(
     """
     found: dict[str, Neighbour] = {}
     ring = list(seeds)
-    roots = {seed.path: seed.rank for seed in seeds}
+    roots = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
     for depth in range(1, expansion.depth + 1):
         known = {*roots, *found}
         fresh = _ring(view, ring, query, expansion, now, depth, roots)
@@ -206,13 +180,13 @@ def neighbours_of(
         best = _ranked([one for one in found.values() if one.depth == depth])
         walked = best[: expansion.notes]
         roots |= {one.path: one.hit_rank for one in walked}
-        ring = [Source(at, one.path, one.chunk_id) for at, one in enumerate(walked, start=1)]
+        ring = [HitPlace(one.path, one.chunk_id) for one in walked]
     return _ranked(list(found.values()))
 
 
 def _ring(
     view: Snapshot,
-    ring: Sequence[Source],
+    ring: Sequence[HitPlace],
     query: Vector | None,
     expansion: Expansion,
     now: float,
@@ -228,28 +202,27 @@ def _ring(
     pagerank = view.pagerank if links else {}
     found: dict[str, Neighbour] = {}
     for path, several in links.items():
-        first = min(
-            several, key=lambda one: (-(one.sentence_similarity or 0.0), several.index(one))
-        )
+        # The first of those whose sentence is nearest.
+        first = max(several, key=lambda one: one.sentence_similarity or 0.0)
         when = worked_on(notes[path]) if path in notes else 0.0
+        edges = len(several)
+        near = {one.link.path if one.forward else str(one.link.target_path) for one in several}
         found[path] = Neighbour(
             path=path,
             chunk_id=_chunk(view, first, query),
             link=first.link,
             forward=first.forward,
-            hit_rank=min(roots[_near(one)] for one in several),
+            hit_rank=min(roots[one] for one in near),
             depth=depth,
-            edges=len(several),
-            weight=weight(pagerank.get(path, 0.0), len(several), when, now, depth),
+            edges=edges,
+            weight=pagerank.get(path, 0.0)
+            * math.log1p(edges)
+            * recency(when, now)
+            * DECAY ** (depth - 1),
             sentence=first.sentence_similarity,
             note=first.target_similarity,
         )
     return found
-
-
-def _near(candidate: Candidate) -> str:
-    """The note at the other end of a candidate's link."""
-    return candidate.link.path if candidate.forward else str(candidate.link.target_path)
 
 
 def _chunk(view: Snapshot, candidate: Candidate, query: Vector | None) -> ChunkId:
@@ -264,11 +237,8 @@ def _chunk(view: Snapshot, candidate: Candidate, query: Vector | None) -> ChunkI
 
 def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
     """Return the neighbours with their scores, best first; ties as they come."""
-    scores = votes(
-        [Standing(n.hit_rank, n.depth, n.weight, n.sentence, n.note) for n in neighbours]
-    )
-    scored = [replace(one, score=score) for one, score in zip(neighbours, scores, strict=True)]
-    return sorted(scored, key=lambda one: -one.score)
+    scored = zip(neighbours, votes(neighbours), strict=True)
+    return sorted((replace(one, score=score) for one, score in scored), key=lambda one: -one.score)
 
 
 SIGNAL = EXPANSION
@@ -330,34 +300,49 @@ class GraphEnhancedRetriever(BaseRetriever):
         query = traced(query_bundle, kept=False)
         if self._expansion.notes == 0:
             return self._retriever.retrieve(query)
-        joining = _Joining(self, query)
-        before, query.expand = query.expand, Expand(joining.hits, self._weight)
+        new: dict[ChunkId, Neighbour] | None = None
+
+        def find(candidates: Sequence[ChunkId]) -> Hits:
+            nonlocal new
+            joining, new = self.joining(query, candidates)
+            return [(one.chunk_id, one.score) for one in joining]
+
+        before, query.expand = query.expand, Expand(find, self._weight)
         try:
             hits = self._retriever.retrieve(query)
         finally:
             query.expand = before
-        return joining.marked(hits) if joining.asked else self._below(hits, query)
+        if new is None:
+            return self._below(hits, query)
+        return [
+            NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record()}), score=hit.score)
+            if (link := new.get(hit.node.node_id))
+            else hit
+            for hit in hits
+        ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def joining(
         self, query: QueryBundle, candidates: Sequence[ChunkId]
-    ) -> tuple[list[Neighbour], set[ChunkId]]:
-        """Return the neighbours that join, best first, and the chunks of them that are new.
+    ) -> tuple[list[Neighbour], dict[ChunkId, Neighbour]]:
+        """Return the neighbours that join, best first, and those of them that are new, by chunk.
 
         :param candidates: best first; the seeds are their first notes.
         """
         view = view_for(query, self._view)
         trace = trace_of(query)
         with trace.timed(SIGNAL):
-            seeds = _seeds(view, candidates, self._expansion.seeds)
+            best = best_by_note(view, candidates, self._expansion.seeds)
+            seeds = [HitPlace(path, chunk_id) for path, chunk_id in best.items()]
             vector = known_vector(query, view.chunk_vectors)
             near = neighbours_of(view, seeds, vector, self._expansion, self._clock())
             left = set(among([one.chunk_id for one in near], self._allowed))
             fit = [one for one in near if one.chunk_id in left]
             joining = fit[: self._expansion.notes]
-            new = {one.chunk_id for one in joining} - set(candidates)
+            known = set(candidates)
+            new = {one.chunk_id: one for one in joining if one.chunk_id not in known}
             trace.count(
                 SIGNAL,
                 seeds=len(seeds),
@@ -396,32 +381,6 @@ class GraphEnhancedRetriever(BaseRetriever):
         return hits + (fill(more, view) if self._with_text else more)
 
 
-class _Joining:
-    """The neighbours that join the candidates of one query."""
-
-    def __init__(self, retriever: GraphEnhancedRetriever, query: QueryBundle) -> None:
-        self._retriever = retriever
-        self._query = query
-        self._new: dict[ChunkId, Neighbour] = {}
-        self.asked = False
-
-    def hits(self, candidates: Sequence[ChunkId]) -> Hits:
-        """Return the neighbours as a ranking, for the fusion to count."""
-        self.asked = True
-        joining, new = self._retriever.joining(self._query, candidates)
-        self._new = {one.chunk_id: one for one in joining if one.chunk_id in new}
-        return [(one.chunk_id, one.score) for one in joining]
-
-    def marked(self, hits: list[NodeWithScore]) -> list[NodeWithScore]:
-        """Return the hits; those that only a link brought say which."""
-        return [
-            NodeWithScore(node=noted(hit.node, **{EXPANDED: new.record()}), score=hit.score)
-            if (new := self._new.get(hit.node.node_id))
-            else hit
-            for hit in hits
-        ]
-
-
 def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
     """Count in the query's trace, and log, how many of the first ten hits only a link brought.
 
@@ -432,15 +391,3 @@ def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
         reached = sum(EXPANDED in hit.node.metadata for hit in hits[:TOP])
         trace.count(SIGNAL, **{f"in_top_{TOP}": reached})
         _log.debug("%s: %s", SIGNAL, trace.counts[SIGNAL])
-
-
-def _seeds(view: Snapshot, candidates: Sequence[ChunkId], most: int) -> list[Source]:
-    """Return the first notes of a ranking, each by its best chunk."""
-    best: dict[str, ChunkId] = {}
-    for chunk_id in candidates:
-        path = view.path_of(chunk_id)
-        if path is not None and path not in best:
-            best[path] = chunk_id
-            if len(best) == most:
-                break
-    return [Source(rank, path, id_) for rank, (path, id_) in enumerate(best.items(), start=1)]

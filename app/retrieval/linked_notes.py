@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from math import log
 from typing import Literal
 
-from notehop.app.retrieval.nodes import Vector
+from notehop.app.retrieval.nodes import HitPlace, Vector
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.vector_index import VectorIndex
@@ -32,7 +33,8 @@ class Candidate:
     the sources from 1; ``forward`` is False for a link that leads to the source. Similarities are
     cosines to the query, of the sentence that holds the link and of the note's best chunk; None
     where there is no vector. ``repeats`` counts the other notes that link there in much the same
-    words.
+    words. ``score`` is that of :func:`by_context`, ``bar`` the similarity that it had to reach for
+    its place (None: no bar).
     """
 
     path: str
@@ -43,6 +45,8 @@ class Candidate:
     sentence_similarity: float | None = None
     target_similarity: float | None = None
     repeats: int = 0
+    score: float | None = None
+    bar: float | None = None
 
     @property
     def telling(self) -> float:
@@ -61,22 +65,6 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A candidate with its score; None in order ``rank``, which only counts."""
-
-    candidate: Candidate
-    score: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A connected note in its place, and the similarity it had to reach (None: no bar)."""
-
-    ranked: Ranked
-    bar: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Places:
     """Who is in the context: ``sources`` are positions in the list of hits, from 0, ascending.
 
@@ -84,31 +72,22 @@ class Places:
     """
 
     sources: tuple[int, ...]
-    connected: tuple[Taken, ...]
+    connected: tuple[Candidate, ...]
     gated: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """What the choice asks of a hit: its note, its chunk and its cosine to the query, if known."""
-
-    path: str | None
-    chunk_id: ChunkId
-    similarity: float | None
-
-
-def by_rank(candidates: Sequence[Candidate]) -> list[Ranked]:
+def by_rank(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates as they come, each note once: order ``rank``.
 
     :param candidates: by hit, then as their links stand.
     """
-    first: dict[str, Ranked] = {}
+    first: dict[str, Candidate] = {}
     for candidate in candidates:
-        first.setdefault(candidate.path, Ranked(candidate, None))
+        first.setdefault(candidate.path, candidate)
     return list(first.values())
 
 
-def by_context(candidates: Sequence[Candidate], k: int = 10) -> list[Ranked]:
+def by_context(candidates: Sequence[Candidate], k: int = 10) -> list[Candidate]:
     """Return the candidates by reciprocal rank fusion, each note once, by its best link.
 
     Three rankings vote: the rank of the hit, which its links share; the similarity of the sentence
@@ -119,27 +98,34 @@ def by_context(candidates: Sequence[Candidate], k: int = 10) -> list[Ranked]:
     :param candidates: by hit, then as their links stand, which is how ties break.
     :param k: rank offset, in ranks. 10 instead of the 60 of large rankings: there are tens of
         candidates, and with 60 the first would hardly weigh more than the last.
-    :raises ValueError: if ``k`` < 1.
     """
-    if k < 1:
-        raise ValueError(f"k is {k}; the rank offset must be at least 1")
-    sentence_rank = _sentence_ranks(candidates)
-    note_rank = _note_ranks(candidates)
+    sentence_rank = ranks_of([one.sentence_similarity for one in candidates])
+    notes = {one.path: one.target_similarity for one in candidates}
+    note_rank = dict(zip(notes, ranks_of(notes.values()), strict=True))
     scores: list[float] = []
-    for at, candidate in enumerate(candidates):
-        of_link = (candidate.hit_rank, sentence_rank.get(at))
+    for candidate, of_sentence in zip(candidates, sentence_rank, strict=True):
+        of_link = (candidate.hit_rank, of_sentence)
         votes = [candidate.telling / (k + rank) for rank in of_link if rank is not None]
-        of_note = note_rank.get(candidate.path)
+        of_note = note_rank[candidate.path]
         scores.append(sum(votes) + (0.0 if of_note is None else 1.0 / (k + of_note)))
-    best: dict[str, Ranked] = {}
+    best: dict[str, Candidate] = {}
     for at in sorted(range(len(candidates)), key=lambda at: (-scores[at], at)):
-        best.setdefault(candidates[at].path, Ranked(candidates[at], scores[at]))
+        if candidates[at].path not in best:
+            best[candidates[at].path] = replace(candidates[at], score=scores[at])
     return list(best.values())
 
 
+def ranks_of(values: Iterable[float | None]) -> list[int | None]:
+    """Return the rank of each value from 1, the largest first; ties as they stand; None has none."""
+    given = list(values)
+    known = sorted((-value, at) for at, value in enumerate(given) if value is not None)
+    ranks = {at: rank for rank, (_, at) in enumerate(known, start=1)}
+    return [ranks.get(at) for at in range(len(given))]
+
+
 def share_places(
-    hits: Sequence[Hit],
-    ranked: Sequence[Ranked],
+    hits: Sequence[tuple[str | None, float | None]],
+    ranked: Sequence[Candidate],
     *,
     top_k: int,
     places: int,
@@ -154,6 +140,7 @@ def share_places(
     cannot be compared (the hit or its vector is missing) is no bar. Places left over go to the next
     hits whose note is not there as a connected one.
 
+    :param hits: note and cosine to the query of each, as far as they are known.
     :param ranked: distinct notes, best first, none of them among the first ``top_k`` hits.
     :param places: how many there are in all; with fewer than ``top_k`` the sources fill them.
     :param most: how many connected notes at most.
@@ -162,53 +149,31 @@ def share_places(
     """
     sources = list(range(min(top_k, places, len(hits))))
     waiting = list(ranked)
-    taken: list[Taken] = []
+    taken: list[Candidate] = []
     for place in range(top_k, places):
         if len(taken) == most or not waiting:
             break
-        similarity = hits[place].similarity if place < len(hits) else None
+        similarity = hits[place][1] if place < len(hits) else None
         bar = None if gate <= 0 or similarity is None else gate * similarity
         fit = next((one for one in waiting if _reaches(one, bar)), None)
         if fit is not None:
             waiting.remove(fit)
-            taken.append(Taken(fit, bar))
+            taken.append(replace(fit, bar=bar))
     if fill:
-        there = {one.ranked.candidate.path for one in taken}
+        there = {one.path for one in taken}
         for at in range(len(sources), len(hits)):
             if len(sources) + len(taken) >= places:
                 break
-            if hits[at].path not in there:
+            if hits[at][0] not in there:
                 sources.append(at)
     gated = len(waiting) if len(taken) < min(most, places - top_k) else 0
     return Places(tuple(sources), tuple(taken), gated)
 
 
-def _reaches(ranked: Ranked, bar: float | None) -> bool:
+def _reaches(candidate: Candidate, bar: float | None) -> bool:
     if bar is None:
         return True
-    evidence = ranked.candidate.evidence
-    return evidence is not None and evidence >= bar
-
-
-def _sentence_ranks(candidates: Sequence[Candidate]) -> dict[int, int]:
-    """Return position -> rank from 1 of each candidate whose link stands in a sentence."""
-    known = [
-        (-candidate.sentence_similarity, at)
-        for at, candidate in enumerate(candidates)
-        if candidate.sentence_similarity is not None
-    ]
-    return {at: rank for rank, (_, at) in enumerate(sorted(known), start=1)}
-
-
-def _note_ranks(candidates: Sequence[Candidate]) -> dict[str, int]:
-    """Return path -> rank from 1 of each note that has a similarity."""
-    known = {
-        candidate.path: -candidate.target_similarity
-        for candidate in candidates
-        if candidate.target_similarity is not None
-    }
-    # The sort is stable: equal notes stand in the order of their first links.
-    return {path: rank for rank, path in enumerate(sorted(known, key=known.__getitem__), start=1)}
+    return candidate.evidence is not None and candidate.evidence >= bar
 
 
 Scope = Literal["chunk", "note"]
@@ -228,15 +193,6 @@ again, and to read those words anew took a tenth of a search."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A chunk whose links are followed; ``rank`` counts from 1."""
-
-    rank: int
-    path: str
-    chunk_id: ChunkId
-
-
-@dataclass(frozen=True, slots=True)
 class Linked:
     """What lies one link away: an entry a link, and counts of links passed over, by reason.
 
@@ -248,23 +204,9 @@ class Linked:
     similarities: Mapping[ChunkId, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One link between a source's note (``near``) and another (``far``, shown by ``shown``).
-
-    ``near_chunk`` is the chunk at the source's end, None for a property of its note.
-    """
-
-    link: LinkRow
-    near: str
-    near_chunk: ChunkId | None
-    far: str
-    shown: ChunkId
-
-
 def linked_candidates(
     view: Snapshot,
-    sources: Sequence[Source],
+    sources: Sequence[HitPlace | None],
     query: Vector | None,
     *,
     direction: Direction,
@@ -276,39 +218,82 @@ def linked_candidates(
     A link belongs to the source that holds it, else to the best source of its note. It brings the
     chunk it names or its target's first; a backlink brings the chunk that holds it.
 
+    :param sources: best first; None for one that is of no note of the index.
     :param query: None leaves all similarities unknown.
     :param besides: chunks that are compared with the query as well, if there are any candidates.
     :returns: by source, forward links before backlinks, those in the source's chunk before others,
         then in text order (backlinks by path first).
     """
-    paths = list(dict.fromkeys(source.path for source in sources))
+    ranked = [(rank, one) for rank, one in enumerate(sources, start=1) if one is not None]
+    by_chunk = {one.chunk_id: rank for rank, one in reversed(ranked)}
+    by_path = {one.path: rank for rank, one in reversed(ranked)}
+    paths = list(dict.fromkeys(one.path for _, one in ranked))
     passed: Counter[str] = Counter()
-    placed: list[tuple[tuple[int, bool, bool, str, int], _Step]] = []
-    if paths and direction != "backward":
-        placed += _placed(_forward(view, paths, passed), sources, scope, passed, backward=False)
-    if paths and direction != "forward":
-        placed += _placed(_backward(view, paths, passed), sources, scope, passed, backward=True)
-    placed.sort(key=lambda pair: pair[0])
-    steps = [step for _, step in placed]
-    if not steps:
+    found: list[tuple[tuple[int, bool, bool, str, int], LinkRow, str, ChunkId]] = []
+    for link, forward, far, shown in _links(view, paths, direction, passed):
+        near = link.path if forward else str(link.target_path)
+        near_chunk = link.chunk_id if forward else link.target_chunk_id
+        # A property belongs to all of its note.
+        own = by_path[near] if near_chunk is None else by_chunk.get(near_chunk)
+        if own is None and scope == "chunk":
+            passed["elsewhere_in_note"] += 1
+            continue
+        place = (own or by_path[near], not forward, own is None, link.path, link.ordinal)
+        found.append((place, link, far, shown))
+    if not found:
         return Linked(passed=dict(sorted(passed.items())))
-    sentences, chunks = _similarities(view, steps, query, besides)
-    repeats = _repeats(view, [step.link for step in steps if step.link.path == step.near])
-    notes = {path: _best(view.chunk_ids_of(path), chunks) for path in {s.far for s in steps}}
+    found.sort(key=lambda one: one[0])
+    notes = {far: view.chunk_ids_of(far) for _, _, far, _ in found}
+    sentences: Mapping[str, float] = {}
+    chunks: Mapping[ChunkId, float] = {}
+    if query is not None:
+        ids = [link.sentence_id for _, link, _, _ in found if link.sentence_id]
+        sentences = known_similarities(view.link_vectors, query, ids)
+        chunks = known_similarities(view.chunk_vectors, query, [*besides, *chain(*notes.values())])
+    repeats = _repeats(view, [link for place, link, _, _ in found if not place[1]])
+    nearest = {
+        path: max((chunks[one] for one in ids if one in chunks), default=None)
+        for path, ids in notes.items()
+    }
     candidates = [
         Candidate(
-            path=step.far,
-            chunk_id=step.shown,
-            link=step.link,
+            path=far,
+            chunk_id=shown,
+            link=link,
             hit_rank=place[0],
             forward=not place[1],
-            sentence_similarity=sentences.get(step.link.sentence_id or ""),
-            target_similarity=notes.get(step.far),
-            repeats=repeats.get((step.link.path, step.link.ordinal), 0),
+            sentence_similarity=sentences.get(link.sentence_id or ""),
+            target_similarity=nearest[far],
+            repeats=repeats.get((link.path, link.ordinal), 0),
         )
-        for place, step in placed
+        for place, link, far, shown in found
     ]
     return Linked(candidates, dict(sorted(passed.items())), chunks)
+
+
+def _links(
+    view: Snapshot, paths: Sequence[str], direction: Direction, passed: Counter[str]
+) -> Iterator[tuple[LinkRow, bool, str, ChunkId]]:
+    """Yield each link between these notes and another, whether it leads there, that note, and the
+    chunk that shows it; those that show nothing new are counted."""
+    for link in view.links_from(paths) if direction != "backward" else ():
+        if link.target_path in paths:
+            passed["source_already"] += 1
+        elif link.target_path is None:
+            passed[link.status] += 1
+        elif link.target_chunk_id is None:
+            # An attachment, an excluded note, or a note without text: there is nothing to show.
+            passed["no_text"] += 1
+        else:
+            yield link, True, link.target_path, link.target_chunk_id
+    for link in view.links_to(paths) if direction != "forward" else ():
+        shown = link.chunk_id or next(iter(view.chunk_ids_of(link.path)), None)
+        if link.path in paths:
+            passed["source_already"] += 1
+        elif shown is None or link.target_path is None:
+            passed["no_text"] += 1
+        else:
+            yield link, False, link.path, shown
 
 
 def _repeats(view: Snapshot, links: Sequence[LinkRow]) -> dict[tuple[str, int], int]:
@@ -350,64 +335,3 @@ def known_similarities(table: VectorIndex, query: Vector, ids: Sequence[str]) ->
         return {}
     values = table.similarities(query, distinct).tolist()
     return {id_: value for id_, value in zip(distinct, values, strict=True) if value == value}
-
-
-def _forward(view: Snapshot, paths: Sequence[str], passed: Counter[str]) -> Iterator[_Step]:
-    for link in view.links_from(paths):
-        if link.target_path in paths:
-            passed["source_already"] += 1
-        elif link.target_path is None:
-            passed[link.status] += 1
-        elif link.target_chunk_id is None:
-            # An attachment, an excluded note, or a note without text: there is nothing to show.
-            passed["no_text"] += 1
-        else:
-            yield _Step(link, link.path, link.chunk_id, link.target_path, link.target_chunk_id)
-
-
-def _backward(view: Snapshot, paths: Sequence[str], passed: Counter[str]) -> Iterator[_Step]:
-    for link in view.links_to(paths):
-        shown = link.chunk_id or next(iter(view.chunk_ids_of(link.path)), None)
-        if link.path in paths:
-            passed["source_already"] += 1
-        elif shown is None or link.target_path is None:
-            passed["no_text"] += 1
-        else:
-            yield _Step(link, link.target_path, link.target_chunk_id, link.path, shown)
-
-
-def _placed(
-    steps: Iterator[_Step],
-    sources: Sequence[Source],
-    scope: Scope,
-    passed: Counter[str],
-    *,
-    backward: bool,
-) -> Iterator[tuple[tuple[int, bool, bool, str, int], _Step]]:
-    by_chunk = {source.chunk_id: source for source in reversed(sources)}
-    by_path = {source.path: source for source in reversed(sources)}
-    for step in steps:
-        near_chunk = step.near_chunk
-        own = by_path[step.near] if near_chunk is None else by_chunk.get(near_chunk)
-        if own is None and scope == "chunk":
-            passed["elsewhere_in_note"] += 1
-            continue
-        rank = (own or by_path[step.near]).rank
-        yield (rank, backward, own is None, step.link.path, step.link.ordinal), step
-
-
-def _similarities(
-    view: Snapshot, steps: Sequence[_Step], query: Vector | None, besides: Sequence[ChunkId]
-) -> tuple[Mapping[str, float], Mapping[ChunkId, float]]:
-    """Return the cosine of each sentence, and of each chunk of the far notes and ``besides``."""
-    if query is None:
-        return {}, {}
-    sentence_ids = [step.link.sentence_id for step in steps if step.link.sentence_id]
-    sentences = known_similarities(view.link_vectors, query, sentence_ids)
-    far = dict.fromkeys(step.far for step in steps)
-    chunk_ids = [chunk_id for path in far for chunk_id in view.chunk_ids_of(path)]
-    return sentences, known_similarities(view.chunk_vectors, query, [*besides, *chunk_ids])
-
-
-def _best(ids: Sequence[ChunkId], similarities: Mapping[ChunkId, float]) -> float | None:
-    return max((similarities[one] for one in ids if one in similarities), default=None)

@@ -268,10 +268,10 @@ class AliasWidening:
     ``notes`` is how many notes give their aliases.
     """
 
+    source: ClassVar[str] = "semantic"
+    target: ClassVar[str] = "lexical"
     view: ViewSource
     notes: int = 5
-    source: str = "semantic"
-    target: str = "lexical"
 
     def __post_init__(self) -> None:
         if self.notes < 1:

@@ -149,7 +149,6 @@ class Subject:
         self._covered = covered
         self._proper = proper
         self._left_out = left_out
-        self._names: dict[tuple[int, int], frozenset[str]] | None = None
         self._found: tuple[str, ...] | None = None
 
     @property
@@ -162,24 +161,18 @@ class Subject:
 
         :param candidates: what the signals found, best first.
         """
-        self.look_up()
-        if not self._names and self._words is None:
-            # Nothing to look for among the candidates, which are fused when they are looked at.
-            return ()
         if self._found is None:
-            rank = {path: at for at, path in enumerate(self._paths(candidates))}
-            self._found = self._named(rank) or self._near(list(rank))
+            named = self._names()
+            if not named and self._words is None:
+                # Nothing to look for among the candidates.
+                return ()
+            paths = dict.fromkeys(filter(None, self._view.paths_of(candidates)))
+            rank = {path: at for at, path in enumerate(paths)}
+            self._found = self._named(named, rank) or self._near(list(rank))
         return self._found
 
-    def _paths(self, candidates: Sequence[ChunkId]) -> list[str]:
-        paths = dict.fromkeys(self._view.paths_of(candidates))
-        return [path for path in paths if path is not None]
-
-    def look_up(self) -> None:
-        """Look up the names that stand in the text: what can be done before there are candidates.
-        :meth:`notes` does it where nobody has."""
-        if self._names is not None:
-            return
+    def _names(self) -> dict[tuple[int, int], frozenset[str]]:
+        """The notes of each name that stands in the text."""
         proper = self._proper
         spans = {
             span: names for span, names in _spans(self._text) if proper is None or proper(*span)
@@ -189,14 +182,15 @@ class Subject:
         )
         if proper is not None and known:
             known = self._as_written(known)
-        self._names = {
+        return {
             span: paths
             for span, names in spans.items()
             if (paths := frozenset(path for name in names for path in known.get(name, ())))
         }
 
-    def _named(self, rank: Mapping[str, int]) -> tuple[str, ...]:
-        named = self._names or {}
+    def _named(
+        self, named: Mapping[tuple[int, int], frozenset[str]], rank: Mapping[str, int]
+    ) -> tuple[str, ...]:
         least = self._covered * _weight(self._text)
         found: dict[str, None] = {}
         taken: set[int] = set()
@@ -298,10 +292,6 @@ class SubjectSignal:
         self._view = view
         self._subject = subject
         self._allowed = allowed
-
-    def prepare(self, candidates: Sequence[ChunkId]) -> None:  # noqa: ARG002
-        """Look up the names that stand in the query."""
-        self._subject.look_up()
 
     def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
         """Return one chunk a note, in the order of the names' lengths; the score is 1."""

@@ -13,8 +13,8 @@ from tests.support.product import (
     Expansion,
     GraphEnhancedRetriever,
     LexicalRetriever,
+    Neighbour,
     SemanticRetriever,
-    Standing,
     Tokenizer,
     TracedQuery,
     WeightedFusionRetriever,
@@ -251,7 +251,18 @@ def test_the_second_link_counts_half():
     assert marks["D.md:0"]["weight"] == pytest.approx(marks["C.md:0"]["weight"] / 2)
 
 
-STANDING = Standing(hit_rank=1, depth=1, weight=0.1, sentence=0.5, note=0.5)
+NEIGHBOUR = Neighbour(
+    "B.md",
+    "B.md:0",
+    link=None,
+    forward=True,
+    hit_rank=1,
+    depth=1,
+    edges=1,
+    weight=0.1,
+    sentence=0.5,
+    note=0.5,
+)
 
 
 @pytest.mark.parametrize(
@@ -266,8 +277,8 @@ STANDING = Standing(hit_rank=1, depth=1, weight=0.1, sentence=0.5, note=0.5)
     ],
 )
 def test_what_a_neighbour_stands_by(other, gains):
-    equal = votes([STANDING, STANDING])
-    changed = votes([STANDING, replace(STANDING, **other)])
+    equal = votes([NEIGHBOUR, NEIGHBOUR])
+    changed = votes([NEIGHBOUR, replace(NEIGHBOUR, **other)])
     assert (changed[1] - changed[0] > equal[1] - equal[0]) is gains
 
 
