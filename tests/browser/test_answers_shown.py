@@ -69,6 +69,15 @@ def test_the_note_marks_the_sentence_that_is_quoted(visit: Visit) -> None:
     expect(page.locator("#reader .cited")).to_have_count(0)
 
 
+def test_an_answer_that_is_not_sure_says_so_first(visit: Visit) -> None:
+    page = asked(visit, "redshank count winter 2025")
+    first = page.locator(".answer.unsure .prose > p").first
+    expect(first).to_have_text("I am not sure that your notes answer this; the nearest passages:")
+    assert_accessible(page)
+    asked_again = asked(visit, "What is cultch?")
+    expect(asked_again.locator(".answer.unsure")).to_have_count(0)
+
+
 def test_a_card_opens_at_the_words_that_are_quoted(visit: Visit) -> None:
     page = asked(visit, "which workshop got the job of building the bird hide in the end")
     snippet = page.locator(".snippet.inside").first

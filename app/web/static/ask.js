@@ -1,7 +1,7 @@
 // The view that asks: a question, an answer as it comes, its sources, and the notes around them.
 
 import { events, get, isAbort, Problem, render } from "./api.js";
-import { connectedCard, dress, measure, sourceCard } from "./cards.js";
+import { connectedCard, dress, sourceCard } from "./cards.js";
 import { doubts, leftOut, legend, quoteIn, support } from "./evidence.js";
 import { folderOf, h, hovers, noteHref, plural, rendered, say } from "./dom.js";
 import { picture } from "./picture.js";
@@ -330,6 +330,7 @@ async function finish(page, answer) {
     write(page, answer.answer);
   }
   page.progress.replaceChildren();
+  page.answer.classList.toggle("unsure", answer.mode === "extractive" && (answer.likelihood ?? 1) < SURE);
   page.answer.setAttribute("aria-busy", "false");
   fold(page, refused);
   if (refused) return say("Nothing in your notes answers this. The nearest notes are linked.");
@@ -337,6 +338,8 @@ async function finish(page, answer) {
   if (answer.sources.length) map(page, answer);
 }
 
+/** Below it the answer begins by saying that it is not sure. */
+const SURE = 0.8;
 const LISTED = /^There is no question beside the filters/;
 const NEAREST = / Nearest: [^]*$/;
 
@@ -370,7 +373,7 @@ function fold(page, refused) {
   }
   const more = h("ol", { class: "cards", "aria-label": refused ? "Sources" : "More sources" }, rest);
   const count = refused ? plural(rest.length, "passage was", "passages were") : plural(rest.length, "more passage was", "more passages were");
-  const box = h("details", { class: "explain rest", ontoggle: () => measure(rest) }, h("summary", {}, `${count} looked at`), more);
+  const box = h("details", { class: "explain rest" }, h("summary", {}, `${count} looked at`), more);
   page.sources.querySelector(".cards:empty")?.remove();
   page.sources.append(box);
 }

@@ -71,14 +71,22 @@ function unfold(event) {
 
 /** Put rendered texts into cards; what does not fit gets a button. */
 export function dress(cards, html) {
-  cards.forEach((card, at) => card.querySelector(".snippet").replaceChildren(rendered(html[at])));
+  cards.forEach((card, at) => {
+    const snippet = card.querySelector(".snippet");
+    snippet.replaceChildren(rendered(html[at]));
+    resized.observe(snippet);
+  });
   measure(cards);
 }
 
+// A card gets narrower when connected notes come to stand beside it.
+const resized = new ResizeObserver((changes) => measure(changes.map(({ target }) => target.closest(".card"))));
+
 /** Give a button to each card whose text does not fit. */
-export function measure(cards) {
+function measure(cards) {
   for (const card of cards) {
     const snippet = card.querySelector(".snippet");
+    if (snippet.classList.contains("open")) continue;
     card.querySelector(".more").hidden = snippet.scrollHeight <= snippet.clientHeight + 4;
   }
 }
