@@ -243,7 +243,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/api/guard.py", 'if scheme.lower() == "bearer" else', "if True else"),
     ("app/mcp/text.py", "if lines and not shown:", "if not lines:"),
     ("app/web/render.py", "return sanitise(render(text, _ANSWER))", "return render(text, _ANSWER)"),
-    ("app/evaluation/held_out.py", "return self._without.pagerank(self)", "return super().pagerank"),
+    ("app/evaluation/held_out.py", "for link in shown(self._view.links())", "for link in self._view.links()"),
     ("app/evaluation/metrics.py", "for k in range(1, TOP + 1)]", "for k in range(2, TOP + 2)]"),
     ("app/services/find_note.py",
      "return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)",

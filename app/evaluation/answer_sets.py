@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.metrics import Estimate, known_means, percent
+from notehop.app.evaluation.metrics import Answered, Estimate, estimates, percent
 from notehop.app.evaluation.questions import read_lines
 from notehop.config.errors import UsageError
 
@@ -80,17 +80,6 @@ class AnswerQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Replied:
-    """A reply as it is measured: the answer without its first line of explanation, and its text
-    of sources and connected notes."""
-
-    answer: str
-    refused: bool
-    sources: str = ""
-    connected: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerRow:
     """Questions of one group under one setting: how many, and the mean of each measure of theirs.
 
@@ -149,17 +138,17 @@ def opening(answer: str) -> str:
     return max(words, text[: end.end()] if end else "", key=len)
 
 
-def measured(question: AnswerQuestion, reply: Replied) -> list[float]:
+def measured(question: AnswerQuestion, reply: Answered) -> list[float]:
     """The values of :data:`MEASURES`; NaN for what does not apply."""
+    refused = float(not reply.text)
     if question.why is not None:
-        return [nan] * len(HELD) + [float(reply.refused)]
+        return [nan] * len(HELD) + [refused]
     sources = question.held_in(reply.sources)
     # Each may hold a part of it.
     context = question.held_in(f"{reply.sources}\n{reply.connected}")
-    contains = not reply.refused and question.held_in(reply.answer)
-    first = not reply.refused and question.held_in(opening(reply.answer))
+    contains, first = question.held_in(reply.text), question.held_in(opening(reply.text))
     of_held = (float(contains), float(first)) if context else (nan, nan)
-    return [*map(float, (sources, context, contains, first)), *of_held, float(reply.refused)]
+    return [*map(float, (sources, context, contains, first)), *of_held, refused]
 
 
 def rows(
@@ -180,8 +169,8 @@ def rows(
         AnswerRow(
             name,
             int(chosen.sum()),
-            known_means(MEASURES, values[chosen]),
-            {} if against is None else known_means(MEASURES, values[chosen] - against[chosen]),
+            estimates(MEASURES, values[chosen]),
+            {} if against is None else estimates(MEASURES, values[chosen] - against[chosen]),
         )
         for name, chosen in groups.items()
         if chosen.any()

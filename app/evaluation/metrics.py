@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -50,20 +50,16 @@ def percent(share: float, sign: str = "") -> str:
 
 
 def mean(values: NDArray[np.float64]) -> Estimate:
-    """Estimate the mean of one value a question; see :func:`means`.
-
-    :param values: shape (questions,).
-    :raises ValueError: if there are none.
-    """
-    return means(values[:, None])[0]
+    """Estimate the mean of one value a question, of shape (questions,); see :func:`estimates`."""
+    return estimates(("",), values[:, None])[""]
 
 
-def means(values: NDArray[np.float64]) -> list[Estimate]:
-    """Estimate the mean of each column (percentile bootstrap over questions, Efron 1979).
+def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Estimate]:
+    """Estimate the mean of each named column (percentile bootstrap over questions, Efron 1979).
 
-    NaN is the value of a question that a column does not measure; the mean of a column without any
-    other value is NaN. The paired difference of two settings is estimated likewise. Every call
-    resamples the same questions, so that what does not differ has an interval of no width.
+    NaN is the value of a question that a column does not measure; a column without any other value
+    is left out. The paired difference of two settings is estimated likewise. Every call resamples
+    the same questions, so that what does not differ has an interval of no width.
 
     :param values: shape (questions, columns).
     :raises ValueError: if there are no questions.
@@ -72,40 +68,21 @@ def means(values: NDArray[np.float64]) -> list[Estimate]:
         raise ValueError("there is nothing to estimate from")
     there = ~np.isnan(values)
     known = np.where(there, values, 0.0)
-    measured = there.astype(np.float64)
     draw = np.random.default_rng(SEED)
-    counts = (_counts(draw, len(values)) for _ in range(RESAMPLES // _AT_ONCE))
-    parts = [(count @ known, count @ measured) for count in counts]
-    sums, sizes = (np.vstack(part) for part in zip(*parts, strict=True))
-    return [
-        _estimate(known[:, at].sum(), int(there[:, at].sum()), sums[:, at], sizes[:, at])
-        for at in range(values.shape[1])
-    ]
-
-
-def known_means(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Estimate]:
-    """The estimates of named columns, without those of nothing; see :func:`means`."""
-    named = zip(names, means(values), strict=True)
-    return {name: one for name, one in named if not isnan(one.value)}
-
-
-def _estimate(
-    total: float, count: int, sums: NDArray[np.float64], sizes: NDArray[np.float64]
-) -> Estimate:
-    """The mean of a column, from its sum and the sums and sizes of its resamples."""
-    if not count:
-        return Estimate(nan, nan, nan)
-    drawn = sums[sizes > 0] / sizes[sizes > 0]
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return Estimate(float(total) / count, float(low), float(high))
-
-
-def _counts(draw: np.random.Generator, questions: int) -> NDArray[np.float64]:
-    """How often each question is in each of some resamples, shape (resamples, questions)."""
-    chosen = draw.integers(questions, size=(_AT_ONCE, questions))
-    counts = np.zeros((_AT_ONCE, questions))
-    np.add.at(counts, (np.arange(_AT_ONCE)[:, None], chosen), 1.0)
-    return counts
+    means = np.empty((RESAMPLES, values.shape[1]))
+    for start in range(0, RESAMPLES, _AT_ONCE):
+        chosen = draw.integers(len(values), size=(_AT_ONCE, len(values)))
+        # How often each question is in each resample; none of it may be measured by a column.
+        counts = np.apply_along_axis(np.bincount, 1, chosen, minlength=len(values)).astype(float)
+        with np.errstate(invalid="ignore"):
+            means[start : start + _AT_ONCE] = (counts @ known) / (counts @ there.astype(float))
+    found: dict[str, Estimate] = {}
+    for at, name in enumerate(names):
+        if there[:, at].any():
+            low, high = np.nanpercentile(means[:, at], [2.5, 97.5])
+            value = known[:, at].sum() / there[:, at].sum()
+            found[name] = Estimate(float(value), float(low), float(high))
+    return found
 
 
 Kind = Literal["open", "choice", "yes_no"]
@@ -172,11 +149,6 @@ def kind_of(question: str, answers: Sequence[str]) -> Kind:
     return "choice" if holds(question, answers) else "open"
 
 
-def first_words(text: str, most: int) -> str:
-    """The first ``most`` words of a text."""
-    return " ".join(text.split()[:most])
-
-
 def _plain(letter: str) -> str:
     kind = unicodedata.category(letter)
     if kind == "Mn":
@@ -226,11 +198,6 @@ class Answered:
     sources: str = ""
     connected: str = ""
 
-    @property
-    def words(self) -> int:
-        """Its length."""
-        return len(self.text.split())
-
 
 def answer_values(question: Question, answered: Answered) -> list[float]:
     """Measure an answer: the values of :data:`ANSWERS`, NaN for what does not apply."""
@@ -240,7 +207,7 @@ def answer_values(question: Question, answered: Answered) -> list[float]:
     held = float(held_in(sources, question.answers))
     linked = held or float(held_in(normalised(answered.connected), question.answers))
     budgets = [
-        float(held_in(normalised(first_words(answered.text, most)), question.answers))
+        float(held_in(normalised(" ".join(answered.text.split()[:most])), question.answers))
         for most in BUDGETS
     ]
     is_open = kind == "open"

@@ -9,23 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.draft import without_opening
-from notehop.app.answer.material import CONNECTED, material_of
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
 from notehop.app.evaluation.answer_sets import (
-    AnswerQuestion,
     AnswerRow,
     AnswersEvaluated,
-    Replied,
     check_notes,
     conclusion,
     measured,
@@ -35,8 +32,6 @@ from notehop.app.evaluation.answer_sets import (
 from notehop.app.evaluation.held_out import reader_without
 from notehop.app.evaluation.metrics import (
     ANSWERS,
-    TOP,
-    Answered,
     check_installed,
     checked_measure,
     drawn,
@@ -51,10 +46,16 @@ from notehop.app.evaluation.questions import (
     placed,
     read_questions,
 )
-from notehop.app.evaluation.runner import Context, Evaluated, Outcome, ask_all, compare
+from notehop.app.evaluation.runner import (
+    Evaluated,
+    MeasuredVault,
+    Outcome,
+    answered,
+    ask_all,
+    compare,
+)
 from notehop.app.evaluation.unrelated import with_unrelated_links
 from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline, distinct, pair
-from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.open_vault import Place, open_place
 from notehop.config import Settings, load_settings
 from notehop.config.errors import UsageError
@@ -66,95 +67,7 @@ from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from llama_index.core.schema import NodeWithScore
-
-    from notehop.app.answer.query_engine import NotehopQueryEngine
-    from notehop.app.evaluation.questions import Lines, Question
-    from notehop.app.models import Answer, ConnectedNote, SearchResult, Source
-    from notehop.app.services.vault import VaultHandle
     from notehop.indexing.report import Progress
-
-EXPANDED = "expanded_from"
-"""What the metadata of a hit holds that a link brought."""
-
-
-class MeasuredVault:
-    """Searches an opened vault for questions, and counts what the replies warn of.
-
-    Questions are text: they may quote what looks like a filter.
-    """
-
-    def __init__(self, vault: VaultHandle) -> None:
-        self.warnings: Counter[str] = Counter()
-        self._vault = vault
-
-    def context(self, question: Question) -> Context:
-        """The context of an answer: see :meth:`notehop.app.evaluation.runner.Search.context`."""
-        query = TracedQuery(question.text)
-        engine = self._vault.query_engine(filters=_filters(question), literal=True)
-        nodes = engine.retrieve(query)
-        self.warnings.update(query.trace.warnings)
-        sources: list[str] = []
-        linked: list[str] = []
-        for node in nodes:
-            told = node.node.metadata
-            by_link = told.get("role") == CONNECTED or EXPANDED in told
-            (linked if by_link else sources).append(str(told["path"]))
-        return Context(tuple(sources), tuple(linked), lambda: self._answered(engine, query, nodes))
-
-    def notes(self, question: Question) -> Sequence[str]:
-        """The best notes."""
-        return [hit.path for hit in self._search(question, "notes").hits]
-
-    def chunks(self, question: Question) -> Sequence[tuple[str, Lines]]:
-        """The best passages."""
-        return [(hit.path, hit.lines) for hit in self._search(question, "chunks").hits]
-
-    def _answered(
-        self, engine: NotehopQueryEngine, query: TracedQuery, nodes: list[NodeWithScore]
-    ) -> Answered:
-        response = engine.synthesize(query, nodes)
-        told = response.metadata or {}
-        material = material_of(nodes, self._vault.name)
-        return Answered(
-            "" if told["mode"] == "none" else without_opening(str(response)),
-            frozenset(one["path"] for one in told["citations"]),
-            "\n".join(map(_shown, material.sources)),
-            "\n".join(map(_shown, material.connected)),
-        )
-
-    def _search(self, question: Question, results: str) -> SearchResult:
-        found = self._vault.search(
-            question.text,
-            results=results,
-            top_k=TOP,
-            # The ranking is measured, not what is shown where nothing matches.
-            min_score=0,
-            literal=True,
-            filters=_filters(question),
-            connected={"max": 0},
-        )
-        self.warnings.update(found.warnings)
-        return found
-
-
-def replied(answer: Answer) -> Replied:
-    """An answer as an answer set measures it."""
-    return Replied(
-        without_opening(answer.answer),
-        answer.mode == "none",
-        "\n".join(map(_shown, answer.sources)),
-        "\n".join(map(_shown, answer.connected_notes)),
-    )
-
-
-def _shown(place: Source | ConnectedNote) -> str:
-    return f"{place.title}\n{place.heading}\n{place.text}"
-
-
-def _filters(question: Question) -> Mapping[str, Any]:
-    return {} if question.without is None else {"not": {"path": [question.without]}}
-
 
 QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
@@ -292,10 +205,21 @@ def evaluate_answers(
             progress.stage(f"{file.stem}: {variant.name}", len(questions), "questions")
             measures: list[list[float]] = []
             for question in questions:
-                reply = replied(vault.ask(question.text))
-                measures.append(measured(question, reply))
+                answer = vault.ask(question.text)
+                measures.append(measured(question, answered(answer)))
                 if each:
-                    told.append(_answer_row(variant.name, question, reply, measures[-1]))
+                    known = zip(ANSWER_MEASURES, measures[-1], strict=True)
+                    told.append(
+                        {
+                            "id": question.id,
+                            "kind": question.kind,
+                            "why": question.why,
+                            "question": question.text,
+                            "setting": variant.name,
+                            **{name: bool(value) for name, value in known if value == value},
+                            "answer": without_opening(answer.answer),
+                        }
+                    )
                 progress.advance(1)
             progress.close()
         values[variant.name] = np.asarray(measures)
@@ -305,21 +229,6 @@ def evaluate_answers(
     return AnswersEvaluated(
         file.stem, len(paths), len(questions), found, conclusion(last), tuple(told)
     )
-
-
-def _answer_row(
-    setting: str, question: AnswerQuestion, reply: Replied, values: list[float]
-) -> dict[str, object]:
-    known = zip(ANSWER_MEASURES, values, strict=True)
-    return {
-        "id": question.id,
-        "kind": question.kind,
-        "why": question.why,
-        "question": question.text,
-        "setting": setting,
-        **{name: bool(value) for name, value in known if value == value},
-        "answer": reply.answer,
-    }
 
 
 def _check(plan: Plan) -> None:

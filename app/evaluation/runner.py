@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan, nan
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from notehop.app.answer.draft import without_opening
+from notehop.app.answer.material import CONNECTED, material_of
 from notehop.app.evaluation.metrics import (
     ANSWERS,
     MEASURES,
+    TOP,
     Answered,
     Estimate,
     answer_values,
     context_values,
-    known_means,
+    estimates,
     mean,
     ranked_notes,
     ranked_targets,
@@ -27,7 +31,16 @@ from notehop.app.evaluation.metrics import (
 )
 from notehop.app.evaluation.questions import Lines, Question, QuestionSet
 from notehop.app.evaluation.variants import Variant
+from notehop.app.retrieval.graph_retriever import EXPANDED
+from notehop.app.retrieval.trace import TracedQuery
 from notehop.config.errors import UsageError
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import NodeWithScore
+
+    from notehop.app.answer.query_engine import NotehopQueryEngine
+    from notehop.app.models import Answer, ConnectedNote, SearchResult, Source
+    from notehop.app.services.vault import VaultHandle
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +56,82 @@ class Context:
     answered: Callable[[], Answered]
 
 
-class Search(Protocol):
-    """The search of a vault under one setting."""
+class MeasuredVault:
+    """Searches an opened vault for questions, and counts what the replies warn of.
+
+    Questions are text: they may quote what looks like a filter.
+    """
+
+    def __init__(self, vault: VaultHandle) -> None:
+        self.warnings: Counter[str] = Counter()
+        self._vault = vault
 
     def context(self, question: Question) -> Context:
-        """Return the context of an answer."""
+        """What the context of an answer is made of."""
+        query = TracedQuery(question.text)
+        engine = self._vault.query_engine(filters=_filters(question), literal=True)
+        nodes = engine.retrieve(query)
+        self.warnings.update(query.trace.warnings)
+        sources: list[str] = []
+        linked: list[str] = []
+        for node in nodes:
+            told = node.node.metadata
+            by_link = told.get("role") == CONNECTED or EXPANDED in told
+            (linked if by_link else sources).append(str(told["path"]))
+        return Context(tuple(sources), tuple(linked), lambda: self._answered(engine, query, nodes))
 
     def notes(self, question: Question) -> Sequence[str]:
-        """Return the best notes, best first, each once."""
+        """The best notes, best first, each once."""
+        return [hit.path for hit in self._search(question, "notes").hits]
 
     def chunks(self, question: Question) -> Sequence[tuple[str, Lines]]:
-        """Return the best passages, best first."""
+        """The best passages, best first."""
+        return [(hit.path, hit.lines) for hit in self._search(question, "chunks").hits]
+
+    def _answered(
+        self, engine: NotehopQueryEngine, query: TracedQuery, nodes: list[NodeWithScore]
+    ) -> Answered:
+        response = engine.synthesize(query, nodes)
+        told = response.metadata or {}
+        material = material_of(nodes, self._vault.name)
+        return Answered(
+            "" if told["mode"] == "none" else without_opening(str(response)),
+            frozenset(one["path"] for one in told["citations"]),
+            "\n".join(map(_shown, material.sources)),
+            "\n".join(map(_shown, material.connected)),
+        )
+
+    def _search(self, question: Question, results: str) -> SearchResult:
+        found = self._vault.search(
+            question.text,
+            results=results,
+            top_k=TOP,
+            # The ranking is measured, not what is shown where nothing matches.
+            min_score=0,
+            literal=True,
+            filters=_filters(question),
+            connected={"max": 0},
+        )
+        self.warnings.update(found.warnings)
+        return found
+
+
+def answered(answer: Answer) -> Answered:
+    """A reply as it is measured."""
+    return Answered(
+        "" if answer.mode == "none" else without_opening(answer.answer),
+        frozenset(one.path for one in answer.citations),
+        "\n".join(map(_shown, answer.sources)),
+        "\n".join(map(_shown, answer.connected_notes)),
+    )
+
+
+def _shown(place: Source | ConnectedNote) -> str:
+    return f"{place.title}\n{place.heading}\n{place.text}"
+
+
+def _filters(question: Question) -> Mapping[str, Any]:
+    return {} if question.without is None else {"not": {"path": [question.without]}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +161,7 @@ SHOWN = 5
 
 
 def ask_all(
-    search: Search,
+    search: MeasuredVault,
     questions: Sequence[Question],
     asked: Callable[[], None] = lambda: None,
     *,
@@ -127,6 +205,7 @@ def ask_all(
         [nan] * len(ANSWERS) if reply is None else answer_values(question, reply)
         for question, reply in zip(questions, replies, strict=True)
     ]
+    words = [nan if reply is None else len(reply.text.split()) for reply in replies]
     return Outcome(
         np.hstack([np.asarray(in_context), of_notes, of_chunks, np.asarray(of_answers)]),
         recall,
@@ -134,7 +213,7 @@ def ask_all(
         np.asarray(milliseconds),
         tuple(found),
         tuple(None if reply is None else reply.text for reply in replies),
-        np.asarray([nan if reply is None else reply.words for reply in replies], dtype=np.float64),
+        np.asarray(words, dtype=np.float64),
         np.asarray(refused, dtype=np.float64),
     )
 
@@ -242,8 +321,8 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
         setting=variant.name,
         overrides=variant.overrides,
         against=variant.against,
-        measures=known_means(MEASURES, own.values),
-        gains={} if gained is None else known_means(MEASURES, gained),
+        measures=estimates(MEASURES, own.values),
+        gains={} if gained is None else estimates(MEASURES, gained),
         recall=tuple(map(float, own.recall.mean(axis=0))),
         values=tuple(None if isnan(value) else value for value in own.values[:, at].tolist()),
         helped=tuple(one for one in changes if one.after > one.before),

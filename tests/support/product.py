@@ -51,7 +51,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.status": (
         "egress_report language_model_now FRESH PendingCount index_status"
     ),
-    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault Plan MeasuredVault",
+    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault Plan",
     "notehop.app.services.graph_layout": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
@@ -66,7 +66,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.index_process": "update_index",
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
-        "AnswerQuestion conclusion measured read_answer_set Replied rows"
+        "AnswerQuestion conclusion measured read_answer_set rows"
     ),
     "notehop.app.evaluation.held_out": "reader_without",
     "notehop.app.evaluation.metrics": (
@@ -77,7 +77,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet Lines Question QuestionSet read_questions Target"
     ),
-    "notehop.app.evaluation.runner": "ask_all compare Context Evaluated",
+    "notehop.app.evaluation.runner": "ask_all compare Context Evaluated MeasuredVault",
     "notehop.app.evaluation.unrelated": "linked_at_random with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
     "notehop.app.mcp": "arguments http resources",

@@ -13,6 +13,7 @@ import pytest
 
 from tests.app.cli.test_cli import call, told
 from tests.support.product import (
+    Answered,
     AnswerQuestion,
     GoldenSet,
     LinkRow,
@@ -20,7 +21,6 @@ from tests.support.product import (
     NoteStatus,
     Question,
     QuestionSet,
-    Replied,
     Target,
     UsageError,
     conclusion,
@@ -65,21 +65,21 @@ def hull(tmp_path: Path) -> AnswerQuestion:
 def test_what_an_answer_is_held_to(tmp_path: Path) -> None:
     question = hull(tmp_path)
     long = "It was painted. " + "Nothing here. " * 30 + "Tar varnish, two\ncoats."
-    reply = Replied(long, False, "tar varnish", "TWO coats")
+    reply = Answered(long, sources="tar varnish", connected="TWO coats")
     # Half of it stands in the sources, half in a connected note; what is said late is not first.
     assert measured(question, reply) == [0, 1, 1, 0, 1, 0, 0]
-    refused = measured(question, Replied(long, True, "pitch, two coats"))
+    refused = measured(question, Answered("", sources="pitch, two coats"))
     assert refused == [1, 1, 0, 0, 0, 0, 1]
-    without = measured(question, Replied("Pitch.", False))
+    without = measured(question, Answered("Pitch."))
     assert without[:4] == [0, 0, 0, 0]
     assert np.isnan(without[4:6]).all()
 
 
 def test_rows_and_what_falls_short(tmp_path: Path) -> None:
     found = read_answer_set(a_set(tmp_path, FACT, {**NEAR, "why": "near"}))
-    good = Replied("Pitch, two coats.", False, "pitch, two coats")
+    good = Answered("Pitch, two coats.", sources="pitch, two coats")
     values = np.asarray(
-        [measured(found[0], good), measured(found[1], Replied("no", True))], dtype=np.float64
+        [measured(found[0], good), measured(found[1], Answered(""))], dtype=np.float64
     )
     by_group = {row.group: row for row in rows(found, values)}
     assert list(by_group) == ["answerable", "fact", "unanswerable", "near"]
