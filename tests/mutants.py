@@ -88,7 +88,7 @@ SPINE: dict[str, tuple[str, ...]] = {
     "indexing/embed": ("tests/indexing/embed", RECORDED),
     "config": ("tests/config", "tests/app/cli/test_cli.py", "tests/doors/test_untrusted_vault.py"),
     "app/retrieval/chain.py": (f"{RECORDED}/test_ranking.py", "tests/app/test_filters.py", "tests/doors"),
-    "app/retrieval/current.py": ("tests/app/test_never_stale.py",),
+    "app/retrieval/freshness.py": ("tests/app/test_never_stale.py",),
     "app/retrieval/filters": ("tests/app/test_filters.py", f"{RETRIEVAL}/filters"),
     "app/retrieval/fusion.py": (f"{RETRIEVAL}/test_fusion.py",),
     "app/retrieval": (
@@ -206,7 +206,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/retrieval/fusion.py",
      "sorted(sorted(scores), key=scores.__getitem__, reverse=True)",
      "sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)"),
-    ("app/retrieval/current.py",
+    ("app/retrieval/freshness.py",
      "(found.st_size, found.st_mtime_ns) == (row.size, row.mtime_ns)",
      "found.st_size == row.size"),
     ("app/retrieval/filters/parse.py",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
-from notehop.app.retrieval.current import CurrentFiles, Look
 from notehop.app.retrieval.nodes import (
     HitPlace,
     VaultPostprocessor,
@@ -24,16 +27,142 @@ from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import CommentLinks
+from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.plain import words_of
+
+if TYPE_CHECKING:
+    from notehop.indexing.vault.model import Note
+
+    _Forwarding = Snapshot
+else:
+    _Forwarding = object
 
 NAMED = 3
 """Notes that a warning names."""
 
+MOST_READ = 24
+"""Changed notes that one query parses: three times the places of a context."""
 
-if TYPE_CHECKING:
-    _Forwarding = Snapshot
-else:
-    _Forwarding = object
+MOST_BYTES = 2_000_000
+"""Bytes of changed notes that one query parses, which takes a second."""
+
+
+class ChangedNote:
+    """A note whose file is not the one that was indexed, as the file is now."""
+
+    def __init__(self, note: Note) -> None:
+        from notehop.indexing.nodes.headings import Headings
+        from notehop.indexing.vault.model import Lines
+        from notehop.indexing.vault.plain import plain_map
+
+        self._note = note
+        self._plain = plain_map(note, note.body_start, len(note.text))
+        self._headings = Headings(note)
+        self._lines = Lines(note.text)
+
+    def chunk(self, row: ChunkRow) -> ChunkRow | None:
+        """The chunk with the lines and headings it has now; None if its text is not there.
+
+        Where the text stands more than once, it is the place under the same headings, then the
+        nearest one. A chunk without text, of a note that had none, shows nothing and is kept.
+        Properties are there as long as they say the same.
+        """
+        if not row.text:
+            last = self._note.text.rstrip().count("\n") + 1
+            return replace(row, heading_path=(), first_line=1, last_line=last)
+        if row.kind == "properties":
+            return self._properties(row)
+        found = [self._placed(row, start, end) for start, end in self._spans(row.text)]
+        return min(
+            found,
+            key=lambda one: (
+                one.heading_path != row.heading_path,
+                abs(one.first_line - row.first_line),
+            ),
+            default=None,
+        )
+
+    def link(self, row: LinkRow) -> LinkRow | None:
+        """The link with the line it stands on now; None if it, or its sentence, is not there."""
+        lines = [
+            link.line
+            for link in self._note.links
+            if (link.kind, link.raw, link.property, link.sentence)
+            == (row.kind, row.raw, row.property, row.sentence)
+        ]
+        if not lines:
+            return None
+        return replace(row, line=min(lines, key=lambda line: abs(line - row.line)))
+
+    def named(self, row: NoteRow) -> NoteRow:
+        """The note with the title and the aliases it has now."""
+        return replace(row, title=self._note.title, aliases=self._note.aliases)
+
+    def says(self, text: str) -> bool:
+        """Whether a text stands in it, line breaks and blanks aside; one without words does."""
+        from notehop.indexing.nodes.properties import property_texts
+
+        words = " ".join(text.split())
+        said = (one.text for one in property_texts(self._note, False, len(self._note.text)))
+        texts = (self._note.text, self._plain.text, *said)
+        return any(words in " ".join(one.split()) for one in texts)
+
+    def _properties(self, row: ChunkRow) -> ChunkRow | None:
+        """As a part of what all properties say: how they are divided depends on the model."""
+        from notehop.indexing.nodes.properties import BETWEEN, property_texts
+
+        for whole in property_texts(self._note, False, len(self._note.text)):
+            lines, said = whole.text.split("\n"), row.text.split("\n")
+            for at in range(len(lines) - len(said) + 1):
+                same = lines[at : at + len(said)]
+                same[-1] = same[-1].removesuffix(BETWEEN)
+                if same == said:
+                    first = whole.first_line + at
+                    return replace(row, first_line=first, last_line=first + len(said) - 1)
+        return None
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where in the note a plain text stands, not as a part of longer words."""
+        whole = self._plain.text
+        at = whole.find(text)
+        while at >= 0:
+            until = at + len(text)
+            if not _cuts_a_word(whole, at) and not _cuts_a_word(whole, until):
+                start, end = self._plain.to_raw(at), self._plain.to_raw(until)
+                if start is not None and end is not None:
+                    yield start, end
+            at = whole.find(text, at + 1)
+
+    def _placed(self, row: ChunkRow, start: int, end: int) -> ChunkRow:
+        from notehop.indexing.nodes.headings import stripped_span
+
+        first, last = stripped_span(self._note.text, start, end)
+        return replace(
+            row,
+            heading_path=self._headings.path(start, end),
+            first_line=self._lines.at(first),
+            last_line=self._lines.at(last),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a look at a note's file gave.
+
+    ``there`` is False when nothing of it may be shown; ``nameable`` is False when not even its name
+    may. ``changed`` is None while the file is the one that was indexed.
+    """
+
+    there: bool = True
+    changed: ChangedNote | None = None
+    nameable: bool = True
+
+
+_SAME = Look()
+_GONE = Look(there=False)
+_UNREAD = Look(there=False)
+"""As gone, until the file is read."""
+_KEPT_OUT = Look(there=False, nameable=False)
 
 
 class CurrentView(_Forwarding):
@@ -45,9 +174,19 @@ class CurrentView(_Forwarding):
     its file; ask for what may be shown, not for what might.
     """
 
-    def __init__(self, view: Snapshot, files: CurrentFiles) -> None:
+    def __init__(
+        self, view: Snapshot, vault: Path, max_note_bytes: int, comment_links: CommentLinks
+    ) -> None:
         self.indexed = view
-        self._files = files
+        self._root = os.fspath(vault)
+        self._limit = max_note_bytes
+        self._comment_links = comment_links
+        self._looks: dict[str, Look] = {}
+        self._linked: dict[str, bool] = {"": False}
+        self._there = False
+        self._missing = False
+        self._unseen = 0  # notes that could not be looked at are taken as they were indexed
+        self._read = self._bytes = 0
         self._left_out: dict[str, set[ChunkId]] = {}
         self._unnamed: set[str] = set()
         self._told: str | None = None
@@ -58,12 +197,13 @@ class CurrentView(_Forwarding):
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkRow]:
         """The chunks that stand among ``ids``; the others count as left out."""
         rows = self.indexed.chunks(ids)
-        looks = self._looks(row.path for row in rows.values())
+        looks = self._looks_at(row.path for row in rows.values())
         found: dict[ChunkId, ChunkRow] = {}
         for chunk_id, row in rows.items():
-            now = _standing(row, looks[row.path])
-            if now is None:
-                self.leave_out(row.path, chunk_id, looks[row.path])
+            look = looks[row.path]
+            now = row if look.changed is None else look.changed.chunk(row)
+            if now is None or not look.there:
+                self.leave_out(row.path, chunk_id, look)
             else:
                 found[chunk_id] = now
         return found
@@ -73,15 +213,18 @@ class CurrentView(_Forwarding):
         rows = self.indexed.notes_at(paths)
         found: dict[str, NoteRow] = {}
         for path, row in rows.items():
-            look = self._files.look(row)
+            look = self.look(row)
             if look.there:
                 found[path] = row if look.changed is None else look.changed.named(row)
         return found
 
     def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
         """The links that these notes held when they were indexed and hold still."""
-        links = self.indexed.links_from(paths)
-        looks = self._looks(link.path for link in links)
+        return self.current_links(self.indexed.links_from(paths))
+
+    def current_links(self, links: Sequence[LinkRow]) -> list[LinkRow]:
+        """Those of the links that stand in their notes, with the lines they have there."""
+        looks = self._looks_at(link.path for link in links)
         found: list[LinkRow] = []
         for link in links:
             look = looks[link.path]
@@ -95,19 +238,15 @@ class CurrentView(_Forwarding):
 
         :param id_: of what holds the text, which is no chunk of the index.
         """
-        look = self._looks([path])[path]
+        look = self._looks_at([path])[path]
         if look.there and (look.changed is None or look.changed.says(text)):
             return True
         self.leave_out(path, id_, look)
         return False
 
-    def look(self, row: NoteRow, *, read: bool = True) -> Look:
-        """A look at the file of a note; see :meth:`CurrentFiles.look`."""
-        return self._files.look(row, read=read)
-
     def stands(self, chunk_id: ChunkId, look: Look) -> bool:
         """Whether a chunk stands in the file of its note."""
-        if not look.there or look.changed is None:
+        if look.changed is None:
             return look.there
         row = self.indexed.chunks([chunk_id]).get(chunk_id)
         return row is not None and look.changed.chunk(row) is not None
@@ -130,7 +269,7 @@ class CurrentView(_Forwarding):
 
         :param remedy: tells what is done, or has to be done, about notes that changed.
         """
-        if self._files.missing:
+        if self._missing:
             return (
                 "the vault is not there (is its disk mounted?), so this is what the index holds of "
                 "it, which may be out of date"
@@ -142,8 +281,8 @@ class CurrentView(_Forwarding):
                 f"left out, changed and not indexed again yet: {passages} of {self._names()}; "
                 f"{remedy()}"
             )
-        if self._files.unseen:
-            notes = counted(self._files.unseen, "note")
+        if self._unseen:
+            notes = counted(self._unseen, "note")
             told.append(f"{notes} could not be looked at and may have changed since")
         return "; ".join(told) or None
 
@@ -155,23 +294,97 @@ class CurrentView(_Forwarding):
             shown.append(counted(more, "more note" if named else "note"))
         return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
-    def _looks(self, paths: Iterable[str]) -> dict[str, Look]:
+    def _looks_at(self, paths: Iterable[str]) -> dict[str, Look]:
         distinct = list(dict.fromkeys(paths))
         rows = self.indexed.notes_at(distinct)
-        gone = Look(there=False)
-        return {path: self._files.look(rows[path]) if path in rows else gone for path in distinct}
+        return {path: self.look(rows[path]) if path in rows else _GONE for path in distinct}
+
+    def look(self, row: NoteRow, *, read: bool = True) -> Look:
+        """Compare a note's file with its row: by size and time, else by what it holds.
+
+        :param read: whether it is worth reading; a file that would have to be, and is not, counts
+            as if nothing of it were there.
+        """
+        if self._missing:
+            return _SAME
+        known = self._looks.get(row.path)
+        if known is None:
+            known = self._looked(row)
+            if known is _UNREAD and read:
+                known = self._changed(row)
+            if known is not _UNREAD:
+                self._looks[row.path] = known
+        return known
+
+    def _looked(self, row: NoteRow) -> Look:
+        file = f"{self._root}/{row.path}"
+        try:
+            found = os.lstat(file)
+            if stat.S_ISLNK(found.st_mode):
+                # The index follows a link to a file of the vault, and no other.
+                if not os.path.realpath(file).startswith(os.path.realpath(self._root) + os.sep):
+                    return _KEPT_OUT
+                found = os.stat(file)  # noqa: PTH116 (once a hit: this is hot)
+        except (FileNotFoundError, NotADirectoryError):
+            self._there = self._there or self._vault_is_there()
+            self._missing = not self._there
+            return _SAME if self._missing else _GONE
+        except OSError:
+            self._unseen += 1
+            return _SAME
+        if not stat.S_ISREG(found.st_mode) or self._is_linked(row.path.rpartition("/")[0]):
+            return _KEPT_OUT
+        if (found.st_size, found.st_mtime_ns) == (row.size, row.mtime_ns):
+            return _SAME
+        return _GONE if found.st_size > self._limit else _UNREAD
+
+    def _is_linked(self, folder: str) -> bool:
+        """Whether a folder of the vault is, or lies in, a link by now: the index follows none."""
+        known = self._linked.get(folder)
+        if known is None:
+            known = self._is_linked(folder.rpartition("/")[0])
+            known = known or os.path.islink(f"{self._root}/{folder}")  # noqa: PTH114 (as above)
+            self._linked[folder] = known
+        return known
+
+    def _changed(self, row: NoteRow) -> Look:
+        try:
+            with open_below(Path(self._root), row.path) as stream:
+                data = stream.read(self._limit + 1)
+        except OSError:
+            return _GONE
+        if len(data) > self._limit:
+            return _GONE
+        if sha256(data).hexdigest() == row.content_hash:
+            return _SAME
+        self._read += 1
+        self._bytes += len(data)
+        if self._read > MOST_READ or self._bytes > MOST_BYTES:
+            # Whether its name may be told stands in it.
+            return _KEPT_OUT
+        from notehop.indexing.vault.parse import parse_note
+
+        try:
+            note = parse_note(row.path, data, comment_links=self._comment_links)
+            return _KEPT_OUT if note.excluded is not None else Look(changed=ChangedNote(note))
+        except Exception:  # noqa: BLE001 (as when it is indexed: the run names it as failed)
+            return _GONE
+
+    def _vault_is_there(self) -> bool:
+        """Whether the folder holds anything: where a disk is not mounted, it is gone or empty."""
+        try:
+            with os.scandir(self._root) as entries:
+                return next(entries, None) is not None
+        except OSError:
+            return False
 
 
-def _standing(row: ChunkRow, look: Look) -> ChunkRow | None:
-    if not look.there:
-        return None
-    return row if look.changed is None else look.changed.chunk(row)
+def _cuts_a_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
 STAGE = "current"
 """The name of this stage in a query's trace."""
-
-BEHIND = "run: notehop index"
 
 
 class FreshnessPostprocessor(VaultPostprocessor):
@@ -191,7 +404,9 @@ class FreshnessPostprocessor(VaultPostprocessor):
     max_note_bytes: int = Field(default=2_000_000, ge=1, description="Larger files are no notes.")
     comment_links: CommentLinks = Field(default="inline", description="As the index was made.")
     remedy: Callable[[], str] = Field(
-        default=lambda: BEHIND, exclude=True, description="What is done about notes that changed."
+        default=lambda: "run: notehop index",
+        exclude=True,
+        description="What is done about notes that changed.",
     )
     top_n: int = Field(
         default=sys.maxsize, ge=0, description="Hits that are kept at most; no more are looked at."
@@ -211,10 +426,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
         known = query.current if isinstance(query, TracedQuery) else None
         if known is not None and known.indexed is view:
             return known
-        files = CurrentFiles(
-            self.vault, max_note_bytes=self.max_note_bytes, comment_links=self.comment_links
-        )
-        now = CurrentView(view, files)
+        now = CurrentView(view, self.vault, self.max_note_bytes, self.comment_links)
         if isinstance(query, TracedQuery):
             query.current = now
         return now
@@ -272,7 +484,15 @@ class FreshnessPostprocessor(VaultPostprocessor):
             return hit
         if not _is_linked(hit, now):
             return None
-        return hit if look.changed is None else _placed(hit, now, id_)
+        if look.changed is None:
+            return hit
+        chunk = now.chunks([id_])[id_]
+        note = now.notes_at([chunk.path]).get(chunk.path)
+        if note is None:
+            return None
+        placed = to_node(chunk, note).metadata
+        placed.pop("role")
+        return NodeWithScore(node=noted(hit.node, **placed), score=hit.score)
 
 
 def _is_linked(hit: NodeWithScore, now: CurrentView) -> bool:
@@ -284,14 +504,3 @@ def _is_linked(hit: NodeWithScore, now: CurrentView) -> bool:
         words_of(one.sentence) == link.get("sentence")
         for one in now.links_from([str(link.get("path"))])
     )
-
-
-def _placed(hit: NodeWithScore, now: CurrentView, chunk_id: str) -> NodeWithScore | None:
-    """A hit with the lines, headings and title that its passage has now."""
-    chunk = now.chunks([chunk_id])[chunk_id]
-    note = now.notes_at([chunk.path]).get(chunk.path)
-    if note is None:
-        return None
-    fresh = to_node(chunk, note).metadata
-    fresh.pop("role")
-    return NodeWithScore(node=noted(hit.node, **fresh), score=hit.score)

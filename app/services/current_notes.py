@@ -12,7 +12,6 @@ from itertools import chain
 from typing import Any
 
 from notehop.app.answer.material import open_uri
-from notehop.app.retrieval.current import CurrentFiles
 from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
@@ -31,26 +30,9 @@ class CurrentNotes(CurrentView):
     """
 
     def __init__(self, view: Snapshot, place: Place) -> None:
-        files = CurrentFiles(
-            place.vault,
-            max_note_bytes=place.settings.vault.max_note_bytes,
-            comment_links=place.settings.vault.comment_links,
-        )
-        super().__init__(view, files)
+        files = place.settings.vault
+        super().__init__(view, place.vault, files.max_note_bytes, files.comment_links)
         self.place = place
-
-    def current_links(self, links: Sequence[LinkRow]) -> list[LinkRow]:
-        """Those of the links that stand in their notes, with the lines they have there."""
-        rows = self.indexed.notes_at(dict.fromkeys(link.path for link in links))
-        found: list[LinkRow] = []
-        for link in links:
-            if link.path not in rows:
-                continue
-            look = self.look(rows[link.path])
-            now = link if look.changed is None else look.changed.link(link)
-            if look.there and now is not None:
-                found.append(now)
-        return found
 
     def with_current_targets(self, links: Iterable[LinkRow]) -> list[LinkRow]:
         """The links without the targets that do not stand in the vault any more."""
