@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -82,6 +83,16 @@ def show(text: Text, indent: int = 0) -> None:
 def headline(text: str, note: str = "") -> None:
     """Print the heading of a part, with an empty line before it."""
     show(styled("\n", (on_one_line(text), "bold"), (f"  {note}", "dim") if note else ""))
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[Callable[[], None]]:
+    """Say on a terminal that something is under way, until it is done or what is given is called."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    with err().status(styled((what, "dim"))) as shown:
+        yield shown.stop
 
 
 def warn(messages: list[str]) -> None:

@@ -38,6 +38,8 @@ AGAIN = "/new"
 
 END = ("/quit", "/exit", "/q")
 
+READING = "Reading your notes …"
+
 
 def ask(
     question: Annotated[
@@ -288,10 +290,12 @@ class Answerer(AbstractContextManager["Answerer"]):
 
         :raises NotehopError: why there is no answer.
         """
+        from notehop.app.cli.output import waiting
         from notehop.app.services.running_server import ask_server
 
-        answer = None if self._opened else ask_server(self._place, query)
-        return answer or self._own().ask(query)
+        with waiting(READING):
+            answer = None if self._opened else ask_server(self._place, query)
+            return answer or self._own().ask(query)
 
     def live(self, query: Query) -> tuple[Answer, bool]:
         """Answer a question and write the text to the terminal as it comes.
@@ -299,11 +303,13 @@ class Answerer(AbstractContextManager["Answerer"]):
         :returns: the answer, and whether what was written is its text.
         :raises NotehopError: why there is no answer.
         """
+        from notehop.app.cli.output import waiting
         from notehop.app.services.running_server import stream_server
 
-        events = None if self._opened else stream_server(self._place, query)
-        with closing(events or self._own().stream(query)) as coming:  # type: ignore[type-var]
-            return _written(coming)
+        with waiting(READING) as done:
+            events = None if self._opened else stream_server(self._place, query)
+            with closing(events or self._own().stream(query)) as coming:  # type: ignore[type-var]
+                return _written(coming, done)
 
     def _own(self) -> VaultHandle:
         if self._opened is None:
@@ -315,10 +321,13 @@ class Answerer(AbstractContextManager["Answerer"]):
 
 def _opened(place: Place, work: Callable[[VaultHandle], T]) -> T:
     """Have a vault do something that no server does."""
-    from notehop.app.services.open_vault import open_place
+    from notehop.app.cli.output import waiting
 
-    with open_place(place) as vault:
-        return work(vault)
+    with waiting(READING):
+        from notehop.app.services.open_vault import open_place
+
+        with open_place(place) as vault:
+            return work(vault)
 
 
 def _remedy(place: Place) -> Callable[[], str]:
@@ -340,7 +349,8 @@ def _typed(asks: bool) -> str | None:
         return None
 
 
-def _written(events: Iterator[StreamEvent]) -> tuple[Answer, bool]:
+def _written(events: Iterator[StreamEvent], begins: Callable[[], None]) -> tuple[Answer, bool]:
+    """Write what comes; ``begins`` is called before the first of it."""
     from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
     from notehop.app.problems import error_of
     from notehop.config.errors import NotehopError
@@ -349,6 +359,7 @@ def _written(events: Iterator[StreamEvent]) -> tuple[Answer, bool]:
     try:
         for event in events:
             if isinstance(event, TokenEvent):
+                begins()
                 said.append(event.text)
                 sys.stdout.write(printable(event.text))
                 sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -64,6 +65,31 @@ def test_a_run_that_finds_nothing_changed_loads_no_model(indexed: tuple[Path, Pa
     found, said = loaded(heavy, "index", *where)
     assert found == "0 []"
     assert "unchanged" in said
+
+
+@pytest.mark.model
+def test_a_terminal_is_told_at_once_that_notes_are_read(indexed: tuple[Path, Path]) -> None:
+    vault, index = indexed
+    command = [*NOTEHOP, "ask", "launch of Atlas", "--vault", vault, "--index-dir", index]
+    ours, theirs = os.openpty()
+    with (
+        os.fdopen(ours, "rb", buffering=0) as terminal,
+        subprocess.Popen(
+            [*map(str, command)],
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            env=environment(TERM="xterm"),
+        ) as asking,
+    ):
+        os.close(theirs)
+        told = b""
+        while b"Reading your notes" not in told:
+            told += terminal.read(1_000)
+        assert asking.poll() is None
+        out, _ = asking.communicate()
+    assert asking.returncode == 0
+    assert b"14 June 2027" in out
+    assert b"Reading" not in out
 
 
 @pytest.mark.model
