@@ -21,8 +21,7 @@ from notehop.app.retrieval.candidate_signals import (
     RecentSignal,
 )
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filters.apply import Allowed
-from notehop.app.retrieval.filters.narrowing import Narrowed, NewestRetriever
+from notehop.app.retrieval.filters.apply import Allowed, Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import (
@@ -36,6 +35,7 @@ from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
     AliasWidening,
     LexicalRetriever,
+    NewestRetriever,
     SemanticRetriever,
     TitleRetriever,
 )

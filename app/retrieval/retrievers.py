@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -16,9 +16,9 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
-from notehop.app.retrieval.filters.apply import Allowed, ranked
+from notehop.app.retrieval.filters.apply import Allowed, Narrowed, ranked
 from notehop.app.retrieval.filters.apply import among as allowed_among
-from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits
+from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits, light_node
 from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, view_for
 from notehop.config.errors import QueryError
 from notehop.indexing.beside import Beside
@@ -259,6 +259,41 @@ class TitleRetriever(SignalRetriever):
         paths = view.notes_named(query.query_str)
         found = (allowed_among(view.chunk_ids_of(path), self._allowed) for path in paths)
         return [(ids[0], 1.0) for ids in found if ids and (among is None or ids[0] in among)]
+
+
+NEWEST = "newest"
+"""The name under which the place of a listed note stands in its record."""
+
+
+class NewestRetriever(BaseRetriever):
+    """Lists the newest notes that filters leave, each by its first chunk that they leave, templates
+    last: what a query without words finds. Notes that say nothing are passed over."""
+
+    def __init__(
+        self, view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
+    ) -> None:
+        super().__init__()
+        self._view = view
+        self._narrowed = narrowed
+        self._count = count
+        self._is_template = is_template
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:  # noqa: ARG002
+        view, notes = self._view, self._narrowed.notes
+        found: list[ChunkId] = []
+        templates: list[ChunkId] = []
+        for path in view.labels.newest_first(notes, notes.only):
+            ids = allowed_among(view.chunk_ids_of(path), self._narrowed.allowed)[:1]
+            if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
+                (templates if self._is_template(path) else found).extend(ids)
+            if len(found) == self._count:
+                break
+        hits: list[NodeWithScore] = []
+        for rank, chunk_id in enumerate([*found, *templates][: self._count], start=1):
+            record = {NEWEST: {"rank": rank, "score": None, "weight": None}}
+            node = light_node(chunk_id, signals=record)
+            hits.append(NodeWithScore(node=node, score=1 / rank))
+        return hits
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from notehop.app.models import (
     PropertyUse,
     VaultOverview,
 )
-from notehop.app.retrieval.filters.apply import Allowed
-from notehop.app.retrieval.filters.narrowing import narrow
+from notehop.app.retrieval.filters.apply import Allowed, narrow
 from notehop.app.retrieval.filters.parse import of_fields
 from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.current_notes import CurrentNotes

@@ -29,7 +29,7 @@ from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.models import Filters
 from notehop.app.retrieval.background import corrected, idf, question_words
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
-from notehop.app.retrieval.filters.narrowing import Narrowed, narrow
+from notehop.app.retrieval.filters.apply import Narrowed, narrow
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted

@@ -23,7 +23,7 @@ from notehop.app.models import (
     ThemeView,
 )
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filters.narrowing import Narrowed, narrow
+from notehop.app.retrieval.filters.apply import Narrowed, narrow
 from notehop.app.retrieval.filters.parse import Written, checked, of_fields, read
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.theme_rules import asks_for_themes

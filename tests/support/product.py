@@ -101,7 +101,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.background": "background_of coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
-    "notehop.app.retrieval.filters": "narrowing=remarks",
+    "notehop.app.retrieval.filters": "apply=remarks",
     "notehop.app.retrieval.filters.parse": "Condition Kind=ConditionKind plan read Written",
     "notehop.app.retrieval.filters.apply": "chunks_left EVERY_NOTE notes_left",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
