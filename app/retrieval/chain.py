@@ -170,7 +170,7 @@ def _ranked(
     weights = weigh(text, settings, taken.intent, parts.tokenizer.language)
     subject = _subject(query, view, parts, taken)
     share = settings.retrieval.template_share
-    templates = TemplatePostprocessor(view=view, vault=parts.vault, share=share)
+    templates = TemplatePostprocessor(view=view, vault=parts.vault, share=share, top_n=depth)
     scorer = parts.scorer if wanted.rerank else None
     few = min(
         depth, fresh.top_n if settings.retrieval.expansion == "off" else max(fresh.top_n, TOP)
@@ -187,14 +187,10 @@ def _ranked(
                 budget_ms=settings.rerank.budget_ms,
             )
             ranked = rerank.postprocess_nodes(found, query_bundle=query)
-        for shown in (few, depth):
-            stage = templates.model_copy(update={"top_n": shown})
-            hits = stage.postprocess_nodes(ranked, query_bundle=query)
-            count_expanded(hits, query)
-            kept = fresh.postprocess_nodes(hits, query_bundle=query)
-            enough = len(kept) == fresh.top_n
-            if enough or len(hits) < shown:
-                break
+        hits = templates.postprocess_nodes(ranked, query_bundle=query)
+        count_expanded(hits, query)
+        kept = fresh.postprocess_nodes(hits, query_bundle=query)
+        enough = len(kept) == fresh.top_n
         if most is None or len(found) < most:
             break
         # What the fusion left out may stand before one that was held back.
