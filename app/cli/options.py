@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     QueryT = TypeVar("QueryT", bound=BaseQuery)
 
+T = TypeVar("T")
+
 COMMON_PANEL = "Options of every command"
 QUERY_PANEL = "How to search"
 FILTER_PANEL = "What to search (or written into the query: tag:fish after:2w -path:Archive)"
@@ -95,6 +97,15 @@ class Common:
         if self.vault is not None and not _same(self.vault, folder):
             raise UsageError(f"two vaults are named, {folder} and --vault {self.vault}; name one")
         return replace(self, vault=folder)
+
+    def print(self, found: T, show: Callable[[T], None]) -> None:
+        """Print a result: as one JSON document where that is asked for, else as a person is shown it."""
+        from notehop.app.cli.output import print_json
+
+        if self.json:
+            print_json(found)
+        else:
+            show(found)
 
     def place(self, **overrides: Any) -> Place:
         """Find the vault, its settings and its index.

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.text import Text
 
-from notehop.indexing.shown import counted, on_one_line, printable
+from notehop.indexing.shown import on_one_line, printable
 
 WIDEST = 100
 """Columns that prose takes at most: longer lines are hard to read."""
@@ -99,17 +99,6 @@ def warn(messages: list[str]) -> None:
     """Say what the reader should know about a result, beside it."""
     for message in messages:
         err().print(styled(("warning: ", "yellow"), on_one_line(message)), soft_wrap=True)
-
-
-def warn_of_reply(warnings: list[str], pending: int | None, remedy: Callable[[], str]) -> None:
-    """Say what a reply warns of, and how many notes may have changed since they were indexed.
-
-    :param remedy: tells what becomes of notes that are not indexed yet.
-    """
-    warn(warnings)
-    if pending:
-        notes = counted(pending, "note")
-        warn([f"{notes} may have changed since the index was made; {remedy()}"])
 
 
 def _console(*, stderr: bool) -> Console:

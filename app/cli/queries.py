@@ -10,9 +10,9 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from contextlib import ExitStack, closing, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -24,14 +24,22 @@ from notehop.app.cli.options import (
     query_option,
     words,
 )
-from notehop.indexing.shown import printable
+from notehop.indexing.shown import counted, printable
 
 if TYPE_CHECKING:
-    from notehop.app.models import Answer, Query, StreamEvent
+    from notehop.app.models import (
+        Answer,
+        BrowseResult,
+        Parameters,
+        Query,
+        SearchResult,
+        StreamEvent,
+        ThemesResult,
+    )
     from notehop.app.services.open_vault import Place
     from notehop.app.services.vault import VaultHandle
 
-T = TypeVar("T")
+ReplyT = TypeVar("ReplyT", bound="Answer | BrowseResult | SearchResult | ThemesResult")
 
 AGAIN = "/new"
 """What is typed to begin a new conversation."""
@@ -55,7 +63,7 @@ def ask(
     literal: LiteralOption = False,
 ) -> None:
     """Answer a question from the vault, with citations and connected notes."""
-    from notehop.app.cli.output import out, print_json
+    from notehop.app.cli.output import out
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query
     from notehop.app.retrieval.filters.parse import check
@@ -65,12 +73,12 @@ def ask(
     check(query, place.settings.retrieval.max_query_chars)
     # Quotes are there at once; what a model writes is read while it comes.
     live = not options.json and out().is_terminal and place.settings.llm.provider != "none"
-    with Answerer(place) as answerer:
-        answer, written = answerer.live(query) if live else (answerer.ask(query), False)
-    if options.json:
-        print_json(answer)
+    if live:
+        with _Talk(place) as talk:
+            answer, written = talk.ask(query)
     else:
-        show_answer(answer, _remedy(place), written=written)
+        answer, written = _replied(place, query, lambda vault: vault.ask(query)), False
+    _print(options, place, answer, partial(show_answer, written=written))
 
 
 def chat(
@@ -97,24 +105,25 @@ def chat(
             import readline  # noqa: F401
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
-    talk = secrets.token_hex(8)
-    with Answerer(place) as answerer:
+    name = secrets.token_hex(8)
+    with _Talk(place) as talk:
         while (typed := _typed(asks)) is not None:
             if typed in END:
                 break
             if typed == AGAIN:
-                talk = secrets.token_hex(8)
+                name = secrets.token_hex(8)
                 continue
             if not typed:
                 continue
             try:
-                query = as_query(Query, typed, {"top_k": top_k, "conversation_id": talk})
-                answer, written = answerer.live(query)
+                query = as_query(Query, typed, {"top_k": top_k, "conversation_id": name})
+                answer, written = talk.ask(query)
             except NotehopError as exc:
                 # What is wrong with one question does not end the conversation.
                 err().print(styled(("error: ", "red"), str(exc)), soft_wrap=True)
                 continue
-            show_answer(answer, _remedy(place), written=written)
+            show_answer(answer, written=written)
+            _warn(place, answer)
             told = answer.conversation
             if told is not None and told.question and not told.subject:
                 show(styled((f"understood as: {told.question}", "dim")))
@@ -150,7 +159,6 @@ def search(
     """List the passages that match, with the notes they are linked with."""
     from notehop.app.models import SearchQuery
     from notehop.app.retrieval.filters.parse import check
-    from notehop.app.services.running_server import ask_server
 
     kind = "notes" if notes else "chunks"
     wanted = how.query(
@@ -158,14 +166,10 @@ def search(
     )
     place = options.place()
     check(wanted, place.settings.retrieval.max_query_chars)
-    found = ask_server(place, wanted) or _opened(place, lambda vault: vault.search(wanted))
-    from notehop.app.cli.output import print_json
+    found = _replied(place, wanted, lambda vault: vault.search(wanted))
     from notehop.app.cli.show_answer import show_hits
 
-    if options.json:
-        print_json(found)
-    else:
-        show_hits(found, _remedy(place), scores=scores)
+    _print(options, place, found, partial(show_hits, scores=scores))
 
 
 def browse(
@@ -193,7 +197,6 @@ def browse(
     from notehop.app.models import BrowseQuery
     from notehop.app.models.query import as_query
     from notehop.app.services.find_note import from_here
-    from notehop.app.services.running_server import ask_server
 
     place = options.place()
     fields = {
@@ -206,14 +209,10 @@ def browse(
         "filters": filters.given(),
     }
     wanted = as_query(BrowseQuery, fields)
-    found = ask_server(place, wanted) or _opened(place, lambda vault: vault.browse(wanted))
-    from notehop.app.cli.output import print_json
+    found = _replied(place, wanted, lambda vault: vault.browse(wanted))
     from notehop.app.cli.show_lists import show_browse
 
-    if options.json:
-        print_json(found)
-    else:
-        show_browse(found, wanted, _remedy(place))
+    _print(options, place, found, partial(show_browse, asked=wanted))
 
 
 def themes(
@@ -235,11 +234,9 @@ def themes(
     literal: LiteralOption = False,
 ) -> None:
     """List the themes of the vault, or answer a question from them."""
-    from notehop.app.cli.output import print_json
     from notehop.app.models import Query, ThemesQuery
     from notehop.app.models.query import as_query
     from notehop.app.retrieval.filters.parse import check
-    from notehop.app.services.running_server import ask_server
 
     place = options.place()
     text = words(question or [])
@@ -247,57 +244,27 @@ def themes(
     if text and not listed:
         query = as_query(Query, text, {"themes": True, **fields})
         check(query, place.settings.retrieval.max_query_chars)
-        with Answerer(place) as answerer:
-            answer = answerer.ask(query)
+        answer = _replied(place, query, lambda vault: vault.ask(query))
         from notehop.app.cli.show_answer import show_answer
 
-        if options.json:
-            print_json(answer)
-        else:
-            show_answer(answer, _remedy(place))
+        _print(options, place, answer, show_answer)
         return
     wanted = as_query(ThemesQuery, {"query": text, "max": most, **fields})
-    found = ask_server(place, wanted) or _opened(place, lambda vault: vault.themes(wanted))
+    found = _replied(place, wanted, lambda vault: vault.themes(wanted))
     from notehop.app.cli.show_lists import show_themes
 
-    if options.json:
-        print_json(found)
-    else:
-        show_themes(found, _remedy(place))
+    _print(options, place, found, show_themes)
 
 
-class Answerer(AbstractContextManager["Answerer"]):
-    """Answers the questions of one command; the vault is opened when no server answers."""
+class _Talk(ExitStack):
+    """Answers questions on a terminal; the vault is opened when no server answers, and stays open."""
 
     def __init__(self, place: Place) -> None:
+        super().__init__()
         self._place = place
-        self._opened: VaultHandle | None = None
+        self._vault: VaultHandle | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._opened is not None:
-            self._opened.close()
-
-    def ask(self, query: Query) -> Answer:
-        """Answer a question.
-
-        :raises NotehopError: why there is no answer.
-        """
-        from notehop.app.cli.output import waiting
-        from notehop.app.services.running_server import ask_server
-
-        with waiting(READING):
-            answer = None if self._opened else ask_server(self._place, query)
-            return answer or self._own().ask(query)
-
-    def live(self, query: Query) -> tuple[Answer, bool]:
+    def ask(self, query: Query) -> tuple[Answer, bool]:
         """Answer a question and write the text to the terminal as it comes.
 
         :returns: the answer, and whether what was written is its text.
@@ -307,38 +274,49 @@ class Answerer(AbstractContextManager["Answerer"]):
         from notehop.app.services.running_server import stream_server
 
         with waiting(READING) as done:
-            events = None if self._opened else stream_server(self._place, query)
-            with closing(events or self._own().stream(query)) as coming:  # type: ignore[type-var]
-                return _written(coming, done)
+            events: Iterator[StreamEvent] | None = None
+            if self._vault is None:
+                events = stream_server(self._place, query)
+            if events is None:
+                from notehop.app.services.open_vault import open_place
 
-    def _own(self) -> VaultHandle:
-        if self._opened is None:
-            from notehop.app.services.open_vault import open_place
-
-            self._opened = open_place(self._place)
-        return self._opened
+                self._vault = self._vault or self.enter_context(open_place(self._place))
+                events = self._vault.stream(query)
+            with closing(events):  # type: ignore[type-var]
+                return _written(events, done)
 
 
-def _opened(place: Place, work: Callable[[VaultHandle], T]) -> T:
-    """Have a vault do something that no server does."""
+def _replied(place: Place, query: Parameters, work: Callable[[VaultHandle], ReplyT]) -> ReplyT:
+    """What a running server replies, else the vault, opened for it."""
     from notehop.app.cli.output import waiting
+    from notehop.app.services.running_server import ask_server
 
     with waiting(READING):
+        found: ReplyT | None = ask_server(place, query)
+        if found is not None:
+            return found
         from notehop.app.services.open_vault import open_place
 
         with open_place(place) as vault:
             return work(vault)
 
 
-def _remedy(place: Place) -> Callable[[], str]:
-    """What becomes of notes that are not indexed yet, looked up where there are any."""
+def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT], None]) -> None:
+    """Print a reply: as JSON, or for a person with what it warns of."""
+    options.print(reply, show)
+    if not options.json:
+        _warn(place, reply)
 
-    def command() -> str:
-        from notehop.app.services.index_process import remedy
 
-        return remedy(place.layout)
+def _warn(place: Place, reply: Answer | BrowseResult | SearchResult | ThemesResult) -> None:
+    """Say what a reply warns of, and how many notes may have changed since they were indexed."""
+    from notehop.app.cli.output import warn
+    from notehop.app.services.index_process import remedy
 
-    return command
+    warn(reply.warnings)
+    if reply.pending:
+        notes = counted(reply.pending, "note")
+        warn([f"{notes} may have changed since the index was made; {remedy(place.layout)}"])
 
 
 def _typed(asks: bool) -> str | None:

@@ -7,11 +7,11 @@ Touches: terminal.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.text import Text
 
-from notehop.app.cli.output import headline, place_of, show, styled, title_of, warn_of_reply
+from notehop.app.cli.output import headline, place_of, show, styled, title_of
 from notehop.app.cli.show_explanation import show_explanation
 from notehop.app.models import (
     Answer,
@@ -123,10 +123,9 @@ GLIMPSE = 160
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
 
-def show_answer(answer: Answer, remedy: Callable[[], str], *, written: bool = False) -> None:
+def show_answer(answer: Answer, *, written: bool = False) -> None:
     """Print an answer, what it cites and how far that supports it, and the connected notes.
 
-    :param remedy: tells what becomes of notes that are not indexed yet.
     :param written: whether the text stands there already, so that only the rest is printed.
     """
     _searched(answer)
@@ -146,13 +145,12 @@ def show_answer(answer: Answer, remedy: Callable[[], str], *, written: bool = Fa
         for source in others:
             _place(source)
     show_left_out(answer.left_out)
-    _close(answer, remedy, answer.sources)
+    _close(answer, answer.sources)
 
 
-def show_hits(result: SearchResult, remedy: Callable[[], str], *, scores: bool = False) -> None:
+def show_hits(result: SearchResult, *, scores: bool = False) -> None:
     """Print the hits of a search with their beginnings, and the connected notes.
 
-    :param remedy: as of :func:`show_answer`.
     :param scores: whether the relevance of each is shown, too.
     """
     _searched(result)
@@ -163,7 +161,7 @@ def show_hits(result: SearchResult, remedy: Callable[[], str], *, scores: bool =
             show(styled(""))
         _place(hit, scores=scores)
         show(styled((snippet(hit.text), "dim")), indent=4)
-    _close(result, remedy, result.hits)
+    _close(result, result.hits)
 
 
 def snippet(text: str, most: int = SNIPPET) -> str:
@@ -199,12 +197,11 @@ def _place(source: Source, *, scores: bool = False) -> None:
     )
 
 
-def _close(reply: Reply, remedy: Callable[[], str], sources: Sequence[Source]) -> None:
+def _close(reply: Reply, sources: Sequence[Source]) -> None:
     _connected(reply.connected_notes)
     show_explanation(reply, sources)
     if reply.filters:
         show(styled((f"filters: {on_one_line(' '.join(reply.filters))}", "dim")))
-    warn_of_reply(reply.warnings, reply.pending, remedy)
 
 
 def _connected(notes: Sequence[ConnectedNote]) -> None:

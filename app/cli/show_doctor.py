@@ -6,24 +6,21 @@ Touches: terminal.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from notehop.app.cli.output import headline, show, styled
-from notehop.app.models import (
+from notehop.app.models import Kept
+from notehop.app.services.doctor import Kind
+from notehop.app.services.doctor.report import (
     AmbiguousTarget,
     BrokenFragment,
-    ConflictCopy,
     DoctorReport,
-    Duplicate,
     IndexCheck,
-    IndexFinding,
-    Kept,
     LinkPlace,
-    NearMiss,
     UnresolvedTarget,
 )
-from notehop.app.services.doctor import Kind
+from notehop.app.services.find_note import Near
 from notehop.indexing.shown import counted, on_one_line
 
 LISTED = 5
@@ -70,8 +67,10 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
         _show(part, everything)
     if counts and not parts:
         headline("Links, names and notes", "nothing to mend")
-    if report.index is not None:
-        _commands(report.index.findings)
+    # A rebuild repairs what a run does too.
+    if report.index is not None and report.index.findings:
+        command = max((one.command for one in report.index.findings), key=len)
+        show(styled("\n", ("To repair the index, run: ", "bold"), command))
 
 
 def _index(check: IndexCheck) -> None:
@@ -81,7 +80,8 @@ def _index(check: IndexCheck) -> None:
     wrong = sum(one.broken for one in check.findings)
     state = f"{counted(wrong, 'part')} broken" if wrong else "sound"
     generation = "" if check.generation is None else f", generation {check.generation}"
-    headline("Index", f"{state}{generation}{_pending(check.pending)}")
+    pending = f", {counted(check.pending, 'note')} changed since" if check.pending else ""
+    headline("Index", f"{state}{generation}{pending}")
     for one in check.findings:
         count = f"{one.count:,} x " if one.count > 1 else ""
         said = on_one_line(f"{count}{one.problem}")
@@ -93,34 +93,11 @@ def _index(check: IndexCheck) -> None:
         show(styled(("not checked  ", "yellow"), on_one_line(said)), indent=2)
 
 
-def _pending(count: int | None) -> str:
-    return "" if not count else f", {counted(count, 'note')} changed since"
-
-
-def _commands(findings: Iterable[IndexFinding]) -> None:
-    """A rebuild repairs what a run does too."""
-    commands = {one.command for one in findings}
-    if commands:
-        show(styled("\n", ("To repair the index, run: ", "bold"), max(commands, key=len)))
-
-
 def _parts(report: DoctorReport) -> Iterator[_Part]:
-    yield from _unresolved(report.unresolved or (), report.near_misses_for or 0)
-    yield _fragments(report.fragments or ())
-    yield _ambiguous(report.ambiguous or ())
-    yield _conflicts(report.conflicts or ())
-    yield _warnings(report.warnings or ())
-    yield _kept("Notes that cannot be read", report.failed or ())
-    yield _duplicates(report.duplicates or ())
-    yield _kept("Notes that are kept out", report.skipped or ())
-    yield _kept("Files that are no part of the vault", report.passed_over or ())
-    yield _orphans(report.orphans or ())
-
-
-def _unresolved(targets: Sequence[UnresolvedTarget], looked: int) -> Iterator[_Part]:
+    targets = report.unresolved or ()
     slips = [one for one in targets if one.near]
     others = [one for one in targets if not one.near]
-    note = _links(others)
+    note, looked = _links(others), report.near_misses_for or 0
     if looked < len(targets):
         note += f"; near names were looked for of the {looked:,} most linked"
     for title, found, said in (
@@ -129,60 +106,53 @@ def _unresolved(targets: Sequence[UnresolvedTarget], looked: int) -> Iterator[_P
     ):
         rows = [_Row(one.target, _meant(one.near), places=one.places) for one in found]
         yield _Part(Kind.UNRESOLVED, title, rows, said)
-
-
-def _fragments(broken: Sequence[BrokenFragment]) -> _Part:
-    return _Part(
+    broken = report.fragments or ()
+    yield _Part(
         Kind.FRAGMENTS,
         "Links to headings or blocks that their note does not have",
         [_Row(f"{one.path}#{one.fragment}", _meant(one.near), places=one.places) for one in broken],
         _links(broken),
     )
-
-
-def _ambiguous(targets: Sequence[AmbiguousTarget]) -> _Part:
-    return _Part(
+    several = report.ambiguous or ()
+    yield _Part(
         Kind.AMBIGUOUS,
         "Links to a name that several files have",
-        [_Row(one.target, f"-> {_few(one.candidates)}", places=one.places) for one in targets],
-        _links(targets),
+        [_Row(one.target, f"-> {_few(one.candidates)}", places=one.places) for one in several],
+        _links(several),
     )
-
-
-def _conflicts(copies: Sequence[ConflictCopy]) -> _Part:
-    return _Part(
+    yield _Part(
         Kind.CONFLICTS,
         "Copies that sync tools made of two versions",
-        [_Row(one.path, told=f"by {one.tool}, {_copied(one)}") for one in copies],
+        [
+            _Row(one.path, told=f"by {one.tool}, of {one.of or 'a file that is not there'}")
+            for one in report.conflicts or ()
+        ],
         "merge each into its note and delete it",
     )
-
-
-def _copied(copy: ConflictCopy) -> str:
-    return f"of {copy.of}" if copy.of else "of a file that is not there"
-
-
-def _warnings(warnings: Sequence[str]) -> _Part:
-    said = [warning.partition(": ") for warning in warnings]
-    rows = [_Row(where, told=what) for where, _, what in said]
-    return _Part(Kind.WARNINGS, "Notes that say something that cannot be read as meant", rows)
-
-
-def _duplicates(found: Sequence[Duplicate]) -> _Part:
-    kinds = Counter(one.kind for one in found)
+    warnings = [warning.partition(": ") for warning in report.warnings or ()]
+    yield _Part(
+        Kind.WARNINGS,
+        "Notes that say something that cannot be read as meant",
+        [_Row(where, told=what) for where, _, what in warnings],
+    )
+    yield _kept("Notes that cannot be read", report.failed)
+    kinds = Counter(one.kind for one in report.duplicates or ())
     plural = {"name": "names", "title": "titles", "alias": "aliases"}
-    return _Part(
+    yield _Part(
         Kind.DUPLICATES,
         "Names that several notes have",
-        [_Row(f"{one.kind} {one.name}", told=_few(one.paths)) for one in found],
+        [_Row(f"{one.kind} {one.name}", told=_few(one.paths)) for one in report.duplicates or ()],
         ", ".join(
             f"{count:,} {kind if count == 1 else plural[kind]}" for kind, count in kinds.items()
         ),
     )
+    yield _kept("Notes that are kept out", report.skipped)
+    yield _kept("Files that are no part of the vault", report.passed_over)
+    yield _orphans(report.orphans or ())
 
 
-def _kept(title: str, kept: Sequence[Kept]) -> _Part:
-    return _Part(Kind.LEFT_OUT, title, [_Row(one.path, told=one.reason) for one in kept])
+def _kept(title: str, kept: Sequence[Kept] | None) -> _Part:
+    return _Part(Kind.LEFT_OUT, title, [_Row(one.path, told=one.reason) for one in kept or ()])
 
 
 def _orphans(paths: Sequence[str]) -> _Part:
@@ -227,12 +197,12 @@ def _links(found: Sequence[UnresolvedTarget | BrokenFragment | AmbiguousTarget])
     return counted(sum(one.count for one in found), "link")
 
 
-def _meant(near: Sequence[NearMiss]) -> str:
+def _meant(near: Sequence[Near]) -> str:
     named = [one.name if one.via in ("heading", "block") else _by(one) for one in near]
     return f"-> {_few(named, ' or ')}?" if named else ""
 
 
-def _by(near: NearMiss) -> str:
+def _by(near: Near) -> str:
     if near.via == "name":
         return near.path
     return f"{near.path} (its {near.via}{f' {near.name}' if near.distance else ''})"

@@ -6,19 +6,10 @@ Touches: terminal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from notehop.app.cli.output import (
-    headline,
-    place_of,
-    show,
-    styled,
-    title_of,
-    warn,
-    warn_of_reply,
-    written_by,
-)
+from notehop.app.cli.output import headline, place_of, show, styled, title_of, warn, written_by
 from notehop.app.cli.show_answer import snippet
 from notehop.app.models import (
     BrowsedNote,
@@ -41,11 +32,8 @@ PASSAGE = 280
 """Characters of a passage that are shown; `--json` has all of it."""
 
 
-def show_browse(found: BrowseResult, asked: BrowseQuery, remedy: Callable[[], str]) -> None:
-    """Print the notes around the seeds, best first.
-
-    :param remedy: tells what becomes of notes that are not indexed yet.
-    """
+def show_browse(found: BrowseResult, asked: BrowseQuery) -> None:
+    """Print the notes around the seeds, best first."""
     for seed in found.seeds:
         show(styled((on_one_line(seed.title), "bold cyan"), "  ", (on_one_line(seed.path), "dim")))
     for note in found.notes:
@@ -56,7 +44,6 @@ def show_browse(found: BrowseResult, asked: BrowseQuery, remedy: Callable[[], st
     elif found.total > len(found.notes):
         more = counted(found.total, noun)
         show(styled((f"\n{len(found.notes)} of {more}; --max {asked.max} is the most", "dim")))
-    warn_of_reply(found.warnings, found.pending, remedy)
 
 
 def _show_note(note: BrowsedNote, asked: BrowseQuery) -> None:
@@ -76,11 +63,8 @@ def _show_note(note: BrowsedNote, asked: BrowseQuery) -> None:
     show(styled((f"{on_one_line(link.source)}:{link.line}  ", "dim"), said), indent=4)
 
 
-def show_themes(found: ThemesResult, remedy: Callable[[], str]) -> None:
-    """Print each theme with its words, its summary and its first notes; then what is in none.
-
-    :param remedy: tells what becomes of notes that are not indexed yet.
-    """
+def show_themes(found: ThemesResult) -> None:
+    """Print each theme with its words, its summary and its first notes; then what is in none."""
     if not found.themes:
         told = "No theme is left." if found.filters else "The links make no themes."
         show(styled(told))
@@ -97,7 +81,6 @@ def show_themes(found: ThemesResult, remedy: Callable[[], str]) -> None:
         rest.append(f"{counted(found.unlinked, 'note')} that no link connects with another")
     if rest:
         show(styled((f"\n{'; '.join(rest)}", "dim")))
-    warn_of_reply(found.warnings, found.pending, remedy)
 
 
 def _show_theme(theme: ThemeView) -> None:

@@ -28,11 +28,12 @@ NAMED = 3
 """Notes that are named of each call; `--json` has all of them."""
 
 
-def show_egress(told: EgressReport, most: int) -> None:
-    """Print the hosts, then the newest calls.
+SHOWN = 20
+"""Calls that a person is shown."""
 
-    :param most: calls that are listed.
-    """
+
+def show_egress(told: EgressReport) -> None:
+    """Print the hosts, then the newest calls."""
     if not told.hosts:
         show(styled("No call to a server of language models is on record."))
         show(styled((f"  {told.log}", "dim")))
@@ -43,8 +44,8 @@ def show_egress(told: EgressReport, most: int) -> None:
     headline("Hosts")
     for host in told.hosts:
         _host(host)
-    headline("Calls", f"newest first, {min(most, len(told.calls)):,} of {len(told.calls):,}")
-    for call in told.calls[:most]:
+    headline("Calls", f"newest first, {min(SHOWN, len(told.calls)):,} of {len(told.calls):,}")
+    for call in told.calls[:SHOWN]:
         _call(call)
     show(styled((f"  all of them, with every note: --json; kept in {told.log}", "dim")))
 

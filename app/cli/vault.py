@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -217,13 +218,9 @@ def capture(
         from notehop.app.services.capture import capture_cold
 
         found = capture_cold(place, query)
-    from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_captured
 
-    if options.json:
-        print_json(found)
-    else:
-        show_captured(found)
+    options.print(found, show_captured)
 
 
 def _text(given: list[str]) -> str:
@@ -254,32 +251,19 @@ def status(
     if egress:
         if note is not None:
             raise UsageError("--egress is of the whole index: leave the note out")
-        _egress(options)
+        from notehop.app.cli.show_status import show_egress
+        from notehop.app.services.status import egress_report
+
+        options.print(egress_report(options.place()), show_egress)
         return
     from notehop.app.services.note_status import note_status
     from notehop.app.services.status import index_status
 
     place = options.place()
     told = index_status(place) if note is None else note_status(place, note)
-    from notehop.app.cli.output import print_json
     from notehop.app.cli.show_status import show_status
 
-    if options.json:
-        print_json(told)
-    else:
-        show_status(told)
-
-
-def _egress(options: Common) -> None:
-    from notehop.app.cli.output import print_json
-    from notehop.app.cli.show_status import show_egress
-    from notehop.app.services.status import SHOWN, egress_report
-
-    told = egress_report(options.place())
-    if options.json:
-        print_json(told)
-    else:
-        show_egress(told, SHOWN)
+    options.print(told, show_status)
 
 
 def doctor(
@@ -292,14 +276,10 @@ def doctor(
     from notehop.app.services.doctor.vault import examine
 
     report = examine(options.place(), tuple(Kind) if kind is None else (kind,))
-    from notehop.app.cli.output import print_json
     from notehop.app.cli.show_doctor import show_doctor
     from notehop.app.problems import FAILED
 
-    if options.json:
-        print_json(report)
-    else:
-        show_doctor(report, everything=kind is not None)
+    options.print(report, partial(show_doctor, everything=kind is not None))
     if report.broken:
         raise typer.Exit(FAILED)
 
@@ -329,16 +309,14 @@ def models(
     if action is None:
         if dry_run:
             raise UsageError("--dry-run is for: notehop models pull NAME")
-        from notehop.app.cli.output import print_json
         from notehop.app.cli.show_lists import show_models
         from notehop.app.services.models import held_models
 
-        held = held_models(_settings(options))
-        print_json(held) if options.json else show_models(held)
+        options.print(held_models(_settings(options)), show_models)
         return
     if name is None:
         raise UsageError("name the model to fetch, as its hub does: notehop models pull org/model")
-    from notehop.app.cli.output import err, print_json
+    from notehop.app.cli.output import err
     from notehop.app.cli.show_lists import show_pulled
     from notehop.app.services.models import pull_model
     from notehop.indexing.terminal import terminal_progress
@@ -349,7 +327,7 @@ def models(
         say=lambda text: err().print(text, soft_wrap=True),
         dry_run=dry_run,
     )
-    print_json(pulled) if options.json else show_pulled(pulled, dry_run=dry_run)
+    options.print(pulled, partial(show_pulled, dry_run=dry_run))
 
 
 def _settings(options: Common) -> Settings:

@@ -1,6 +1,5 @@
 """The one set of models that every edge speaks: queries in, answers, hits and status out."""
 
-from notehop.app.models.doctor import *  # noqa: F403
 from notehop.app.models.notes import *  # noqa: F403
 from notehop.app.models.query import *  # noqa: F403
 from notehop.app.models.reply import *  # noqa: F403

@@ -42,7 +42,7 @@ class EgressHost(Strict):
     last: float
 
 
-class EgressCall(Strict):
+class EgressCall(BaseModel):
     """One try of a call. ``time`` is in seconds since the epoch, ``ms`` what it took.
 
     ``purpose``: ``answer``, ``condense``, ``summary``, ``header``, ``themes`` or ``other``.
@@ -59,13 +59,13 @@ class EgressCall(Strict):
     purpose: str
     attempt: int
     bytes_out: int
-    bytes_in: int
+    bytes_in: int = 0
     notes: list[str]
     more_notes: int
-    over: bool
-    status: int | None
-    ms: int | None
-    error: str | None
+    over: bool = False
+    status: int | None = None
+    ms: int | None = None
+    error: str | None = None
 
 
 class EgressReport(Strict):

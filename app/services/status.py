@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from notehop.app.models import (
     EgressCall,
     EgressHost,
@@ -81,19 +83,11 @@ def enrichment_now(place: Place) -> EnrichmentNow | None:
     return EnrichmentNow.model_validate(found, from_attributes=True)
 
 
-SHOWN = 20
-"""Calls that a person is shown."""
-
-
-def egress_report(place: Place, most: int | None = None) -> EgressReport:
-    """Say what went where from an index.
-
-    :param most: calls that are listed at most; None: all that the log has.
-    """
+def egress_report(place: Place) -> EgressReport:
+    """Say what went where from an index."""
     log = EgressLog(place.layout.root)
     calls = _calls(log)
-    newest = calls[::-1] if most is None else calls[::-1][:most]
-    return EgressReport(log=str(log.file), hosts=_hosts(calls), calls=newest)
+    return EgressReport(log=str(log.file), hosts=_hosts(calls), calls=calls[::-1])
 
 
 def egress_hosts(layout: IndexLayout) -> list[EgressHost]:
@@ -135,28 +129,13 @@ def _calls(log: EgressLog) -> list[EgressCall]:
         if "host" in line:
             found[name] = line
         elif name in found:
-            found[name] = {**found[name], **line, "over": True}
-    return [_call(line) for line in found.values()]
-
-
-def _call(line: dict[str, Any]) -> EgressCall:
-    return EgressCall(
-        time=_number(line.get("time")),
-        host=str(line.get("host")),
-        local=line.get("local") is True,
-        provider=str(line.get("provider")),
-        model=str(line.get("model")),
-        purpose=str(line.get("purpose")),
-        attempt=int(_number(line.get("attempt"))),
-        bytes_out=int(_number(line.get("bytes_out"))),
-        bytes_in=int(_number(line.get("bytes_in"))),
-        notes=[str(path) for path in line.get("notes") or ()],
-        more_notes=int(_number(line.get("more_notes"))),
-        over=line.get("over") is True,
-        status=line.get("status") if isinstance(line.get("status"), int) else None,
-        ms=line.get("ms") if isinstance(line.get("ms"), int) else None,
-        error=line.get("error") if isinstance(line.get("error"), str) else None,
-    )
+            found[name] |= {**line, "over": True}
+    calls: list[EgressCall] = []
+    for line in found.values():
+        # A line that somebody else wrote is passed over, as one that is no JSON.
+        with suppress(ValidationError):
+            calls.append(EgressCall.model_validate(line))
+    return calls
 
 
 def _hosts(calls: Iterable[EgressCall]) -> list[EgressHost]:
@@ -178,10 +157,6 @@ def _hosts(calls: Iterable[EgressCall]) -> list[EgressHost]:
     ]
     # What left the machine comes first.
     return sorted(hosts, key=lambda one: (one.local, -one.bytes_out, one.host))
-
-
-def _number(value: Any) -> float:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
 _log = logging.getLogger(__name__)

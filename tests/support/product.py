@@ -48,6 +48,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.doctor.vault": "examine conflict_copies",
     "notehop.app.services.doctor.index": "check_index",
+    "notehop.app.services.doctor.report": "DoctorReport IndexCheck",
     "notehop.app.services.status": (
         "egress_report language_model_now FRESH PendingCount index_status"
     ),
@@ -90,7 +91,6 @@ _HOMES: dict[str, str] = {
         "BrowseQuery BrowseResult Captured CaptureQuery Connection GraphView NoteLink NoteView "
         "ThemesQuery ThemesResult"
     ),
-    "notehop.app.models.doctor": "DoctorReport IndexCheck",
     "notehop.app.models.query": "Embedded EmbedQuery Filters ConnectedOptions Query SearchQuery",
     "notehop.app.models.reply": (
         "Answer ConnectedNote LinkedFrom SearchResult Source ConnectedEvent DoneEvent "

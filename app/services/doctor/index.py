@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
 
-from notehop.app.models import IndexCheck
+from notehop.app.services.doctor.report import IndexCheck
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import pending_changes
 from notehop.config.errors import (
@@ -46,16 +46,12 @@ from notehop.indexing.stores.replacement import settle
 
 
 class _Check:
-    """Gathers what the checks of one index find."""
+    """Gathers in ``found`` what the checks of one index find."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self.layout = place.layout
-        self.findings: list[Finding] = []
-        self.parts: list[PartState] = []
-        self.not_done: list[str] = []
-        self.generation: int | None = None
-        self.pending: int | None = None
+        self.found = IndexCheck()
         self.alone = False
         """Whether nobody writes meanwhile: this process holds the writer lock."""
 
@@ -82,41 +78,41 @@ class _Check:
             except IndexFailure as exc:
                 self._failed("catalog", exc)
                 return
-            if not self.alone and catalog.generation != self.generation:
+            if not self.alone and catalog.generation != self.found.generation:
                 # What was compared are two generations: that they differ means nothing.
-                self.findings = [one for one in self.findings if one.part == "catalog"]
-                self.not_done.append("vectors, lexical: the index was written meanwhile")
+                self.found.findings = [one for one in self.found.findings if one.part == "catalog"]
+                self.found.not_done.append("vectors, lexical: the index was written meanwhile")
 
     def _whole(self, catalog: Catalog, view: CatalogSnapshot) -> None:
-        self.generation = view.generation
+        self.found.generation = view.generation
         if view.fingerprint is None:
             if self.alone:
-                self.findings.append(Finding("catalog", "the first run was cut off", INDEX))
+                self.found.findings.append(Finding("catalog", "the first run was cut off", INDEX))
             return
         if not self.layout.marker.is_file():
             problem = f"{self.layout.marker} is gone, so no run writes to this folder"
-            self.findings.append(Finding("marker", problem, ELSEWHERE))
+            self.found.findings.append(Finding("marker", problem, ELSEWHERE))
         self._settings(view)
         counts = view.counts()
-        self.parts.append(
+        self.found.parts.append(
             PartState(part="catalog", items=counts.chunks, generation=view.generation)
         )
-        self.findings += check_catalog(view)
+        self.found.findings += check_catalog(view)
         self._lost(view)
         wants = wanted_of(view)
         for name in NAMES:
             table = partial(check_table, self.layout, view, name, wants[name])
             self._take(f"vectors/{name}", table)
         self._take("lexical", partial(check_lexical, self.layout, view, wants["chunks"]))
-        self.findings += _query_model(self.layout)
+        self.found.findings += _query_model(self.layout)
         if self.place.settings.index.mirror:
             self._take("chroma", partial(check_mirror, self.layout, view))
         if self.alone:
-            self.findings += _left_over(self.layout, view)
+            self.found.findings += _left_over(self.layout, view)
         try:
-            self.pending = pending_changes(self.place, catalog).pending
+            self.found.pending = pending_changes(self.place, catalog).pending
         except NotehopError as exc:
-            self.not_done.append(f"changes since the last run: {exc}")
+            self.found.not_done.append(f"changes since the last run: {exc}")
 
     def _settings(self, view: CatalogSnapshot) -> None:
         try:
@@ -130,7 +126,7 @@ class _Check:
         state = read_catalog_state(self.layout)
         if state is not None and state.stamp == view.stamp and view.generation < state.generation:
             problem = f"generations {view.generation + 1} to {state.generation} are lost"
-            self.findings.append(Finding("catalog", problem, REBUILD))
+            self.found.findings.append(Finding("catalog", problem, REBUILD))
 
     def _take(self, part: str, check: Callable[[], Checked]) -> None:
         try:
@@ -138,13 +134,13 @@ class _Check:
         except (IndexFailure, OSError) as exc:
             self._failed(part, exc)
             return
-        self.findings += found.findings
-        self.parts += found.parts
+        self.found.findings += found.findings
+        self.found.parts += found.parts
 
     def _failed(self, part: str, exc: Exception) -> None:
         gone = isinstance(exc, IndexMissing)
         command = REBUILD if part == "catalog" and not gone else INDEX
-        self.findings.append(Finding(part, said_of(exc), command))
+        self.found.findings.append(Finding(part, said_of(exc), command))
 
 
 def check_index(place: Place) -> IndexCheck:
@@ -154,15 +150,8 @@ def check_index(place: Place) -> IndexCheck:
         return IndexCheck(exists=False)
     check = _Check(place)
     check.run()
-    found = {
-        "exists": True,
-        "generation": check.generation,
-        "pending": check.pending,
-        "findings": sorted(check.findings, key=lambda one: not one.broken),
-        "not_done": check.not_done,
-        "parts": check.parts,
-    }
-    return IndexCheck.model_validate(found, from_attributes=True)
+    check.found.findings.sort(key=lambda one: not one.broken)
+    return check.found
 
 
 def _left_over(layout: IndexLayout, view: CatalogSnapshot) -> Iterator[Finding]:

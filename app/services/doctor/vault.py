@@ -13,20 +13,19 @@ from typing import Literal
 
 from rapidfuzz.fuzz import ratio
 
-from notehop.app.models import (
+from notehop.app.models import Kept
+from notehop.app.services.doctor import Kind
+from notehop.app.services.doctor.index import check_index
+from notehop.app.services.doctor.report import (
     AmbiguousTarget,
     BrokenFragment,
     ConflictCopy,
     DoctorReport,
     Duplicate,
-    Kept,
     LinkPlace,
-    NearMiss,
     UnresolvedTarget,
 )
-from notehop.app.services.doctor import Kind
-from notehop.app.services.doctor.index import check_index
-from notehop.app.services.find_note import Name, Near, NearNames
+from notehop.app.services.find_note import Name, NearNames
 from notehop.app.services.links import ReadNote, Survey, survey
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import alias_key, fold, link_name
@@ -107,7 +106,7 @@ def unresolved(found: Survey, near_for: int = NEAR_FOR) -> list[UnresolvedTarget
             target=one.target,
             count=one.count,
             places=_places(one.sources),
-            near=_misses(near.get(asked.get(one.target, ""), ())),
+            near=list(near.get(asked.get(one.target, ""), ())),
         )
         for one in targets
     ]
@@ -160,13 +159,14 @@ def _broken(found: Survey, path: str, links: Sequence[ResolvedLink]) -> BrokenFr
     else:
         asked, via, texts = last, "heading", [text for _, text, _ in outline.headings]
     # All are of one note: told apart by their text in place of its path.
-    near = NearNames(Name(text, text, via) for text in texts).near([asked])[asked]
+    found_near = NearNames(Name(text, text, via) for text in texts).near([asked])[asked]
+    near = [replace(one, path=path) for one in found_near]
     return BrokenFragment(
         path=path,
         fragment=fragment,
         count=len(links),
         places=_places(sorted((one.source, one.link.line) for one in links)),
-        near=_misses(near, path),
+        near=near,
     )
 
 
@@ -178,13 +178,6 @@ def _names(found: Survey) -> Iterator[Name]:
         yield Name(note.title, path, "title")
     for path in found.others:
         yield Name(path.rpartition("/")[2], path, "name")
-
-
-def _misses(near: Iterable[Near], path: str | None = None) -> list[NearMiss]:
-    return [
-        NearMiss.model_validate(replace(one, path=path or one.path), from_attributes=True)
-        for one in near
-    ]
 
 
 def _places(sources: Iterable[tuple[str, int]]) -> list[LinkPlace]:

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from notehop.app.models.query import Strict
 from notehop.app.models.status import Kept
+from notehop.app.services.find_note import Near
+from notehop.indexing.stores.check import Finding, PartState
 
 
 class LinkPlace(Strict):
@@ -17,27 +19,13 @@ class LinkPlace(Strict):
     line: int
 
 
-class NearMiss(Strict):
-    """Something that may have been meant.
-
-    ``name`` is what is near: of the file at ``path`` its ``via``: ``name``, ``title``, ``alias``,
-    ``heading`` or ``block``. ``distance`` counts letters; 0 is another case, other marks or another
-    folder.
-    """
-
-    name: str
-    path: str
-    via: Literal["name", "title", "alias", "heading", "block"]
-    distance: int
-
-
 class UnresolvedTarget(Strict):
     """A name that links use and that no file has; ``target`` as the first of them writes it."""
 
     target: str
     count: int
     places: list[LinkPlace]
-    near: list[NearMiss]
+    near: list[Near]
 
 
 class BrokenFragment(Strict):
@@ -47,7 +35,7 @@ class BrokenFragment(Strict):
     fragment: str
     count: int
     places: list[LinkPlace]
-    near: list[NearMiss]
+    near: list[Near]
 
 
 class AmbiguousTarget(Strict):
@@ -78,40 +66,17 @@ class ConflictCopy(Strict):
     tool: str
 
 
-class IndexFinding(Strict):
-    """Something that is wrong with a part of the index.
-
-    ``broken`` tells whether answers suffer, or the next run would. ``count`` says how often,
-    ``examples`` name a few notes or files. ``command`` is what repairs it.
-    """
-
-    part: str
-    problem: str
-    count: int
-    examples: list[str]
-    broken: bool
-    command: str
-
-
-class PartState(Strict):
-    """What a part of the index holds; ``generation`` is None for one that carries none."""
-
-    part: str
-    items: int
-    generation: int | None
-
-
 class IndexCheck(Strict):
     """Whether the parts of the index agree with the catalog.
 
-    ``exists`` is false where nothing was indexed yet. ``not_done`` are checks that could not be
-    made, and why.
+    ``exists`` is false where nothing was indexed yet. ``findings`` begin with those that are broken.
+    ``not_done`` are checks that could not be made, and why.
     """
 
-    exists: bool
+    exists: bool = True
     generation: int | None = None
     pending: int | None = None
-    findings: list[IndexFinding] = Field(default_factory=list)
+    findings: list[Finding] = Field(default_factory=list)
     not_done: list[str] = Field(default_factory=list)
     parts: list[PartState] = Field(default_factory=list)
 
