@@ -26,10 +26,20 @@ _DAYS = frozenset(
 )
 NUMBER_WORDS = frozenset(
     """
-    two three four five six seven eight nine ten eleven twelve twenty fifty hundred thousand million
-    half zwei drei vier funf sechs sieben neun zehn zwolf hundert tausend deux trois quatre cinq sept
-    huit neuf dix douze cent mille tres cuatro cinco siete ocho nueve diez doce cien mil due tre
-    quattro cinque sette otto dieci dodici cento quatro oito dez twee drie vijf zeven acht negen tien
+    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
+    million half dozen
+    zwei drei vier funf sechs sieben acht neun zehn zwolf dreizehn vierzehn funfzehn sechzehn
+    siebzehn achtzehn neunzehn zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig hundert
+    tausend dutzend
+    deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze vingt trente
+    quarante cinquante soixante cent mille douzaine
+    tres cuatro cinco siete ocho nueve diez doce trece catorce veinte treinta cuarenta
+    cincuenta sesenta cien ciento mil docena
+    due tre quattro cinque sette otto dieci undici dodici tredici quindici venti trenta cento
+    dois duas quatro oito nove dez onze doze treze quinze vinte
+    twee drie vijf zeven acht negen tien twaalf dertien twintig dertig honderd duizend
+    tva tre fyra sju atta nio elva tolv tjugo trettio hundra tusen
     """.split()  # noqa: SIM905 (a table of words)
 )
 """Numbers that answer "how many" in words, folded; the index tells no numbers from other words, and
