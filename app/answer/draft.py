@@ -178,6 +178,12 @@ LISTED = "There is no question beside the filters. The newest notes that they le
 
 UNCITED = "the answer cites no source; check it against the sources below"
 
+FEW = 3
+"""Notes of a kind that are quoted from their beginning; more are listed."""
+
+LONGEST = 120
+"""Words that are quoted of each of a few, at most."""
+
 SUMMARY = 40
 """Words of what is quoted of a note in a list of notes, at most."""
 
@@ -255,7 +261,10 @@ def grammar_of(material: Material) -> Grammar:
 
 
 def quoted(
-    quotes: Sequence[Quote], unmentioned: Sequence[str] = (), likelihood: float | None = None
+    quotes: Sequence[Quote],
+    unmentioned: Sequence[str] = (),
+    likelihood: float | None = None,
+    opening: str = "",
 ) -> Draft:
     """The draft of an extractive answer: each quote with its marker, then note and heading.
 
@@ -263,8 +272,9 @@ def quoted(
 
     :param unmentioned: what was asked about, too, and the sources say nothing of.
     :param likelihood: that the quotes answer; None where that was not asked.
+    :param opening: the first line; empty for one that says how sure the answer is.
     """
-    text = QUOTED if likelihood is None or likelihood >= SURE else UNSURE
+    text = opening or (QUOTED if likelihood is None or likelihood >= SURE else UNSURE)
     said: list[Said] = []
     for quote in quotes:
         marker = quote.source.marker
@@ -318,22 +328,38 @@ def listed(sources: Sequence[Source]) -> Draft:
 
 
 def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
-    """The answer to a question for the notes of a kind: each by its name, with the first words of
-    its passage where those are few."""
-    text = f"{body(on_one_line(material.listed))}:\n"
+    """The answer to a question for the notes of a kind: a few are quoted from their beginning, of
+    more each is named, with its first words where those are few."""
+    opening = f"{body(on_one_line(material.listed))}:"
+    read = [passages(source.text, sentences) for source in material.sources]
+    if len(read) <= FEW and all(read):
+        quotes = [_beginning(*one) for one in zip(material.sources, read, strict=True)]
+        return quoted(quotes, opening=opening)
+    text = f"{opening}\n"
     said: list[Said] = []
-    for source in material.sources:
-        first = next(iter(passages(source.text, sentences)), None)
+    for source, found in zip(material.sources, read, strict=True):
         text += f"\n- {body(on_one_line(source.title))}"
         start = len(text)
         ranges: tuple[Range, ...] = ()
-        if first is not None and first.kind in _FLAT and len(first.text.split()) <= SUMMARY:
-            text += f": {body(first.text)}"
-            start, ranges = start + 2, first.ranges
+        if found and found[0].kind in _FLAT and len(found[0].text.split()) <= SUMMARY:
+            text += f": {body(found[0].text)}"
+            start, ranges = start + 2, found[0].ranges
         text += f" {source.marker}"
         said.append(Said(start, len(text), source.marker, ranges))
     cited = tuple(source.marker for source in material.sources)
     return Draft(text, "extractive", cited, said=tuple(said))
+
+
+def _beginning(source: Source, read: Sequence[Passage]) -> Quote:
+    """The first passages of a source, as many as are quoted of one."""
+    parts: list[Part] = []
+    left = LONGEST
+    for order, passage in enumerate(read):
+        left -= len(passage.text.split())
+        if parts and left < 0:
+            break
+        parts.append(Part(order, passage, lead=True))
+    return Quote(source, *laid_out(parts))
 
 
 def place_of(source: Source, within: str = "") -> str:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import date
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NoReturn
@@ -258,7 +259,11 @@ class Engine:
 
     def _listed(self, asked: Narrowed, view: Snapshot, tokenizer: Tokenizer) -> Narrowed | None:
         """What a question for a list of notes leaves; None where it is another question."""
-        found = () if asked.lists or asked.nothing else listing(asked.text, view.labels, tokenizer)
+        found = (
+            ()
+            if asked.lists or asked.nothing
+            else listing(asked.text, view.labels, tokenizer, date.today())
+        )
         if not found:
             return None
         stands = CurrentNotes(view, self._place).any_of

@@ -1,4 +1,5 @@
-"""Questions for a list of notes ("which projects are active?"), read as filters.
+"""Questions for a list of notes ("which projects are active?", "what did I do last week?"), read as
+filters.
 
 Touches: the index, through the labels that it is given.
 """
@@ -7,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import reduce
 from itertools import islice
 
-from notehop.app.retrieval.filters.apply import notes_of
+from notehop.app.retrieval.filters.apply import Paths, notes_of
 from notehop.app.retrieval.filters.parse import Condition
 from notehop.app.retrieval.subject import SMALL
+from notehop.app.services.period import Period, period_of
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_label
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import day_in_name
 
 LONGEST = 4
 """Words beside the small ones that may name what is to be listed."""
@@ -34,6 +37,7 @@ _ASKS = re.compile(
     r"|welche|wie viele|nenne|zeige?|alle|quels|quelles|combien|cuales|cuant[oa]s|quali|quant[ie]"
     r"|quais|quant[oa]s|welke|hoeveel|vilka|hur manga)\b"
 )
+_ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:what|was|notes|notizen|anything)\b")
 _OF_A_KIND = re.compile(r"^(?:what|who) (?:are|were)\b")
 """Asks for what notes say, unless they are of that kind: "what are the risks?"."""
 
@@ -50,6 +54,15 @@ _ASKING = frozenset(
 )  # fmt: skip
 """Words of a question that name nothing that is to be listed."""
 
+_DONE = frozenset(
+    (
+        "add", "added", "create", "created", "did", "do", "does", "done", "gemacht", "geschrieben",
+        "going", "happen", "happened", "happening", "has", "log", "logged", "new", "passiert", "up",
+        "war", "was", "were", "work", "worked", "write", "written", "wrote",
+    )
+)  # fmt: skip
+"""Words of a question for a time that name nothing that is to be listed."""
+
 _NO_KIND = frozenset(
     ("type", "tag", "tags", "alias", "aliases", "title", "created", "updated", "date", "id")
 )
@@ -58,38 +71,70 @@ _NO_KIND = frozenset(
 _SINGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman"}
 
 
-def listing(text: str, labels: NoteLabels, tokenizer: Tokenizer) -> tuple[Condition, ...]:
+def listing(
+    text: str, labels: NoteLabels, tokenizer: Tokenizer, today: date
+) -> tuple[Condition, ...]:
     """What the notes have to meet that a question wants listed; empty where it asks for something
-    else, or has a word that is no type, property, tag or folder of the vault.
+    else, or has a word that is no type, property, tag, folder or time of the vault.
 
     :param text: a question without filters.
     """
-    plain = " ".join(_WORD.findall(fold(text).casefold()))
-    if not _ASKS.search(plain):
+    period = period_of(text, today)
+    plain = _plain(text if period is None else period.rest)
+    if not (_ASKS if period is None else _ASKS_OF_A_TIME).search(plain):
         return ()
-    named = [word for word in plain.split() if word not in SMALL | _ASKING]
-    if not named or len(named) > LONGEST:
-        return ()
-    tokens = _tokens(" ".join(named), tokenizer)
     found = list(_candidates(frozenset(_tokens(plain, tokenizer)), labels, tokenizer))
+    named = [word for word in plain.split() if word not in SMALL | _ASKING]
+    if period is not None:
+        kinds = frozenset[str]().union(*(words for words, _ in found))
+        named = [
+            word
+            for word in named
+            if word not in _DONE or not kinds.isdisjoint(_tokens(word, tokenizer))
+        ]
+    if len(named) > LONGEST or (period is None and not named):
+        return ()
+    tokens = _tokens(" ".join(named), tokenizer) if named else []
     read: list[tuple[int, tuple[Condition, ...]]] = []
     for chosen in islice(_covering(tokens, found), CHOICES):
-        notes = [notes_of(one, labels, date.min) for one in chosen]
-        count = len(reduce(frozenset.intersection, notes))
-        # One note with a tag may hold the list that is asked for.
-        if any(one.kind in ("type", "property") for one in chosen) or (
-            count > 1 and not _OF_A_KIND.search(plain)
-        ):
-            read.append((count, chosen))
+        notes = [notes_of(one, labels, today) for one in chosen]
+        if period is not None:
+            notes.append(labels.dated(period.first.isoformat(), period.end.isoformat()))
+        left = reduce(frozenset.intersection, notes)
+        if _is_a_kind(chosen, left, plain, period):
+            read.append((len(left), chosen))
     most = max((count for count, _ in read), default=0)
     # A type says what a note is; a folder of twice as many may be what people mean.
-    return next((chosen for count, chosen in read if count and 2 * count >= most), ())
+    best = next((chosen for count, chosen in read if count and 2 * count >= most), None)
+    if best is None:
+        return ()
+    return best if period is None else (*best, *_within(period))
+
+
+def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Period | None) -> bool:
+    """Whether the notes are what is asked for, and not what they say."""
+    if any(one.kind in ("type", "property") for one in chosen):
+        return True
+    if period is not None:
+        # The time of a file says little: a copy of the vault has new ones.
+        few = period.end - period.first <= timedelta(days=31)
+        return bool(chosen) or (few and any(day_in_name(path) for path in left))
+    # One note with a tag may hold the list that is asked for.
+    return len(left) > 1 and not _OF_A_KIND.search(plain)
+
+
+def _within(period: Period) -> Iterator[Condition]:
+    yield Condition("after", period.first.isoformat())
+    yield Condition("before", period.end.isoformat())
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(fold(text).casefold()))
 
 
 def _tokens(text: str, tokenizer: Tokenizer) -> list[str]:
     """The words of a text as the index has them, small ones too."""
-    words = _WORD.findall(fold(text).casefold())
-    return tokenizer(" ".join(_SINGULAR.get(word, word) for word in words))
+    return tokenizer(" ".join(_SINGULAR.get(word, word) for word in _plain(text).split()))
 
 
 def _candidates(

@@ -25,6 +25,9 @@ NOTES = {
     "Recipes/Slip.md": "Ball clay and water, as thick as cream.\n",
     "Recipes/Wax.md": "---\nto-read: false\nvegan: true\n---\nBeeswax, warmed.\n",
     "Shelf.md": "---\ntype: book\nstatus: to-read\n---\nA book on salt firing.\n",
+    "2026-03-02.md": "Unpacked the kiln.\n\n- The blue ran.\n- Two lids stuck.\n",
+    "2026-03-05.md": "---\ntags: [log]\n---\nIda glazed.\n",
+    "2026-04-01.md": "Snow, so no firing.\n",
 } | {f"Firing {day:02}.md": f"---\ntype: firing\n---\nCone {day}.\n" for day in range(1, 23)}
 
 
@@ -66,7 +69,7 @@ def test_all_notes_of_a_kind_are_named_and_cited(
     noun = "note matches" if len(titles) == 1 else "notes match"
     assert answer.answer.startswith(f"{len(titles)} {noun} ")
     for citation in answer.citations:
-        assert f"- {citation.title}" in answer.answer
+        assert citation.title in answer.answer
         assert citation.quote
         assert citation.quote in answer.answer
     assert not answer.connected_notes
@@ -86,6 +89,32 @@ def test_other_questions_are_answered_by_what_notes_say(vault: VaultHandle, ques
     answer = vault.ask(question)
     assert answer.filters == []
     assert not any(word in answer.answer for word in ("note matches", "notes match"))
+
+
+@pytest.mark.parametrize(
+    ("question", "titles"),
+    [
+        ("What happened on March 2nd 2026?", {"2026-03-02"}),
+        ("what did I do in march 2026", {"2026-03-02", "2026-03-05"}),
+        ("notes from 1 April 2026", {"2026-04-01"}),
+        ("which log notes are from March 2026?", {"2026-03-05"}),
+    ],
+)
+def test_a_time_names_the_notes_of_it(vault: VaultHandle, question: str, titles: set[str]) -> None:
+    answer = vault.ask(question)
+    assert {citation.title for citation in answer.citations} == titles
+    assert any(one.startswith("after:2026-0") for one in answer.filters)
+    if "2026-03-02" in titles:
+        assert "Two lids stuck." in answer.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["What happened to the kiln in March 2026?", "what did I do on 3 March 2026?"]
+)
+def test_a_time_with_more_words_or_without_notes_narrows_nothing(
+    vault: VaultHandle, question: str
+) -> None:
+    assert vault.ask(question).filters == []
 
 
 def test_a_long_list_says_how_many_there_are(vault: VaultHandle) -> None:

@@ -46,6 +46,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.cli.show_status": "show_status",
     "notehop.app.services": "running_server",
     "notehop.app.services.capture": "capture Find",
+    "notehop.app.services.period": "period_of",
     "notehop.app.services.doctor.vault": "examine conflict_copies",
     "notehop.app.services.doctor.index": "check_index",
     "notehop.app.services.doctor.report": "DoctorReport IndexCheck",
