@@ -13,17 +13,13 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.evaluation.questions import Lines, Question, Target
 from notehop.config.errors import UsageError
-
-if TYPE_CHECKING:
-    from ir_measures.measures import Measure
-
 
 RESAMPLES = 10_000
 SEED = 0
@@ -264,16 +260,19 @@ CONTEXT = "context.all"
 LINKED = "context.linked"
 """Whether a link alone brought a supporting note: as a connected note or an expanded hit."""
 
-RANKED = (
-    "hit@1",
-    "mrr",
-    "ndcg@5",
-    "ndcg@10",
-    "precision@10",
-    "recall@5",
-    "recall@10",
-    "recall@20",
-)
+_RANKED = {
+    "hit@1": "Success@1",
+    "mrr": "RR",
+    "ndcg@5": "nDCG@5",
+    "ndcg@10": "nDCG@10",
+    "precision@10": "P@10",
+    "recall@5": "R@5",
+    "recall@10": "R@10",
+    "recall@20": "R@20",
+}
+"""Measures of a ranking -> what ir-measures calls them."""
+
+RANKED = tuple(_RANKED)
 """Measures of a ranking; ``mrr`` looks at the first 20 hits."""
 
 MEASURES = (
@@ -310,7 +309,10 @@ def check_installed() -> None:
 
     :raises UsageError: if it is not installed.
     """
-    _measures()
+    try:
+        import ir_measures  # noqa: F401
+    except ImportError as exc:
+        raise UsageError(_MISSING) from exc
 
 
 def checked_measure(name: str) -> str:
@@ -354,10 +356,11 @@ def ranking_values(
     :param golds: how many gold entries each question has.
     :returns: the values of :data:`RANKED`, shape (questions, measures); and recall at each cut-off
         from 1 to :data:`TOP`, shape (questions, cut-offs).
-    :raises UsageError: if ir-measures is not installed.
     """
-    measures = _measures()
-    ranked, depths = _ranked(measures), [measures["recall"] @ k for k in range(1, TOP + 1)]
+    import ir_measures
+
+    ranked = [ir_measures.parse_measure(one) for one in _RANKED.values()]
+    depths = [ir_measures.R @ k for k in range(1, TOP + 1)]
     # Each once: the cut-offs of RANKED are among the depths.
     columns = {one: at for at, one in enumerate(dict.fromkeys([*ranked, *depths]))}
     values = np.zeros((len(rankings), len(columns)))
@@ -370,28 +373,9 @@ def ranking_values(
         }
         for q, hits in enumerate(rankings)
     }
-    import ir_measures
-
     for one in ir_measures.iter_calc(list(columns), relevant, run):
         values[int(one.query_id), columns[one.measure]] = one.value
     return values[:, [columns[one] for one in ranked]], values[:, [columns[one] for one in depths]]
-
-
-def _ranked(measures: dict[str, Measure]) -> list[Measure]:
-    """The measures of :data:`RANKED`, in its order."""
-    found = []
-    for name in RANKED:
-        kind, _, depth = name.partition("@")
-        found.append(measures[kind] @ int(depth) if depth else measures[kind])
-    return found
-
-
-def _measures() -> dict[str, Measure]:
-    try:
-        from ir_measures import RR, P, R, Success, nDCG
-    except ImportError as exc:
-        raise UsageError(_MISSING) from exc
-    return {"hit": Success, "mrr": RR, "ndcg": nDCG, "precision": P, "recall": R}
 
 
 def context_values(

@@ -173,7 +173,6 @@ def ask_all(
     :param asked: called after each question.
     :param answers: whether to answer those whose answer is known, too, and the foreign ones.
     :param foreign: questions that the vault cannot answer.
-    :raises UsageError: if ir-measures is not installed.
     """
     contexts: list[Context] = []
     milliseconds: list[float] = []

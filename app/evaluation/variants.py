@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from notehop.config import Settings
@@ -74,7 +75,7 @@ def ablation(settings: Settings) -> list[Variant]:
     """
     weights = settings.retrieval.weights.model_dump()
     known = presets(settings)
-    on = [part for part in PARTS if _value(settings, part.key) != part.off]
+    on = [part for part in PARTS if attrgetter(part.key)(settings) != part.off]
     ladder = Variant("fused", known["fused"], STOCK)
     found = [
         Variant(STOCK, known[STOCK]),
@@ -83,7 +84,7 @@ def ablation(settings: Settings) -> list[Variant]:
     ]
     rungs = [(name, _weight(name), weights[name]) for name in weights if name not in BASE]
     rungs = [rung for rung in rungs if rung[2]]
-    rungs += [(part.name, part.key, _value(settings, part.key)) for part in on]
+    rungs += [(part.name, part.key, attrgetter(part.key)(settings)) for part in on]
     for name, key, value in rungs:
         overrides = {**ladder.overrides, key: value}
         ladder = Variant(f"... + {name}", overrides, ladder.name)
@@ -173,10 +174,3 @@ def distinct(settings: Settings, variants: Iterable[Variant]) -> dict[str, list[
 
 def _weight(signal: str) -> str:
     return f"retrieval.weights.{signal}"
-
-
-def _value(settings: Settings, key: str) -> Any:
-    value: Any = settings
-    for name in key.split("."):
-        value = getattr(value, name)
-    return value

@@ -122,8 +122,6 @@ def retrieve(
 
     Nothing is among them whose text does not stand in the vault: the index may be behind it.
     """
-    for warning in view.warnings:
-        query.trace.warn(warning)
     fresh = freshness(view, parts.vault, parts.settings, parts.remedy)
     around = _context(view, parts, wanted, narrowed, fresh)
     # Places that no connected note takes go to the next hits only where that is wanted.

@@ -38,7 +38,10 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorInd
     known = known_vector(query, rows)
     if known is not None:
         return known
-    texts = _texts(query)
+    # Not ``embedding_strs``, which is empty where a query brings a vector.
+    texts = [text for text in query.custom_embedding_strs or [query.query_str] if text.strip()]
+    if not texts:
+        raise QueryError("the query is empty; write what you look for")
     if len(texts) == 1 and isinstance(embed_model, QueryEmbedder):
         # LlamaIndex's events around it take a tenth of the time that the embedding does.
         return _kept(query, embed_model.embed_query(texts[0]).tolist())
@@ -68,25 +71,13 @@ def known_vector(query: QueryBundle, rows: VectorIndex) -> Vector | None:
 
 
 def _kept(query: QueryBundle, embedding: list[float]) -> Vector:
-    vector = unit(embedding)
+    vector = np.asarray(embedding, dtype=np.float32)
+    length = float(np.linalg.norm(vector))
+    if length > 0:
+        vector = vector / np.float32(length)
     if isinstance(query, TracedQuery):
         query.vector = vector
     return vector
-
-
-def _texts(query: QueryBundle) -> list[str]:
-    # Not ``embedding_strs``, which is empty where a query brings a vector.
-    texts = [text for text in query.custom_embedding_strs or [query.query_str] if text.strip()]
-    if not texts:
-        raise QueryError("the query is empty; write what you look for")
-    return texts
-
-
-def unit(values: Sequence[float]) -> Vector:
-    """Return the vector scaled to length 1; one of all zeros stays as it is."""
-    vector = np.asarray(values, dtype=np.float32)
-    length = float(np.linalg.norm(vector))
-    return vector / np.float32(length) if length > 0 else vector
 
 
 class SignalRetriever(BaseRetriever):

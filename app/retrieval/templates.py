@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from heapq import heappop, heappush
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,6 @@ from notehop.app.retrieval.nodes import (
 )
 from notehop.app.retrieval.trace import view_for
 from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
-from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import Templates, line_keys, read_templates
 
 TEMPLATE = "it is a template"
@@ -69,37 +66,28 @@ def _is_filled(line: str) -> bool:
 
 def held_back(
     hits: Iterable[tuple[NodeWithScore, str | None]], share: float
-) -> Iterator[NodeWithScore]:
-    """Yield the hits anew: those held back keep a share of their score, and say why.
+) -> list[NodeWithScore]:
+    """Return the hits anew: those held back keep a share of their score, and say why.
 
-    A note that the query names exactly keeps its place. No more hits are taken than are needed for
-    those that are asked for.
+    A note that the query names exactly keeps its place.
 
     :param hits: best first, each with the reason to hold it back, None for none.
     :param share: above 0, to 1.
     :returns: best first; hits of equal score in the order given.
     """
-    waiting: list[tuple[float, int, NodeWithScore]] = []
-    for at, (hit, reason) in enumerate(hits):
-        while waiting and -waiting[0][0] >= (hit.score or 0.0):
-            yield heappop(waiting)[2]
+    found: list[NodeWithScore] = []
+    for hit, reason in hits:
         if reason is None or DISPATCH in hit.node.metadata.get("signals", {}):
-            yield hit
+            found.append(hit)
         else:
-            lower = _lowered(hit.score or 0.0, share)
             node = noted(hit.node, held_back=reason)
-            heappush(waiting, (-lower, at, NodeWithScore(node=node, score=lower)))
-    while waiting:
-        yield heappop(waiting)[2]
+            found.append(NodeWithScore(node=node, score=_lowered(hit.score or 0.0, share)))
+    return sorted(found, key=lambda hit: -(hit.score or 0.0))
 
 
 def _lowered(score: float, share: float) -> float:
     # That of a neighbour may be below nothing, and goes down all the same.
     return score * share if score > 0 else score / share
-
-
-_AT_ONCE = 8
-"""Hits whose texts are read together: as many as a reply has places."""
 
 
 class TemplatePostprocessor(VaultPostprocessor):
@@ -112,43 +100,27 @@ class TemplatePostprocessor(VaultPostprocessor):
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
     vault: Path = Field(description="The folder of the notes.")
     share: float = Field(default=0.5, gt=0, le=1, description="What its score keeps of a template.")
-    top_n: int = Field(
-        default=sys.maxsize, ge=0, description="Hits at most; for no more are texts read."
-    )
+    top_n: int = Field(default=sys.maxsize, ge=0, description="Hits at most.")
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         view = view_for(query_bundle, self.view)
-        hits: Iterable[NodeWithScore] = nodes
+        places = places_of(view, nodes)
+        chunks = view.chunks([place.chunk_id for place in places if place is not None])
+        hits = nodes
         text = "" if query_bundle is None else query_bundle.query_str
         if self.share < 1 and not asks_for_templates(text):
-            hits = held_back(_with_reasons(nodes, view, read_templates(self.vault)), self.share)
-        return list(islice(_with_text(hits, view), self.top_n))
-
-
-def _with_text(hits: Iterable[NodeWithScore], view: Snapshot) -> Iterator[NodeWithScore]:
-    """Yield the hits whose chunk says something: that of an empty note only stands for it."""
-    left = iter(hits)
-    while some := list(islice(left, _AT_ONCE)):
-        chunks = view.chunks(hit.node.node_id for hit in some)
-        for hit in some:
-            chunk = chunks.get(hit.node.node_id)
-            if chunk is None or chunk.text.strip():
-                yield hit
-
-
-def _with_reasons(
-    hits: Iterable[NodeWithScore], view: Snapshot, templates: Templates
-) -> Iterator[tuple[NodeWithScore, str | None]]:
-    """Yield each hit with the reason to hold it back, None for none."""
-    left = iter(hits)
-    while some := list(islice(left, _AT_ONCE)):
-        places = places_of(view, some)
-        chunks = view.chunks([place.chunk_id for place in places if place is not None])
-        notes = view.notes_at({chunk.path for chunk in chunks.values()})
-        for hit, place in zip(some, places, strict=True):
-            yield hit, None if place is None else _reason(hit, place, chunks, notes, templates)
+            templates = read_templates(self.vault)
+            notes = view.notes_at({chunk.path for chunk in chunks.values()})
+            reasons = (
+                None if place is None else _reason(hit, place, chunks, notes, templates)
+                for hit, place in zip(nodes, places, strict=True)
+            )
+            hits = held_back(zip(nodes, reasons, strict=True), self.share)
+        # The chunk of an empty note only stands for it.
+        empty = {chunk.id for chunk in chunks.values() if not chunk.text.strip()}
+        return [hit for hit in hits if hit.node.node_id not in empty][: self.top_n]
 
 
 def _reason(

@@ -134,16 +134,12 @@ def view_for(query: QueryBundle | None, source: ViewSource) -> Snapshot:
     A fixed generation is taken as it is. One that is opened is kept on a traced query for its later
     stages. What cannot be searched in it becomes a warning of the query, once.
     """
-    if not callable(source):
-        return _told(query, source)
-    if not isinstance(query, TracedQuery):
-        return _told(query, source())
-    if query.view is None:
-        query.view = _told(query, source())
-    return query.view
-
-
-def _told(query: QueryBundle | None, view: Snapshot) -> Snapshot:
+    carried = query if isinstance(query, TracedQuery) and callable(source) else None
+    if carried is not None and carried.view is not None:
+        return carried.view
+    view = source() if callable(source) else source
+    if carried is not None:
+        carried.view = view
     trace = trace_of(query)
     for warning in view.warnings:
         trace.warn(warning)
