@@ -98,8 +98,7 @@ class Parts:
 
     ``embed_model`` gives the model, which is loaded when it is first asked for. ``remedy`` tells
     what is done, or has to be done, about notes that changed since. ``scorer`` reranks; None for no
-    rerank. ``beside`` are threads that share the work of a query. ``clock`` gives seconds since the
-    epoch.
+    rerank. ``beside`` are threads that share the work of a query.
     """
 
     vault: Path
@@ -107,9 +106,8 @@ class Parts:
     embed_model: Callable[[], BaseEmbedding]
     tokenizer: Tokenizer
     remedy: Callable[[], str]
-    scorer: CrossEncoderScorer | None = None
-    beside: Beside | None = None
-    clock: Callable[[], float] = time.time
+    scorer: CrossEncoderScorer | None
+    beside: Beside | None
 
 
 def retrieve(
@@ -186,7 +184,8 @@ def _ranked(
             )
             ranked = rerank.postprocess_nodes(found, query_bundle=query)
         hits = templates.postprocess_nodes(ranked, query_bundle=query)
-        count_expanded(hits, query)
+        if settings.retrieval.expansion != "off":
+            count_expanded(hits, query)
         kept = fresh.postprocess_nodes(hits, query_bundle=query)
         enough = len(kept) == fresh.top_n
         if most is None or len(found) < most:
@@ -276,9 +275,9 @@ def ranking(
     }
     judges: dict[str, CandidateSignal] = {
         "subject": SubjectSignal(view, subject, allowed=allowed),
-        "recent": RecentSignal(view, subject, clock=parts.clock, allowed=allowed),
+        "recent": RecentSignal(view, subject, clock=time.time, allowed=allowed),
         "graph": GraphSignal(view, k=settings.rrf_k),
-        "recency": RecencySignal(view, clock=parts.clock),
+        "recency": RecencySignal(view, clock=time.time),
     }
     fusion = WeightedFusionRetriever(
         signals,
@@ -303,7 +302,6 @@ def ranking(
         weight=settings.expansion_weight,
         allowed=allowed,
         with_text=False,
-        clock=parts.clock,
     )
 
 
