@@ -67,7 +67,7 @@ def serve(
             say(f"notehop answers for {name} at {server.url} (Ctrl-C stops it{token})")
 
         if watch and not has_index(place):
-            first = FirstIndex(place, command="notehop serve", config_file=options.config, told=say)
+            first = FirstIndex(place, "notehop serve", say, options.config)
             server.wait(
                 first,
                 place.name,
@@ -76,9 +76,7 @@ def serve(
         opened = held.enter_context(open_place(place))
         held.enter_context(announced)
         if watch:
-            held.enter_context(
-                FollowerProcess(place, "notehop serve", say, config_file=options.config)
-            )
+            held.enter_context(FollowerProcess(place, "notehop serve", say, options.config))
         server.open(opened, announced, started)
 
 
@@ -101,4 +99,4 @@ def mcp(
     from notehop.app.mcp.stdio import serve
     from notehop.app.services.open_vault import LazyVault
 
-    serve(LazyVault(place, "notehop mcp", config_file=options.config), wire, follow=watch)
+    serve(LazyVault(place, "notehop mcp", options.config), wire, follow=watch)

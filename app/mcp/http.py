@@ -52,9 +52,7 @@ class HttpTransport:
         self._manager: StreamableHTTPSessionManager | None = None
         self._running: asyncio.Task[None] | None = None
         # An instance, not a function: the router hands it every method as it comes.
-        self.router = APIRouter(
-            routes=[Route(PATH, endpoint=_Endpoint(self))], lifespan=self._lifespan
-        )
+        self.router = APIRouter(routes=[Route(PATH, endpoint=self)], lifespan=self._lifespan)
 
     @asynccontextmanager
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
@@ -67,7 +65,7 @@ class HttpTransport:
                 with suppress(asyncio.CancelledError):
                     await self._running
 
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         manager = await self._started()
         if self._closing.is_set():
@@ -107,11 +105,3 @@ class HttpTransport:
         async with manager.run():
             ready.set()
             await self._closing.wait()
-
-
-class _Endpoint:
-    def __init__(self, transport: HttpTransport) -> None:
-        self._transport = transport
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._transport.handle(scope, receive, send)

@@ -20,7 +20,7 @@ from mcp.server.session import ServerSession
 
 from notehop.app.mcp import resources
 from notehop.app.mcp.arguments import input_schema, read_arguments
-from notehop.app.mcp.tools import INSTRUCTIONS, TOOLS, Access, Call, Tool, capture
+from notehop.app.mcp.tools import INSTRUCTIONS, TOOLS, Access, Call, Tool
 from notehop.app.problems import UNEXPECTED, agent_text
 from notehop.config.errors import IndexFailure, NotehopError
 from notehop.indexing.shown import on_one_line
@@ -133,12 +133,9 @@ class _Handlers:
             await steps.report("loading the model")
             with suppress(NotehopError) if tool.writes else nullcontext():
                 await access.run(vault.warm)
-        if tool.work is None:
-            return await access.run(lambda: capture(access, given, call))
-        work = tool.work
-        assert vault is not None
-        opened = vault
-        return await access.run(lambda: work(opened, given, call), slow=tool.slow)
+        return await access.run(
+            lambda: tool.work(access if tool.writes else vault, given, call), slow=tool.slow
+        )
 
     async def _answered(self, work: Callable[[], T]) -> T:
         """Have a thread work for a request that has no way to say what went wrong but an error.

@@ -9,7 +9,7 @@ from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
 from notehop.app.mcp.arguments import input_schema, read_arguments
-from notehop.app.mcp.tools import TOOLS, Call, Tool, capture
+from notehop.app.mcp.tools import TOOLS, Call, Tool
 from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError
 
@@ -45,10 +45,7 @@ class VaultToolSpec(BaseToolSpec):
 
         def work(**arguments: Any) -> str:
             try:
-                given: Any = read_arguments(tool.arguments, arguments)
-                if tool.work is None:
-                    return capture(self._vault, given, call)
-                return tool.work(self._vault, given, call)
+                return tool.work(self._vault, read_arguments(tool.arguments, arguments), call)
             except NotehopError as exc:
                 return agent_text(exc)
 

@@ -66,23 +66,20 @@ class Call:
 class Tool:
     """A tool.
 
-    :ivar work: writes its reply, in a thread; None for ``capture``, which needs no open vault.
+    :ivar work: writes its reply, in a thread.
     :ivar models: whether models have to be loaded for it.
     :ivar slow: whether a language model may take its time with it.
+    :ivar writes: whether it writes to the vault; then it needs no index.
     """
 
     name: str
     title: str
     description: str
     arguments: type[Parameters]
-    work: Callable[[VaultHandle, Any, Call], str] | None
+    work: Callable[[Any, Any, Call], str]
     models: bool = True
     slow: bool = False
-
-    @property
-    def writes(self) -> bool:
-        """Whether it writes to the vault."""
-        return self.work is None
+    writes: bool = False
 
 
 def smart_search(vault: VaultHandle, given: given_as.SearchArguments, call: Call) -> str:
@@ -203,7 +200,8 @@ TOOLS = {
             "Write a new note into the inbox, when the user wants something kept; it changes no note. "
             "Names related notes, with the [[link]] to paste.",
             CaptureQuery,
-            None,
+            capture,
+            writes=True,
         ),
     )
 }

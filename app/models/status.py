@@ -342,7 +342,7 @@ class NoteStatusReport(Strict):
     title: str
     status: Literal["indexed", "skipped", "failed", "absent"]
     reason: str | None
-    next_run: NextRun | None
+    next_run: NextRun | None = None
     aliases: list[str] = Field(default_factory=list)
     tags: list[str] = Field(default_factory=list)
     page_type: str | None = None

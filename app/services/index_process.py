@@ -8,13 +8,11 @@ Touches: vault-read, index, model, processes, network (a language model that the
 
 from __future__ import annotations
 
-import logging
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from notehop.app.services.open_vault import Place
@@ -27,22 +25,14 @@ if TYPE_CHECKING:
     from notehop.indexing.enrich.report import Agree
     from notehop.indexing.report import Progress, Report, Update
 
-INDEX_THEM = "run: notehop index"
-"""Nobody follows the vault."""
-
-BEING_INDEXED = "indexing is under way"
-"""A server or ``notehop index --watch`` does."""
-
-IN_THE_WAY = "notehop status says why not"
-"""So it does, but something is in the way."""
-
 
 def remedy(layout: IndexLayout) -> str:
     """Say who indexes what changed, or how to have it done."""
     watcher = read_watch_state(layout)
     if watcher is None:
-        return INDEX_THEM
-    return BEING_INDEXED if watcher.state in ("indexing", "following") else IN_THE_WAY
+        return "run: notehop index"
+    under_way = watcher.state in ("indexing", "following")
+    return "indexing is under way" if under_way else "notehop status says why not"
 
 
 def update_index(
@@ -69,8 +59,6 @@ def update_index(
     report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
     return with_enrichment(report, enrich(indexer, agree or within_budget))
 
-
-_log = logging.getLogger(__name__)
 
 FIRST_RETRY = 1.0
 """Seconds until a follower that ended is started again; doubled each time it ends at once."""
@@ -108,7 +96,7 @@ def follow_vault(
             layout=place.layout,
             settings=settings,
             command="notehop index --watch",
-            arguments=index_arguments(place, config_file, device),
+            arguments=_arguments(place, config_file, device),
             notify=told,
         ),
         stop,
@@ -123,16 +111,14 @@ class FollowerProcess:
         place: Place,
         command: str,
         warn: Callable[[str], None],
-        *,
-        config_file: Path | None = None,
-        program: Sequence[str] = PROGRAM,
+        config_file: Path | None,
     ) -> None:
         """Start nothing yet.
 
         :param command: what people know this process by.
         :param warn: hears when the follower ended and is started again.
         """
-        self._command = [*program, *index_arguments(place, config_file), "--supervised", command]
+        self._command = [*PROGRAM, *_arguments(place, config_file), "--supervised", command]
         self._warn = warn
         self._stop = threading.Event()
         self._turn = threading.Lock()
@@ -143,18 +129,20 @@ class FollowerProcess:
         self._keeper.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the follower; it finishes what it writes."""
         with self._turn:
             self._stop.set()
             process = self._process
         if process is not None:
-            _end(process)
+            assert process.stdin is not None
+            with suppress(OSError):
+                process.stdin.close()
+            try:
+                process.wait(ENDING)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
         self._keeper.join(ENDING)
 
     def _keep(self) -> None:
@@ -165,7 +153,9 @@ class FollowerProcess:
                 return
             if lived:
                 wait = FIRST_RETRY
-            self._tell(f"the index is not followed for {wait:.0f} s: {ended}")
+            # Standard error may be closed by now: that is no reason to follow no more.
+            with suppress(OSError, ValueError):
+                self._warn(f"the index is not followed for {wait:.0f} s: {ended}")
             self._stop.wait(wait)
             wait = min(2 * wait, LAST_RETRY)
 
@@ -189,31 +179,13 @@ class FollowerProcess:
             except subprocess.TimeoutExpired:
                 return f"its process ended ({process.wait()})", True
 
-    def _tell(self, what: str) -> None:
-        try:
-            self._warn(what)
-        except (OSError, ValueError) as exc:
-            # Standard error may be closed by now: that is no reason to follow no more.
-            _log.debug("not told: %s (%s)", what, exc)
 
-
-def index_arguments(place: Place, config_file: Path | None, device: str | None = None) -> list[str]:
+def _arguments(place: Place, config_file: Path | None, device: str | None = None) -> list[str]:
     """The arguments of ``python -m notehop.indexing`` that lead to the index of a place."""
     found = [str(place.vault), "--index-dir", str(place.layout.root)]
     if config_file is not None:
         found += ["--config", str(config_file)]
     return found if device is None else [*found, "--device", device]
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin is not None
-    with suppress(OSError):
-        process.stdin.close()
-    try:
-        process.wait(ENDING)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def has_index(place: Place) -> bool:
@@ -236,11 +208,9 @@ class FirstIndex:
     def __init__(
         self,
         place: Place,
-        *,
-        command: str = "notehop index",
-        config_file: Path | None = None,
-        program: Sequence[str] = PROGRAM,
-        told: Callable[[str], None] = lambda _: None,
+        command: str,
+        told: Callable[[str], None],
+        config_file: Path | None,
     ) -> None:
         """Start nothing yet.
 
@@ -248,7 +218,7 @@ class FirstIndex:
         :param told: hears each line that the process says.
         """
         self._told = told
-        self._command = [*program, *index_arguments(place, config_file), "--part-of", command]
+        self._command = [*PROGRAM, *_arguments(place, config_file), "--part-of", command]
         self._stop = threading.Event()
         self._process: subprocess.Popen[str] | None = None
         self.running = True

@@ -55,29 +55,20 @@ def _looked_at(place: Place) -> Walk:
 
 
 def _known(view: CatalogSnapshot, row: NoteRow, coming: NextRun | None) -> NoteStatusReport:
-    return NoteStatusReport(
-        path=row.path,
-        title=row.title,
-        status=row.status.value,
-        reason=row.reason,
-        next_run=coming,
-        aliases=list(row.aliases),
-        tags=list(row.tags),
-        page_type=row.page_type,
-        created=row.created,
-        modified=row.modified,
-        warnings=list(row.warnings),
-        chunks=[
-            StatusChunk(
-                id=chunk.id,
-                heading=" > ".join(chunk.heading_path),
-                lines=(chunk.first_line, chunk.last_line),
-            )
-            for chunk in view.chunks_of(row.path)
-        ],
-        links=_links(view.links_from([row.path])),
-        backlinks=_links(link for link in view.links_to([row.path]) if link.path != row.path),
-    )
+    report = NoteStatusReport.model_validate(row, from_attributes=True)
+    report.next_run = coming
+    report.chunks = [
+        StatusChunk(
+            id=chunk.id,
+            heading=" > ".join(chunk.heading_path),
+            lines=(chunk.first_line, chunk.last_line),
+        )
+        for chunk in view.chunks_of(row.path)
+    ]
+    report.links = _links(view.links_from([row.path]))
+    backlinks = view.links_to([row.path])
+    report.backlinks = _links(link for link in backlinks if link.path != row.path)
+    return report
 
 
 def _absent(path: str, coming: NextRun | None) -> NoteStatusReport:

@@ -146,14 +146,7 @@ LOOKING = 10.0
 class LazyVault:
     """The vault at a place. Threads may share it."""
 
-    def __init__(
-        self,
-        place: Place,
-        command: str,
-        *,
-        config_file: Path | None = None,
-        opened_by: Callable[[Place], VaultHandle] = open_place,
-    ) -> None:
+    def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
         """Do nothing yet.
 
         :param command: what people know this process by.
@@ -161,7 +154,6 @@ class LazyVault:
         self.place = place
         self._command = command
         self._config_file = config_file
-        self._opened_by = opened_by
         self._opening = threading.Lock()
         self._opened: VaultHandle | None = None
         self._first: FirstIndex | None = None
@@ -193,7 +185,7 @@ class LazyVault:
                         "ask again in a minute"
                     )
                 try:
-                    self._opened = self._opened_by(self.place)
+                    self._opened = open_place(self.place)
                 except IndexMissing as exc:
                     if first is not None and first.failure is not None:
                         raise IndexMissing(f"{exc}; it failed here: {first.failure}") from exc
@@ -216,16 +208,15 @@ class LazyVault:
             try:
                 if not has_index(self.place):
                     self._first = FirstIndex(
-                        self.place, command=self._command, config_file=self._config_file
+                        self.place, self._command, _log.info, self._config_file
                     )
             finally:
                 self._looked.set()
             if self._first is not None:
                 self._first.run()
-            follower = FollowerProcess(
-                self.place, self._command, _log.warning, config_file=self._config_file
+            self._held.enter_context(
+                FollowerProcess(self.place, self._command, _log.warning, self._config_file)
             )
-            self._held.enter_context(follower)
         except NotehopError as exc:
             _log.error("the index is not followed: %s", exc)
 

@@ -23,7 +23,6 @@ from collections.abc import Generator, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -35,6 +34,7 @@ from notehop.app.models import (
     BrowseResult,
     Captured,
     CaptureQuery,
+    Health,
     Query,
     SearchQuery,
     SearchResult,
@@ -45,7 +45,7 @@ from notehop.app.models import (
 from notehop.app.problems import error_of
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import CaptureFailed
-from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout, replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -95,7 +95,8 @@ class Announcement:
         Without the file, other commands do their own work: it is information only.
         """
         says = Running(
-            url=_reachable(url),
+            # One that listens on every address, as this machine reaches it.
+            url=url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"),
             pid=os.getpid(),
             host=socket.gethostname(),
             started=time.time(),
@@ -107,16 +108,10 @@ class Announcement:
         self._write(says)
 
     def _write(self, says: Running) -> None:
-        new = self._file.with_suffix(".new")
         try:
-            new.unlink(missing_ok=True)
-            with os.fdopen(_private(new), "w", encoding="utf-8") as stream:
-                json.dump(asdict(says), stream, indent=1)
-            new.replace(self._file)
+            replace_file(self._file, json.dumps(asdict(says), indent=1))
         except OSError as exc:
             _log.debug("%s: not written: %s", self._file, exc)
-            with suppress(OSError):
-                new.unlink(missing_ok=True)
 
     def prove(self, challenge: str) -> str:
         """Answer a challenge as only the server of this file can."""
@@ -189,11 +184,6 @@ def version() -> str:
     return installed("notehop")
 
 
-def _private(path: Path) -> int:
-    """Open a new file that only its user can read, from its first byte on."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-
-
 def _ours(found: os.stat_result) -> bool:
     """Whether nobody else can have written a file, or can read the token in it."""
     if os.name != "posix":
@@ -212,11 +202,6 @@ def _alive(pid: int) -> bool:
     except (OSError, OverflowError):
         return False
     return True
-
-
-def _reachable(url: str) -> str:
-    """The URL of a server that listens on every address, as this machine reaches it."""
-    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
 PATIENCE = 0.3
@@ -267,7 +252,9 @@ def ask_server(
         return None
     running, connection = found
     if seconds is None:
-        seconds = _answered(place) if isinstance(query, Query) else SEARCHED
+        seconds = SEARCHED
+        if isinstance(query, Query):
+            seconds = place.settings.server.timeout_s + LATER
     with closing(connection):
         try:
             connection.sock.settimeout(seconds)
@@ -275,7 +262,7 @@ def ask_server(
             status, told = _sent(connection, "POST", route, body, headers)
             if status in (http.client.OK, http.client.CREATED):
                 return model.model_validate(told)
-            raise _error_in(status, told)
+            raise error_of(told) or _Unusable(f"it answered {status}")
         except _FAILURES as exc:
             if isinstance(query, CaptureQuery) and not isinstance(exc, _Unusable):
                 inbox = place.settings.capture.folder or "the vault"
@@ -298,12 +285,13 @@ def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, No
         return None
     running, connection = found
     try:
-        connection.sock.settimeout(_answered(place))
+        connection.sock.settimeout(place.settings.server.timeout_s + LATER)
         body = query.model_dump_json().encode()
         connection.request("POST", "/query/stream", body, _headers(running))
         response = connection.getresponse()
         if response.status != http.client.OK:
-            raise _error_in(response.status, json.loads(response.read()))
+            told = json.loads(response.read())
+            raise error_of(told) or _Unusable(f"it answered {response.status}")
     except BaseException as exc:
         connection.close()
         if not isinstance(exc, _FAILURES):
@@ -320,10 +308,6 @@ def is_serving(place: Place) -> bool:
         return False
     found[1].close()
     return True
-
-
-def _answered(place: Place) -> float:
-    return place.settings.server.timeout_s + LATER
 
 
 def _not_asked(running: Running, exc: Exception) -> None:
@@ -353,7 +337,14 @@ def _connected(
             connection.connect()
             # What proves itself is what is asked: a connection that ends is not made again.
             connection.auto_open = 0
-            _challenge(connection, running, place)
+            challenge = secrets.token_hex(16)
+            _, health = _sent(connection, "GET", f"/health?challenge={challenge}")
+            given = Health.model_validate(health).proof or ""
+            expected = proof(running.token, place, challenge)
+            if connection.sock is None or not hmac.compare_digest(
+                given.encode(), expected.encode()
+            ):
+                raise _Unusable("it is not the server of this vault, index and settings")
         except BaseException:
             connection.close()
             raise
@@ -361,17 +352,6 @@ def _connected(
         _not_asked(running, exc)
         return None
     return running, connection
-
-
-def _challenge(connection: http.client.HTTPConnection, running: Running, place: Place) -> None:
-    challenge = secrets.token_hex(16)
-    status, health = _sent(connection, "GET", f"/health?challenge={challenge}")
-    given = health.get("proof") if status == http.client.OK and isinstance(health, dict) else None
-    expected = proof(running.token, place, challenge)
-    if connection.sock is None or not (
-        isinstance(given, str) and hmac.compare_digest(given.encode(), expected.encode())
-    ):
-        raise _Unusable("it is not the server of this vault, index and settings")
 
 
 def _events(
@@ -391,10 +371,6 @@ def _headers(running: Running) -> dict[str, str]:
     # Only to a server that has proved that it wrote the file, and so knows this anyway.
     entry = ticket(running.token)
     return {"Content-Type": "application/json", "Authorization": f"Bearer {entry}"}
-
-
-def _error_in(status: int, told: Any) -> Exception:
-    return error_of(told) or _Unusable(f"it answered {status}")
 
 
 def _sent(
