@@ -92,11 +92,7 @@ def mcp(
     if options.json:
         raise UsageError("mcp speaks JSON in any case; leave --json out")
     place = options.place()
-    from notehop.app.mcp import take_over
-
-    # Before anything that might print is imported.
-    wire = take_over()
     from notehop.app.mcp.stdio import serve
     from notehop.app.services.open_vault import LazyVault
 
-    serve(LazyVault(place, "notehop mcp", options.config), wire, follow=watch)
+    serve(LazyVault(place, "notehop mcp", options.config), follow=watch)

@@ -21,7 +21,6 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from notehop.app.mcp import Wire
 from notehop.app.mcp.server import Context, make_server
 from notehop.app.models import Captured, CaptureQuery
 from notehop.app.services.open_vault import LazyVault
@@ -38,14 +37,14 @@ ENDING = 2.0
 """Seconds that ending may take, whatever hangs: clients wait as long before they kill."""
 
 
-def serve(vault: LazyVault, wire: Wire, *, follow: bool) -> None:
+def serve(vault: LazyVault, *, follow: bool) -> None:
     """Serve until the client closes its end, or SIGINT or SIGTERM; the process ends with it.
 
     :param follow: whether to keep the index up to the vault meanwhile.
     """
     code = 0
     try:
-        anyio.run(_serve, vault, wire, follow)
+        anyio.run(_serve, vault, follow)
     except BaseException as exc:  # noqa: BLE001 (the process ends in any case)
         if not _is_gone(exc):
             _log.error("the client is served no more", exc_info=exc)
@@ -53,21 +52,15 @@ def serve(vault: LazyVault, wire: Wire, *, follow: bool) -> None:
     _end(vault, code)
 
 
-async def _serve(vault: LazyVault, wire: Wire, follow: bool) -> None:
+async def _serve(vault: LazyVault, follow: bool) -> None:
     server = make_server(_Own(vault), vault.place.name)
     if follow:
         server.middleware.append(_once_answered(vault.follow))
     for number in (signal.SIGTERM, signal.SIGINT):
         # At once: the thread that waits for a line cannot be ended otherwise.
         signal.signal(number, lambda *_: _end(vault, 0))
-    # What is no UTF-8 must reach the parser as such, to be no message.
-    lines = os.fdopen(wire.read, encoding="utf-8", errors="surrogateescape", newline="\n")
-    replies = os.fdopen(wire.write, "w", encoding="utf-8", newline="\n")
     arrived, messages = anyio.create_memory_object_stream[Incoming](0)
-    async with (
-        stdio_server(anyio.wrap_file(lines), anyio.wrap_file(replies)) as (reading, writing),
-        anyio.create_task_group() as tasks,
-    ):
+    async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
 
         async def pass_on() -> None:
             """Answer what is no message as JSON-RPC says: the SDK keeps silent about it."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from posixpath import dirname
 
 from notehop.app.answer.citations import code_spans, inside
@@ -18,7 +17,6 @@ from notehop.app.services.current_notes import CurrentNotes, flat, own_summary
 from notehop.app.services.find_note import LONGEST, address_of, listed, notes_meant, shown
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import NoteMissing, UsageError
-from notehop.config.settings import VaultSettings
 from notehop.indexing.changes import scan
 from notehop.indexing.enrich.store import Summary, read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
@@ -32,7 +30,6 @@ from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.plain import plain_text, words_of
 from notehop.indexing.vault.sentences import sentence_spans
-from notehop.indexing.vault.walk import FileEntry
 
 LISTED = 20
 """Mentions that are listed; the rest is counted."""
@@ -58,15 +55,6 @@ _UNSPACED = re.compile(
 """Letters of scripts without blanks between words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A mention in a text: where it begins and ends, and the name as it is said there."""
-
-    start: int
-    end: int
-    name: str
-
-
 def mentions_of(
     view: Snapshot, place: Place, tokenizer: Tokenizer, note: Note
 ) -> tuple[list[Mention], int]:
@@ -83,10 +71,10 @@ def mentions_of(
     paths = sorted(by_note)
     listed: list[Mention] = []
     count = read = 0
-    for note_read in _read(place, paths[:READ]):
+    for file in _as_now(place, paths[:READ]):
         if len(listed) == LISTED:
             break
-        found = _mentions_in(note_read, pattern, tokenizer.language) if note_read else []
+        found = _mentions_in(file.note, pattern, tokenizer.language) if file and file.note else []
         count += len(found)
         listed += found[: LISTED - len(listed)]
         read += 1
@@ -115,7 +103,7 @@ def pattern_of(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{_whole(name)})" for name in ordered), re.IGNORECASE)
 
 
-def unlinked(note: Note, pattern: re.Pattern[str]) -> Iterator[Found]:
+def unlinked(note: Note, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """The mentions in the body of a note that stand in no link, code or comment. Pure."""
     hidden = [(link.start, link.end) for link in note.links]
     hidden += [(edit.start, edit.end) for edit in note.edits]
@@ -123,26 +111,27 @@ def unlinked(note: Note, pattern: re.Pattern[str]) -> Iterator[Found]:
     hidden.sort()
     for match in pattern.finditer(note.text, note.body_start):
         if not any(start < match.end() and match.start() < end for start, end in hidden):
-            yield Found(match.start(), match.end(), match[0])
+            yield match
 
 
-def sentence_at(note: Note, found: Found, language: str = "en") -> str:
+def sentence_at(note: Note, place: tuple[int, int], language: str) -> str:
     """The sentence that holds a mention, as plain text on one line. Pure."""
+    begins, ends = place
     text = note.text
     start, end = note.body_start, len(text)
     for gap in _PARAGRAPH.finditer(text, note.body_start):
-        if gap.end() <= found.start:
+        if gap.end() <= begins:
             start = gap.end()
-        elif gap.start() >= found.end:
+        elif gap.start() >= ends:
             end = gap.start()
             break
-    if heading := _HEADING.match(text, text.rfind("\n", 0, found.start) + 1):
-        start, end = heading.end(), text.find("\n", found.end) % (len(text) + 1)
+    if heading := _HEADING.match(text, text.rfind("\n", 0, begins) + 1):
+        start, end = heading.end(), text.find("\n", ends) % (len(text) + 1)
     for first, last in sentence_spans(text[start:end], language):
-        if first <= found.start - start < last:
-            end, start = start + max(last, found.end - start), start + first
+        if first <= begins - start < last:
+            end, start = start + max(last, ends - start), start + first
             break
-    before, said = (flat(plain_text(note, start, until)) for until in (found.start, end))
+    before, said = (flat(plain_text(note, start, until)) for until in (begins, end))
     return _clipped(said, len(before))
 
 
@@ -185,18 +174,19 @@ def _holding(
     return by_note
 
 
-def _read(place: Place, paths: Sequence[str]) -> Iterator[Note | None]:
-    """The notes as they are now, in order; None for one that may not be shown, or is gone."""
-    settings: VaultSettings = place.settings.vault
-    found = scan(place.vault, settings, within=paths) if paths else None
-    files = {file.path: file for file in (found.files if found else ())}
+def _as_now(place: Place, paths: Sequence[str]) -> Iterator[Read | None]:
+    """Files as the index would read them now, in order; None for what it would not, or cannot."""
+    settings = place.settings.vault
+    limit = settings.max_note_bytes
+    found = scan(place.vault, settings, within=paths).files if paths else ()
+    files = {one.path: one for one in found if one.kind == "note" and one.excluded is None}
     for path in paths:
         file = files.get(path)
-        if file is None or file.excluded is not None or file.size > settings.max_note_bytes:
+        if file is None or file.size > limit:
             yield None
             continue
-        note = read_note(place.vault, file, "", comment_links=settings.comment_links).note
-        yield note if note is not None and note.excluded is None else None
+        read = read_note(place.vault, file, "", comment_links=settings.comment_links)
+        yield read if read.note is not None and read.note.excluded is None else None
 
 
 def _mentions_in(note: Note, pattern: re.Pattern[str], language: str) -> list[Mention]:
@@ -205,9 +195,9 @@ def _mentions_in(note: Note, pattern: re.Pattern[str], language: str) -> list[Me
         Mention(
             path=note.path,
             title=note.title,
-            line=lines.at(one.start),
-            name=" ".join(one.name.split()),
-            sentence=sentence_at(note, one, language),
+            line=lines.at(one.start()),
+            name=" ".join(one[0].split()),
+            sentence=sentence_at(note, one.span(), language),
         )
         for one in unlinked(note, pattern)
     ]
@@ -329,7 +319,7 @@ def _read_meant(now: CurrentNotes, said: str) -> Read:
         raise UsageError(
             f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path"
         )
-    read = _note_file(now.place, meant[0])
+    read = next(_as_now(now.place, meant))
     if read is None:
         raise NoteMissing(f"{shown(said)}: no note of this vault")
     return read
@@ -346,29 +336,7 @@ def _fresh(place: Place, said: str) -> Read | None:
         for part in parts
     ):
         return None
-    return _note_file(place, path if is_note(path) else f"{path}{NOTE_SUFFIX}")
-
-
-def _note_file(place: Place, path: str) -> Read | None:
-    """A file of the vault as the index would read it; None if it would not, or cannot."""
-    file = _entry(place, path)
-    limit = place.settings.vault.max_note_bytes
-    if file is None or file.size > limit:
-        return None
-    read = read_note(place.vault, file, "", comment_links=place.settings.vault.comment_links)
-    return read if read.note is not None and read.note.excluded is None else None
-
-
-def _entry(place: Place, path: str) -> FileEntry | None:
-    found = scan(place.vault, place.settings.vault, within=[path])
-    return next(
-        (
-            file
-            for file in found.files
-            if file.path == path and file.kind == "note" and file.excluded is None
-        ),
-        None,
-    )
+    return next(_as_now(place, [path if is_note(path) else f"{path}{NOTE_SUFFIX}"]))
 
 
 def _lines(note: Note) -> list[str]:

@@ -89,7 +89,7 @@ NOISE = [
     pytest.param(b"{\n", -32700, id="half-an-object"),
     pytest.param(b'{"jsonrpc": "2.0", "id": 7, "method": "ping"\n', -32700, id="cut-off"),
     pytest.param(b"\x00\xff\xfe\x80\x01\x7fELF\n", -32700, id="binary"),
-    pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"\xff"}\n', -32700, id="no-utf-8"),
+    pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"ping"\xff}\n', -32700, id="no-utf-8"),
     pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"\\ud800"}\n', -32700, id="lone-surrogate"),
     pytest.param(b"[" * 100_000 + b"\n", -32700, id="deep"),
     pytest.param(b'{"a":' * 5_000 + b"1" + b"}" * 5_000 + b"\n", -32700, id="deep-objects"),
@@ -206,26 +206,6 @@ def test_the_first_call_says_what_takes_long_and_a_call_can_be_cancelled(
         _, after = one.read_to(4)
         assert all(message.get("id") != 3 for message in [*before, *after])
         assert one.leave() == []
-
-
-def test_what_others_print_does_not_reach_the_client() -> None:
-    code = (
-        "import os, subprocess, sys\n"
-        "from notehop.app.mcp import take_over\n"
-        "wire = take_over()\n"
-        "print('one', flush=True); os.write(1, b'two'); subprocess.run(['echo', 'three'])\n"
-        "os.write(wire.write, os.read(wire.read, 100)); print(repr(sys.stdin.read()))"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        input="hello",
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=True,
-    )
-    assert result.stdout == "hello"
-    assert all(word in result.stderr for word in ("one", "two", "three", "''"))
 
 
 @pytest.mark.model
