@@ -68,15 +68,15 @@ def own_questions(
     :param links: the links that they hold.
     :param seed: another seed, other questions.
     """
-    draw = _Draw(seed, most)
     cited, total = _cited(links, terms)
-    by_hash = draw.one_a_note("link", cited, lambda one: one.source, lambda one: one.line)
-    anchors = [one for one in by_hash if not _is_glob(one.source)][:most]
-    rest = [one for one in by_hash if one not in set(anchors)] or by_hash
+    by_hash = _one_a_note(seed, "link", ((one.source, one.line, one) for one in cited))
+    # A filter by the path of the others would take other notes, too.
+    anchors = [one for one in by_hash if "*" not in one.source and "?" not in one.source][:most]
+    rest = [one for one in by_hash if one not in anchors] or by_hash
     held_out = rest[: min(most, total // HELD_OUT_SHARE)]
     sets = [
-        QuestionSet("headings", _headings(notes, terms, draw), usual(CHUNKS)),
-        QuestionSet("aliases", _aliases(notes, draw), usual(NOTES)),
+        QuestionSet("headings", _headings(notes, terms, most, seed), usual(CHUNKS)),
+        QuestionSet("aliases", _aliases(notes, most, seed), usual(NOTES)),
         QuestionSet(
             "anchors",
             tuple(_question("anchor", one, without=one.source) for one in anchors),
@@ -92,50 +92,39 @@ def own_questions(
     return [one for one in sets if one.questions]
 
 
-class _Draw:
-    """Chooses by hash, so that no choice depends on how many others there are."""
+def _one_a_note(seed: int, kind: str, found: Iterable[tuple[str, object, One]]) -> list[One]:
+    """One of each note, chosen and ordered by hash: no choice depends on how many others there are.
 
-    def __init__(self, seed: int, most: int) -> None:
-        self.most = most
-        self._seed = seed
+    :param found: the note of each, and what tells it from the others of that note.
+    """
 
-    def place(self, *parts: object) -> bytes:
-        """Where something comes in the order of this draw."""
-        said = "\0".join(map(str, (self._seed, *parts)))
+    def place(*parts: object) -> bytes:
+        said = "\0".join(map(str, (seed, kind, *parts)))
         return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
-    def one_a_note(
-        self,
-        kind: str,
-        found: Iterable[One],
-        note: Callable[[One], str],
-        which: Callable[[One], object],
-    ) -> list[One]:
-        """One of each note, in the order of this draw."""
-        best: dict[str, tuple[bytes, One]] = {}
-        for one in found:
-            place = self.place(kind, note(one), which(one))
-            if note(one) not in best or place < best[note(one)][0]:
-                best[note(one)] = (place, one)
-        return [best[path][1] for path in sorted(best, key=lambda path: self.place(kind, path))]
+    best: dict[str, tuple[bytes, One]] = {}
+    for note, which, one in found:
+        at = place(note, which)
+        if note not in best or at < best[note][0]:
+            best[note] = (at, one)
+    return [best[path][1] for path in sorted(best, key=place)]
 
 
-def _headings(notes: Sequence[NoteRow], terms: Terms, draw: _Draw) -> tuple[Question, ...]:
+def _headings(notes: Sequence[NoteRow], terms: Terms, most: int, seed: int) -> tuple[Question, ...]:
     """Headings that stand once in the vault and name no note."""
     names = _names(notes)
     said = Counter(fold(text) for note in notes for _, text, _ in note.outline)
 
-    def found() -> Iterator[tuple[NoteRow, str, int]]:
+    def found() -> Iterator[tuple[str, str, tuple[NoteRow, str, int]]]:
         for note in notes:
             for _, text, line in note.outline:
                 plain = not re.search(r"[\[\]^#|<>*`]", text)
                 if plain and said[fold(text)] == 1 and fold(text) not in names:
-                    yield note, text, line
+                    yield note.path, text, (note, text, line)
 
     asked: list[Question] = []
-    chosen = draw.one_a_note("heading", found(), lambda one: one[0].path, lambda one: one[1])
-    for note, text, line in chosen:
-        if len(asked) == draw.most:
+    for note, text, line in _one_a_note(seed, "heading", found()):
+        if len(asked) == most:
             break
         span = find_fragment(Outline(note.outline, note.blocks, note.line_count), text)
         if span is None or span.first_line != line or len(set(terms(text))) < HEADING_TERMS:
@@ -145,21 +134,21 @@ def _headings(notes: Sequence[NoteRow], terms: Terms, draw: _Draw) -> tuple[Ques
     return tuple(asked)
 
 
-def _aliases(notes: Sequence[NoteRow], draw: _Draw) -> tuple[Question, ...]:
+def _aliases(notes: Sequence[NoteRow], most: int, seed: int) -> tuple[Question, ...]:
     """Aliases that no other note goes by, and that are not the name of their own."""
     names = _names(notes)
     found = (
-        (note, alias)
+        (note.path, alias, (note, alias))
         for note in notes
         for alias in note.aliases
         if alias.strip()
         and names[fold(alias)] == 1
         and fold(alias) not in (fold(note.title), link_name(note.path))
     )
-    chosen = draw.one_a_note("alias", found, lambda one: one[0].path, lambda one: one[1])
+    chosen = _one_a_note(seed, "alias", found)
     return tuple(
         Question(f"alias {note.path}: {alias}", alias, (Target(note.path),))
-        for note, alias in chosen[: draw.most]
+        for note, alias in chosen[:most]
     )
 
 
@@ -199,8 +188,3 @@ def _without_link(link: LinkRow) -> str | None:
 def _question(kind: str, one: Cited, without: str | None = None) -> Question:
     name = f"{kind} {one.source}:{one.line} -> {one.target}"
     return Question(name, one.text, (Target(one.target),), without)
-
-
-def _is_glob(path: str) -> bool:
-    """Whether a filter by this path would take other notes, too."""
-    return "*" in path or "?" in path

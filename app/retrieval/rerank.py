@@ -14,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop.app.retrieval.fusion import DISPATCH
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.nodes import VaultPostprocessor, below, is_light, noted
+from notehop.app.retrieval.nodes import VaultPostprocessor, below, fill, noted
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.config import Settings
 from notehop.config.errors import ModelError
@@ -223,7 +223,8 @@ class RerankPostprocessor(VaultPostprocessor):
         scores: dict[str, float] = {}
         if self.scorer.take(self.budget_ms / 1000):
             try:
-                while len(scores) < len(ids) and self._left(started) > 0:
+                ends = started + self.budget_ms / 1000
+                while len(scores) < len(ids) and self.clock() < ends:
                     some = ids[len(scores) : len(scores) + AT_ONCE]
                     found = self.scorer.scores(query, [texts[one] for one in some])
                     scores.update(zip(some, found, strict=True))
@@ -239,37 +240,19 @@ class RerankPostprocessor(VaultPostprocessor):
         )
         return None
 
-    def _left(self, started: float) -> float:
-        """Seconds of the budget that are left."""
-        return self.budget_ms / 1000 - (self.clock() - started)
-
 
 def _texts(view: Snapshot, hits: Sequence[NodeWithScore]) -> dict[str, str]:
     """Return what is scored of each hit, by id: its text under its title and headings.
 
     A chunk that this generation of the index lacks has none.
     """
-    light = [hit.node.node_id for hit in hits if is_light(hit.node)]
-    chunks = view.chunks(light)
-    notes = view.notes_at([chunk.path for chunk in chunks.values()])
     found: dict[str, str] = {}
-    for hit in hits:
-        id_ = hit.node.node_id
-        if not is_light(hit.node):
-            told = hit.node.metadata
-            found[id_] = _framed(
-                str(told.get("title", "")),
-                tuple(told.get("heading_path") or ()),
-                hit.node.get_content(),
-            )
-        elif id_ in chunks and chunks[id_].path in notes:
-            chunk = chunks[id_]
-            found[id_] = _framed(notes[chunk.path].title, tuple(chunk.heading_path), chunk.text)
+    for hit in fill(hits, view):
+        told, text = hit.node.metadata, hit.node.get_content()
+        title, headings = str(told.get("title", "")), tuple(told.get("heading_path") or ())
+        framed = f"{embedded_prefix(title, headings)}\n{text}" if title else text
+        found[hit.node.node_id] = framed
     return found
-
-
-def _framed(title: str, headings: tuple[str, ...], text: str) -> str:
-    return f"{embedded_prefix(title, headings)}\n{text}" if title else text
 
 
 def _is_decided(hit: NodeWithScore) -> bool:
@@ -289,26 +272,18 @@ def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> lis
     scored.sort(key=lambda at: (-scores[nodes[at].node.node_id], at))
     rest = [at for at in places if at not in named and nodes[at].node.node_id not in scores]
     best, lowest = max(scores.values()), min(scores.values())
-    found = [_reranked(nodes[at], at, scores, best) for at in named]
-    found += [_reranked(nodes[at], at, scores) for at in scored]
+    found: list[NodeWithScore] = []
+    for at in (*named, *scored):
+        hit, score = nodes[at], scores.get(nodes[at].node.node_id)
+        record = {"score": score, "rank_before": at + 1, "score_before": hit.score}
+        # The node may be shared: it is copied with the record.
+        node = hit.node if score is None else noted(hit.node, **{STAGE: record})
+        found.append(NodeWithScore(node=node, score=best if at in named else score))
     found += [
         NodeWithScore(node=nodes[at].node, score=below(lowest, 1.0 - number / (len(rest) + 1)))
         for number, at in enumerate(rest, start=1)
     ]
     return found
-
-
-def _reranked(
-    hit: NodeWithScore, at: int, scores: Mapping[str, float], shown: float | None = None
-) -> NodeWithScore:
-    """Return a copy of a hit with its new score; the node may be shared."""
-    score = scores.get(hit.node.node_id)
-    if score is None:
-        return NodeWithScore(node=hit.node, score=shown)
-    record = {"score": score, "rank_before": at + 1, "score_before": hit.score}
-    return NodeWithScore(
-        node=noted(hit.node, **{STAGE: record}), score=score if shown is None else shown
-    )
 
 
 def scorer_of(settings: Settings) -> CrossEncoderScorer | None:
