@@ -174,44 +174,43 @@ def ask_all(
     :param answers: whether to answer those whose answer is known, too, and the foreign ones.
     :param foreign: questions that the vault cannot answer.
     """
-    contexts: list[Context] = []
+    in_context: list[tuple[float, float]] = []
+    passages: list[int] = []
     milliseconds: list[float] = []
     by_note: list[list[int | None]] = []
     by_chunk: list[list[int | None]] = []
     found: list[tuple[str, ...]] = []
-    replies: list[Answered | None] = []
-    refused: list[float] = []
+    texts: list[str | None] = []
+    of_answers: list[list[float]] = []
     for question in questions:
         started = time.perf_counter()
-        contexts.append(search.context(question))
+        context = search.context(question)
         milliseconds.append((time.perf_counter() - started) * 1000)
-        replies.append(contexts[-1].answered() if answers and question.answers else None)
+        in_context.append(context_values(question, context.sources, context.linked))
+        passages.append(len(context.sources) + len(context.linked))
+        reply = context.answered() if answers and question.answers else None
+        texts.append(None if reply is None else reply.text)
+        values = [nan] * len(ANSWERS) if reply is None else answer_values(question, reply)
+        of_answers.append(values)
         notes = search.notes(question)
         found.append(tuple(notes[:SHOWN]))
         by_note.append(ranked_notes(notes, sorted(question.notes)))
         by_chunk.append(ranked_targets(search.chunks(question), question.gold))
         asked()
+    refused: list[float] = []
     for question in foreign if answers else ():
         refused.append(refusal(question, search.context(question).answered()))
         asked()
-    in_context = [
-        context_values(question, context.sources, context.linked)
-        for question, context in zip(questions, contexts, strict=True)
-    ]
     of_notes, recall = ranking_values(by_note, [len(question.notes) for question in questions])
     of_chunks, _ = ranking_values(by_chunk, [len(question.gold) for question in questions])
-    of_answers = [
-        [nan] * len(ANSWERS) if reply is None else answer_values(question, reply)
-        for question, reply in zip(questions, replies, strict=True)
-    ]
-    words = [nan if reply is None else len(reply.text.split()) for reply in replies]
+    words = [nan if text is None else len(text.split()) for text in texts]
     return Outcome(
         np.hstack([np.asarray(in_context), of_notes, of_chunks, np.asarray(of_answers)]),
         recall,
-        np.asarray([len(one.sources) + len(one.linked) for one in contexts], dtype=np.float64),
+        np.asarray(passages, dtype=np.float64),
         np.asarray(milliseconds),
         tuple(found),
-        tuple(None if reply is None else reply.text for reply in replies),
+        tuple(texts),
         np.asarray(words, dtype=np.float64),
         np.asarray(refused, dtype=np.float64),
     )

@@ -196,7 +196,12 @@ class RelevancePostprocessor(VaultPostprocessor):
                 return self._judged(nodes, query_bundle)
             first = self._judged(nodes[:REORDERED], query_bundle)
             best = max((hit.score or 0.0 for hit in first), default=0.0)
-            ordered = [_raised(hit, self.weight * best) for hit in first]
+            ordered: list[NodeWithScore] = []
+            for hit in first:
+                told, score = hit.node.metadata, hit.score or 0.0
+                if "held_back" not in told:
+                    score += self.weight * best * told["relevance"]
+                ordered.append(NodeWithScore(node=hit.node, score=score))
             ordered.sort(key=lambda hit: -(hit.score or 0.0))
             return ordered + nodes[REORDERED:]
 
@@ -205,25 +210,18 @@ class RelevancePostprocessor(VaultPostprocessor):
         words = query.words if isinstance(query, TracedQuery) else None
         if words is None:
             words = question_words(query.query_str, self.tokenizer, view.lexical)
-        ids = [hit.node.node_id for hit in hits if _is_open(hit)]
+        # Sources that were not judged before.
+        ids = [
+            hit.node.node_id
+            for hit in hits
+            if hit.node.metadata.get("role", "source") == "source"
+            and "relevance" not in hit.node.metadata
+        ]
         known = relevance(ids, words, known_vector(query, view.chunk_vectors), view)
         return [
             _judged(hit, known[hit.node.node_id]) if hit.node.node_id in known else hit
             for hit in hits
         ]
-
-
-def _raised(hit: NodeWithScore, by: float) -> NodeWithScore:
-    metadata = hit.node.metadata
-    if "held_back" in metadata:
-        return hit
-    return NodeWithScore(node=hit.node, score=(hit.score or 0.0) + by * metadata["relevance"])
-
-
-def _is_open(hit: NodeWithScore) -> bool:
-    """Whether it is a source that was not judged before."""
-    metadata = hit.node.metadata
-    return metadata.get("role", "source") == "source" and "relevance" not in metadata
 
 
 def _judged(hit: NodeWithScore, one: Relevance) -> NodeWithScore:

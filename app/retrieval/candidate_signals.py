@@ -39,17 +39,7 @@ def day_of(path: str) -> float | None:
     (``2026-W41``, ``2026-10``) is of its first day.
     """
     day = day_in_name(path) or _period_in_name(path)
-    return None if day is None else _noon(day)
-
-
-def own_day(note: NoteRow) -> float | None:
-    """The day that a note is of by its own account: that in its name, else its date of creation.
-
-    The name counts first: journals that were brought in from elsewhere have the date of that day in
-    their properties.
-    """
-    day = day_of(note.path)
-    return note.created if day is None else day
+    return None if day is None else datetime.combine(day, time(12), UTC).timestamp()
 
 
 def worked_on(note: NoteRow) -> float:
@@ -105,10 +95,6 @@ def _period_in_name(path: str) -> date | None:
         return date(int(year), int(month), 1)
     except ValueError:
         return None
-
-
-def _noon(day: date) -> float:
-    return datetime.combine(day, time(12), UTC).timestamp()
 
 
 class CandidateSignal(Protocol):
@@ -269,9 +255,12 @@ class RecentSignal:
         if len(found) < RECENT_NOTES:
             # Not read before they are needed: an old hub has thousands of notes that link to it.
             notes = self._view.notes_at(path for path in holding if path not in days)
-            days |= _own_days(notes.values())
-            others = _worked_on(note for note in notes.values() if note.path not in days)
-            news = _last(days | others, now)
+            days |= {path: note.created for path, note in notes.items() if note.created is not None}
+            others = [note for path, note in notes.items() if path not in days]
+            # Where some say it themselves, the files of the others do not count: in a vault that
+            # was copied they are all of that day.
+            saying = [note for note in others if says_its_time(note)] or others
+            news = _last(days | {note.path: worked_on(note) for note in saying}, now)
             found = {path: time for path, time in news.items() if path in days} | news
         last = max(found.values(), default=0.0)
         return [
@@ -289,19 +278,6 @@ class RecentSignal:
             for chunk_id in among(ids, self._allowed)[:1]:
                 found[link.path] = chunk_id
         return found
-
-
-def _own_days(notes: Iterable[NoteRow]) -> dict[str, float]:
-    days = ((note.path, own_day(note)) for note in notes)
-    return {path: day for path, day in days if day is not None}
-
-
-def _worked_on(notes: Iterable[NoteRow]) -> dict[str, float]:
-    """When notes were worked on. Where some say it themselves, the files of the others do not
-    count: in a vault that was copied they are all of that day."""
-    known = list(notes)
-    saying = [note for note in known if says_its_time(note)]
-    return {note.path: worked_on(note) for note in saying or known}
 
 
 def _last(times: dict[str, float], now: float) -> dict[str, float]:

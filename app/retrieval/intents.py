@@ -8,14 +8,13 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal
 
 from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
 from notehop.indexing.tokens import NAMES, clear_language
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
-INTENTS: tuple[Intent, ...] = get_args(Intent)
 
 ABOUT = "{x}"
 """The hole of a rule."""
