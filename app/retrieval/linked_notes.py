@@ -248,7 +248,7 @@ def linked_candidates(
     chunks: Mapping[ChunkId, float] = {}
     if query is not None:
         ids = [link.sentence_id for _, link, _, _ in found if link.sentence_id]
-        sentences = known_similarities(view.link_vectors, query, ids)
+        sentences = view.sentence_similarities(query, ids)
         chunks = known_similarities(view.chunk_vectors, query, [*besides, *chain(*notes.values())])
     repeats = _repeats(view, [link for place, link, _, _ in found if not place[1]])
     nearest = {

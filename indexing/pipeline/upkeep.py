@@ -12,7 +12,7 @@ from pathlib import Path
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
-from notehop.indexing.stores.caches import NAMES, Due, bring_up_to_date, upkeep_due
+from notehop.indexing.stores.caches import Due, bring_up_to_date, upkeep_due
 from notehop.indexing.stores.catalog import Catalog, CatalogState, fold_withdrawn
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout, unwritable
@@ -47,14 +47,13 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
     for folder in (layout.vectors, layout.lexical):
         if folder.exists() and not folder.is_dir():
             _remove(layout, folder)
-    for path in map(layout.vectors_of, NAMES):
-        try:
-            VectorIndex.read(path)
-        except IndexMissing:
-            pass
-        except IndexDamaged:
-            _remove(layout, path)
-            yield f"{path}: the vectors were damaged and are made anew"
+    try:
+        VectorIndex.read(layout.chunk_vectors)
+    except IndexMissing:
+        pass
+    except IndexDamaged:
+        _remove(layout, layout.chunk_vectors)
+        yield f"{layout.chunk_vectors}: the vectors were damaged and are made anew"
     if layout.lexical.is_dir():
         try:
             read_segments(layout.lexical)

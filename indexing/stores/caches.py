@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Generic, TypeVar, get_args
+from typing import Generic, TypeVar
 
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
@@ -19,11 +19,8 @@ from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.lexical_segments import read_about
 from notehop.indexing.stores.model import LIMITS, ChunkId, Limits, Matrix
-from notehop.indexing.stores.model import Collection as Name
 from notehop.indexing.stores.sqlite import REBUILD
 from notehop.indexing.stores.vector_index import VectorIndex, read_header, write_vectors
-
-NAMES: tuple[Name, ...] = get_args(Name)
 
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
@@ -53,45 +50,36 @@ class Due(IntEnum):
 
 
 def read_vectors(
-    layout: IndexLayout, view: CatalogSnapshot, name: Name, wanted: Collection[str] | None = None
+    layout: IndexLayout, view: CatalogSnapshot, wanted: Collection[ChunkId]
 ) -> tuple[VectorIndex, str | None]:
-    """The vectors of a generation, and what to tell people if the catalog lacks one.
+    """The vectors of the chunks of a generation, and what to tell people if the catalog lacks one.
 
-    :param wanted: their ids; None for those of the links, of which earlier ones may be left.
+    :param wanted: the ids of its chunks.
     """
     dimensions = dimensions_of(view.fingerprint)
     vectors = VectorIndex.empty(dimensions)
     try:
-        found = VectorIndex.read(layout.vectors_of(name))
+        found = VectorIndex.read(layout.chunk_vectors)
         if (found.stamp, found.dimensions) == (view.stamp, dimensions):
             vectors = found
     except (IndexMissing, IndexDamaged):
         pass
-    if wanted is None:
-        return complete_vectors(view, name, vectors, sentences_since(view, vectors.generation))
     vectors = vectors.without([one for one in vectors.ids if one not in wanted])
-    return complete_vectors(view, name, vectors, wanted)
+    return complete_vectors(view, vectors, wanted)
 
 
 def complete_vectors(
-    view: CatalogSnapshot, name: Name, vectors: VectorIndex, wanted: Collection[str]
+    view: CatalogSnapshot, vectors: VectorIndex, wanted: Collection[ChunkId]
 ) -> tuple[VectorIndex, str | None]:
     """The vectors with all wanted ones, and what to tell people if the catalog lacks one."""
     missing = [one for one in wanted if one not in vectors]
     if not missing:
         return vectors, None
     unknown = vectors.unknown(missing)
-    ids, matrix = view.vectors(name, unknown)
+    ids, matrix = view.vectors("chunks", unknown)
     lost = len(unknown) - len(ids)
     vectors = vectors.with_ids(missing, ids, matrix if ids else None)
-    return vectors, f"{lost} {name} have no vector; {REBUILD}" if lost else None
-
-
-def sentences_since(view: CatalogSnapshot, generation: int) -> list[str]:
-    """The sentences with links of notes written after a generation; of all notes for 0."""
-    if generation <= 0:
-        return view.sentence_ids()
-    return view.sentence_ids(view.changed_paths(generation)) if generation < view.generation else []
+    return vectors, f"{lost} chunks have no vector; {REBUILD}" if lost else None
 
 
 def read_lexical(
@@ -131,8 +119,7 @@ def upkeep_due(layout: IndexLayout, catalog: Catalog, limits: Limits = LIMITS) -
     with catalog.snapshot() as view:
         if view.fingerprint is None:
             return Due.NOTHING
-        vectors = (_vectors_due(layout, view, name, limits) for name in NAMES)
-        return max(*vectors, _lexical_due(layout, view, limits))
+        return max(_vectors_due(layout, view, limits), _lexical_due(layout, view, limits))
 
 
 def bring_up_to_date(
@@ -150,20 +137,18 @@ def bring_up_to_date(
     with catalog.snapshot() as view:
         if view.fingerprint is None:
             return
-        for name in NAMES:
-            if thorough or _vectors_due(layout, view, name, limits):
-                path, dimensions = layout.vectors_of(name), dimensions_of(view.fingerprint)
-                blocks = _blocks(view, name)
-                write_vectors(path, view.stamp, view.generation, dimensions, blocks)
+        if thorough or _vectors_due(layout, view, limits):
+            path, dimensions = layout.chunk_vectors, dimensions_of(view.fingerprint)
+            write_vectors(path, view.stamp, view.generation, dimensions, _blocks(view))
         if thorough or _lexical_due(layout, view, limits):
             wanted = {one for ids in view.chunk_ids().values() for one in ids}
             index = read_lexical(layout, view, wanted, limits=limits)
             index.save(layout.lexical, view.generation, view.stamp)
 
 
-def _vectors_due(layout: IndexLayout, view: CatalogSnapshot, name: Name, limits: Limits) -> Due:
+def _vectors_due(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> Due:
     try:
-        said = read_header(layout.vectors_of(name))
+        said = read_header(layout.chunk_vectors)
     except (IndexMissing, IndexDamaged):
         return Due.NOW
     if (said.stamp, said.dimensions) != (view.stamp, dimensions_of(view.fingerprint)):
@@ -184,7 +169,7 @@ def _due(layout: IndexLayout, view: CatalogSnapshot, generation: int, limits: Li
         return Due.NOTHING
     count = len(view.changed_paths(generation))
     try:
-        chunks = read_header(layout.vectors_of("chunks")).rows
+        chunks = read_header(layout.chunk_vectors).rows
     except (IndexMissing, IndexDamaged):
         chunks = 0
     most = max(limits.changed_notes, chunks // limits.chunks_each)
@@ -193,20 +178,17 @@ def _due(layout: IndexLayout, view: CatalogSnapshot, generation: int, limits: Li
     return Due.WHEN_QUIET if count <= _PRESSING * most else Due.NOW
 
 
-def _blocks(view: CatalogSnapshot, name: Name) -> Iterator[tuple[list[str], Matrix]]:
-    """Every vector of a collection.
+def _blocks(view: CatalogSnapshot) -> Iterator[tuple[list[str], Matrix]]:
+    """Every vector of a chunk.
 
     :raises IndexDamaged: at the end, if one is missing.
     """
-    if name == "links":
-        missing = set(view.sentence_ids())
-    else:
-        missing = {one for ids in view.chunk_ids().values() for one in ids}
-    for ids, matrix in view.all_vectors(name):
+    missing = {one for ids in view.chunk_ids().values() for one in ids}
+    for ids, matrix in view.all_vectors("chunks"):
         missing.difference_update(ids)
         yield ids, matrix
     if missing:
-        raise IndexDamaged(f"{view.label}: {len(missing)} vectors of {name} are missing; {REBUILD}")
+        raise IndexDamaged(f"{view.label}: {len(missing)} vectors of chunks are missing; {REBUILD}")
 
 
 class Bounded(Generic[Key, Kept]):

@@ -345,11 +345,6 @@ class CatalogReads(ABC):
         query = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
         return sorted(row[0] for row in self._plain_rows(query))
 
-    def sentence_ids(self, paths: Iterable[str] | None = None) -> list[str]:
-        """The ids of all sentences with a link, or of those in some notes, each once, sorted."""
-        query = select(LINKS.c.sentence_id).where(LINKS.c.sentence_id.is_not(None)).distinct()
-        return sorted({row[0] for row in self._of_paths(query, LINKS.c.path, paths)})
-
     def known_chunks(self, ids: Iterable[ChunkId]) -> set[ChunkId]:
         """Those of the ids that a chunk has."""
         return {row[0] for row in self._rows(select(CHUNKS.c.id).where(among(CHUNKS.c.id)), ids)}

@@ -24,7 +24,7 @@ from notehop.indexing.stores.fingerprint import dimensions_of
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import Collection as Name
-from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.stores.model import Matrix, NoteStatus
 from notehop.indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LINKS, NAMES, NOTES
 from notehop.indexing.stores.vector_index import VectorIndex
 
@@ -205,11 +205,26 @@ def wanted_of(view: CatalogSnapshot) -> dict[Name, Held]:
     return {"chunks": chunks, "links": dict(view.answer(query, lambda row: (row[0], row[1])))}
 
 
-def check_table(layout: IndexLayout, view: CatalogSnapshot, name: Name, wanted: Held) -> Checked:
-    """Compare a vector table with the catalog."""
-    part = f"vectors/{name}"
+def check_sentences(view: CatalogSnapshot, wanted: Held) -> list[Finding]:
+    """Whether each sentence with a link has its vector in the catalog."""
+    missing, bad = dict(wanted), []
+    for ids, matrix in view.all_vectors("links"):
+        bad += [one for one in _of_wrong_length(ids, matrix) if one in missing]
+        for one in ids:
+            missing.pop(one, None)
+    found = (("it lacks vectors of links", list(missing)), ("vectors of a wrong length", bad))
+    return [
+        Finding("catalog", problem, REBUILD, len(ids), some(wanted[one] for one in ids))
+        for problem, ids in found
+        if ids
+    ]
+
+
+def check_vectors(layout: IndexLayout, view: CatalogSnapshot, wanted: Held) -> Checked:
+    """Compare the file of the vectors of chunks with the catalog."""
+    part = "vectors"
     try:
-        table = VectorIndex.read(layout.vectors_of(name))
+        table = VectorIndex.read(layout.chunk_vectors)
     except IndexMissing:
         return Checked(
             (Finding(part, "it lacks every vector", INDEX, len(wanted), some(wanted.values())),)
@@ -228,11 +243,11 @@ def check_table(layout: IndexLayout, view: CatalogSnapshot, name: Name, wanted: 
     newer = set(view.changed_paths(table.generation))
     lacks = (one for one, path in wanted.items() if one not in table and path not in newer)
     if missing := list(lacks):
-        problem, paths = f"it lacks vectors of {name}", some(wanted[one] for one in missing)
+        problem, paths = "it lacks vectors of chunks", some(wanted[one] for one in missing)
         # Of an older generation it is caught up with; else a run takes it for complete.
         command = INDEX if table.generation < view.generation else REBUILD
         findings.append(Finding(part, problem, command, len(missing), paths))
-    if bad := _of_wrong_length(table, [one for one in wanted if one in table]):
+    if bad := _of_wrong_length(*table.rows(wanted)):
         problem, paths = "vectors of a wrong length", some(wanted[one] for one in bad)
         findings.append(Finding(part, problem, REBUILD, len(bad), paths))
     return Checked(tuple(findings), (state,))
@@ -279,14 +294,13 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
     return Checked((), parts)
 
 
-def _of_wrong_length(table: VectorIndex, ids: Sequence[str]) -> list[str]:
+def _of_wrong_length(ids: Sequence[str], matrix: Matrix) -> list[str]:
     bad: list[str] = []
     for start in range(0, len(ids), _SLICE):
-        found, matrix = table.rows(ids[start : start + _SLICE])
         # What is no number, or too large to be squared, is off too.
         with np.errstate(all="ignore"):
-            off = ~(np.abs(np.linalg.norm(matrix, axis=1) - 1) <= _OFF)
-        bad += [found[row] for row in np.flatnonzero(off).tolist()]
+            off = ~(np.abs(np.linalg.norm(matrix[start : start + _SLICE], axis=1) - 1) <= _OFF)
+        bad += [ids[start + row] for row in np.flatnonzero(off).tolist()]
     return bad
 
 

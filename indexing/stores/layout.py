@@ -46,9 +46,10 @@ class IndexLayout:
         """The folder of the vectors that searches compare."""
         return self.root / "vectors"
 
-    def vectors_of(self, name: str) -> Path:
-        """The file of the vectors of chunks or of links."""
-        return self.vectors / f"{name}.vectors"
+    @property
+    def chunk_vectors(self) -> Path:
+        """The file of the vectors of all chunks."""
+        return self.vectors / "chunks.vectors"
 
     @property
     def lexical(self) -> Path:

@@ -21,7 +21,6 @@ from notehop.indexing.stores.caches import (
     complete_vectors,
     read_lexical,
     read_vectors,
-    sentences_since,
 )
 from notehop.indexing.stores.catalog import (
     Catalog,
@@ -42,12 +41,13 @@ from notehop.indexing.stores.model import (
     ChunkRow,
     Limits,
     LinkRow,
+    Matrix,
     NoteRow,
     NoteStatus,
 )
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.sqlite import damaged
-from notehop.indexing.stores.vector_index import VectorIndex
+from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 __all__ = ["Generation", "Ranking", "Reader", "Snapshot"]
 
@@ -59,11 +59,13 @@ class _Cache:
     """What queries of one generation have read already, kept for the next ones. Threads share it."""
 
     def __init__(self) -> None:
-        # Ten thousand chunks are about 20 MB; each filter may name every note of the vault.
+        # Ten thousand chunks are about 20 MB, twenty thousand vectors 30; each filter may name every
+        # note of the vault.
         self.chunks: Bounded[str, ChunkRow] = Bounded(10_000)
         self.notes: Bounded[str, NoteRow | None] = Bounded(20_000)
         self.links_from: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
         self.links_to: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
+        self.sentences: Bounded[str, Matrix] = Bounded(20_000)
         self.filters: Bounded[tuple[Any, ...], frozenset[str]] = Bounded(16)
 
 
@@ -80,7 +82,6 @@ class Generation:
     ids_by_path: Mapping[str, tuple[ChunkId, ...]]
     path_by_id: Mapping[ChunkId, str]
     chunk_vectors: VectorIndex
-    link_vectors: VectorIndex
     lexical: LexicalIndex
     warnings: tuple[str, ...]
     ranks: Ranks
@@ -103,17 +104,15 @@ class Generation:
         ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
         path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
         wanted = path_by_id.keys()
-        chunks, no_chunks = read_vectors(layout, view, "chunks", wanted)
-        links, no_links = read_vectors(layout, view, "links")
+        vectors, warning = read_vectors(layout, view, wanted)
         return cls(
             number=view.generation,
             stamp=view.stamp,
             ids_by_path=ids_by_path,
             path_by_id=path_by_id,
-            chunk_vectors=chunks,
-            link_vectors=links,
+            chunk_vectors=vectors,
             lexical=read_lexical(layout, view, wanted, ranking, limits),
-            warnings=tuple(said for said in (no_chunks, no_links) if said),
+            warnings=(warning,) if warning else (),
             ranks=ranks,
         )
 
@@ -132,21 +131,16 @@ class Generation:
         added = {one: path for path, ids in now.items() for one in ids}
         path_by_id.update(added)
         gone = [one for one in gone if one not in added]
-        chunks, no_chunks = complete_vectors(
-            view, "chunks", self.chunk_vectors.without(gone), added
-        )
-        said = sentences_since(view, self.number)
-        links, no_links = complete_vectors(view, "links", self.link_vectors, said)
+        vectors, warning = complete_vectors(view, self.chunk_vectors.without(gone), added)
         self.lexical.update(gone, view.chunk_tokens(since_generation=self.number))
         return Generation(
             number=view.generation,
             stamp=view.stamp,
             ids_by_path=ids_by_path,
             path_by_id=path_by_id,
-            chunk_vectors=chunks,
-            link_vectors=links,
+            chunk_vectors=vectors,
             lexical=self.lexical,
-            warnings=self.warnings or tuple(said for said in (no_chunks, no_links) if said),
+            warnings=self.warnings or ((warning,) if warning else ()),
             ranks=self.ranks,
         )
 
@@ -165,8 +159,6 @@ class Snapshot:
         self._release = weakref.finalize(self, view.close)
         self.chunk_vectors = held.chunk_vectors
         """The vector of each chunk, by id."""
-        self.link_vectors = held.link_vectors
-        """The vector of each sentence that holds a link, by sentence id; it may hold others too."""
         self.lexical = held.lexical
         """The lexical index. It moves on with the catalog: drop ids that :meth:`path_of` lacks, as
         :meth:`lexical_top` does."""
@@ -232,6 +224,22 @@ class Snapshot:
         """Id -> chunk, for those that are there, in the order of ``ids``."""
         known = [one for one in ids if one in self._held.path_by_id]
         return self._held.cache.chunks.get(known, self._view.chunks)
+
+    def sentence_similarities(self, query: Matrix, ids: Iterable[str]) -> dict[str, float]:
+        """Id -> cosine to the query, to 6 decimals, of each sentence with a link that has a vector.
+
+        :param query: shape (dimensions,), of length 1.
+        :raises IndexDamaged: if a vector is not what was written.
+        """
+
+        def read(missing: list[str]) -> Mapping[str, Matrix]:
+            found, matrix = self._view.vectors("links", missing)
+            return dict(zip(found, matrix, strict=True))
+
+        vectors = self._held.cache.sentences.get(ids, read)
+        if not vectors:
+            return {}
+        return dict(zip(vectors, cosines([*vectors.values()], query).tolist(), strict=True))
 
     def chunks_of(self, path: str) -> list[ChunkRow]:
         """The chunks of a note in text order; empty for an unknown note."""

@@ -303,6 +303,11 @@ class VectorIndex:
         return vector
 
 
+def cosines(rows: Sequence[Matrix], query: Matrix) -> NDArray[np.float64]:
+    """The inner product of each row with a vector, shape (rows,), rounded as everywhere."""
+    return _rounded(np.vecdot(np.stack(rows), query.astype(np.float32, copy=False)))
+
+
 def write_vectors(
     path: Path,
     stamp: str,
@@ -331,9 +336,9 @@ def write_vectors(
         header = replace(header, crc=header.checksum(zlib.crc32(listed, crc)))
         file.seek(0)
         file.write(json.dumps(asdict(header)).encode().ljust(_HEADER))
-    # Parts of a table, as earlier versions wrote them.
+    # Parts of tables, and other tables, as earlier versions wrote them.
     with suppress(OSError):
-        for old in path.parent.glob(f"{path.stem}[-.]*"):
+        for old in path.parent.iterdir():
             if old != path:
                 old.unlink(missing_ok=True)
 

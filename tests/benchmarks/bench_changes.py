@@ -44,7 +44,7 @@ with Reader.open(IndexLayout(Path(sys.argv[1]))) as reader:
             paths = [str(view.path_of(one)) for one in (*near[:5], *found[:5])]
             view.chunks([*near[:5], *found[:5]])
             links = [str(link.sentence_id) for link in view.links_from(paths)]
-            view.link_vectors.similarities(vector, links)
+            view.sentence_similarities(vector, links)
     searching = peak_mb()
     with reader.snapshot() as view:
         started = process_time()

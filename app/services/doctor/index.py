@@ -23,7 +23,6 @@ from notehop.config.errors import (
 )
 from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.identity import wanted
-from notehop.indexing.stores.caches import NAMES
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, read_catalog_state
 from notehop.indexing.stores.check import (
     ELSEWHERE,
@@ -35,7 +34,8 @@ from notehop.indexing.stores.check import (
     check_catalog,
     check_lexical,
     check_mirror,
-    check_table,
+    check_sentences,
+    check_vectors,
     said_of,
     wanted_of,
 )
@@ -100,9 +100,8 @@ class _Check:
         self.found.findings += check_catalog(view)
         self._lost(view)
         wants = wanted_of(view)
-        for name in NAMES:
-            table = partial(check_table, self.layout, view, name, wants[name])
-            self._take(f"vectors/{name}", table)
+        self.found.findings += check_sentences(view, wants["links"])
+        self._take("vectors", partial(check_vectors, self.layout, view, wants["chunks"]))
         self._take("lexical", partial(check_lexical, self.layout, view, wants["chunks"]))
         self.found.findings += _query_model(self.layout)
         if self.place.settings.index.mirror:

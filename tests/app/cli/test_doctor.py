@@ -95,11 +95,9 @@ def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> No
     assert result.exit_code == 1
     assert result.stdout == (
         "My vault\n\n"
-        "Index  2 parts broken, generation 1\n"
-        "  vectors/chunks: 2 x it lacks every vector\n"
+        "Index  1 part broken, generation 1\n"
+        "  vectors: 2 x it lacks every vector\n"
         "    A.md, B.md\n"
-        "  vectors/links: it lacks every vector\n"
-        "    A.md\n"
         "\nTo repair the index, run: notehop index\n"
     )
     again = call(place, "index", "--json")

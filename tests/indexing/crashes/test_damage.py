@@ -89,11 +89,10 @@ VECTORS, LEXICAL = "the vectors were damaged", "the lexical index was damaged"
 DERIVED = {
     "no vectors": ("vectors", harm.gone, ""),
     "no file of vectors": ("vectors/chunks.vectors", harm.gone, ""),
-    "half a file of vectors": ("vectors/links.vectors", harm.cut, VECTORS),
+    "half a file of vectors": ("vectors/chunks.vectors", harm.cut, VECTORS),
     "garbage for vectors": ("vectors/chunks.vectors", harm.garbage(), VECTORS),
-    "garbage at their head": ("vectors/links.vectors", harm.garbage(0, 0.01), VECTORS),
+    "garbage at their head": ("vectors/chunks.vectors", harm.garbage(0, 0.01), VECTORS),
     "other numbers": ("vectors/chunks.vectors", harm.garbage(0.5, 0.8), VECTORS),
-    "other numbers of links": ("vectors/links.vectors", harm.garbage(0.5, 0.8), VECTORS),
     "no lexical index": ("lexical", harm.gone, ""),
     "half a lexical index": ("lexical/segments.npz", harm.cut, LEXICAL),
     "garbage for a lexical index": ("lexical/segments.npz", harm.garbage(), LEXICAL),

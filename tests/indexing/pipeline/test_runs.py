@@ -108,7 +108,7 @@ def test_words_of_a_withdrawn_note_leave_every_file_of_ours(bench: Bench) -> Non
     for file in filter(Path.is_file, bench.layout.root.rglob("*")):
         assert b"zanzibarquux" not in file.read_bytes(), file
         assert vector not in file.read_bytes(), file
-    assert len(VectorIndex.read(bench.layout.vectors_of("chunks"))) == 1
+    assert len(VectorIndex.read(bench.layout.chunk_vectors)) == 1
 
 
 def test_words_of_a_withdrawn_note_leave_while_a_reader_is_open(bench: Bench) -> None:

@@ -51,8 +51,7 @@ def test_a_sound_index(place: Place) -> None:
     assert (found.generation, found.pending) == (1, 0)
     assert [(part.part, part.items, part.generation) for part in found.parts] == [
         ("catalog", 3, 1),
-        ("vectors/chunks", 3, 1),
-        ("vectors/links", 2, 1),
+        ("vectors", 3, 1),
         ("lexical", 3, 1),
     ]
 
@@ -107,11 +106,11 @@ def touch(name: str) -> Callable[[Place], None]:
 
 
 def of_another_index(place: Place) -> None:
-    write_vectors(place.layout.vectors_of("chunks"), "another", 1, DIMENSIONS, [])
+    write_vectors(place.layout.chunk_vectors, "another", 1, DIMENSIONS, [])
 
 
 def drop_vectors(place: Place) -> None:
-    path = place.layout.vectors_of("chunks")
+    path = place.layout.chunk_vectors
     write_vectors(path, VectorIndex.read(path).stamp, 1, DIMENSIONS, [])
 
 
@@ -120,11 +119,18 @@ def begin_rebuild(place: Place) -> None:
 
 
 HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
-    "no vectors": (remove("vectors"), "vectors/chunks", "it lacks every vector", INDEX, True),
-    "vectors cut short": (cut("vectors/links.vectors"), "vectors/links", "damaged", INDEX, True),
-    "vectors rotten": (rot("vectors/chunks.vectors"), "vectors/chunks", "damaged", INDEX, True),
-    "stamp": (of_another_index, "vectors/chunks", "it is of another index", INDEX, True),
-    "vectors lack some": (drop_vectors, "vectors/chunks", "it lacks vectors", REBUILD, True),
+    "no vectors": (remove("vectors"), "vectors", "it lacks every vector", INDEX, True),
+    "vectors cut short": (cut("vectors/chunks.vectors"), "vectors", "damaged", INDEX, True),
+    "vectors rotten": (rot("vectors/chunks.vectors"), "vectors", "damaged", INDEX, True),
+    "stamp": (of_another_index, "vectors", "it is of another index", INDEX, True),
+    "vectors lack some": (drop_vectors, "vectors", "it lacks vectors", REBUILD, True),
+    "sentences without vectors": (
+        sql("DELETE FROM vectors WHERE collection='links'"),
+        "catalog",
+        "it lacks vectors of links",
+        REBUILD,
+        True,
+    ),
     "no lexical index": (remove("lexical"), "lexical", "cannot be read", INDEX, True),
     "lexical rot": (rot("lexical/segments.npz"), "lexical", "cannot be read", INDEX, True),
     "no query door": (remove("model"), "model", "the model for queries", INDEX, True),
@@ -179,14 +185,16 @@ def test_every_harm_is_found_and_repaired_by_the_command_that_is_named(
     index(place, rebuild=REBUILD in commands)
     mended = check(place)
     assert (told(mended), mended.not_done) == ([], [])
-    assert [part.items for part in mended.parts] == [3, 3, 2, 3]
+    assert [part.items for part in mended.parts] == [3, 3, 3]
 
 
 def test_a_table_is_not_made_of_a_catalog_that_lacks_a_vector(place: Place) -> None:
-    sql("DELETE FROM vectors WHERE collection='links' AND id=(SELECT max(id) FROM vectors "
-        "WHERE collection='links')")(place)  # fmt: skip
+    sql("DELETE FROM vectors WHERE collection='chunks' AND id=(SELECT max(id) FROM vectors "
+        "WHERE collection='chunks')")(place)  # fmt: skip
     remove("vectors")(place)
-    with pytest.raises(IndexFailure, match="vectors of links are missing; run: notehop index --re"):
+    with pytest.raises(
+        IndexFailure, match="vectors of chunks are missing; run: notehop index --re"
+    ):
         index(place)
 
 

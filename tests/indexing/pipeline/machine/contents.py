@@ -113,19 +113,17 @@ def places(snapshot: Snapshot) -> Told:
     return told
 
 
-def sentence_ids(snapshot: Snapshot) -> list[str]:
-    found = {link.sentence_id for link in snapshot.links_from(n.path for n in snapshot.notes())}
-    return sorted(one for one in found if one is not None)
-
-
 def table_vectors(snapshot: Snapshot) -> Told:
-    """The vectors of the reader's tables: of all chunks, and of the sentences that links have."""
-    told: Told = {"ids of chunks": sorted(snapshot.chunk_vectors.ids)}
-    for name, table, ids in (
-        ("chunk", snapshot.chunk_vectors, sorted(snapshot.chunk_vectors.ids)),
-        ("sentence", snapshot.link_vectors, sentence_ids(snapshot)),
+    """The vectors that the reader compares: of all chunks, and of the sentences that links have."""
+    links = snapshot.links_from(n.path for n in snapshot.notes())
+    sentences = {link.sentence_id for link in links if link.sentence_id is not None}
+    ids = sorted(snapshot.chunk_vectors.ids)
+    told: Told = {"ids of chunks": ids}
+    for name, (found, rows) in (
+        ("chunk", snapshot.chunk_vectors.rows(ids)),
+        ("sentence", snapshot.catalog.vectors("links", sentences)),
     ):
-        told |= {f"{name} {one}": row for one, row in zip(*table.rows(ids), strict=True)}
+        told |= {f"{name} {one}": row for one, row in zip(found, rows, strict=True)}
     return told
 
 

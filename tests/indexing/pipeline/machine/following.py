@@ -289,7 +289,9 @@ class Following:
         if not self.runs:
             return set(), set()
         catalog = self._catalog()
-        return {key.embedded_hash for key in catalog.chunk_keys()}, set(catalog.sentence_ids())
+        links = catalog.links_from(catalog.indexed_paths())
+        sentences = {link.sentence_id for link in links if link.sentence_id is not None}
+        return {key.embedded_hash for key in catalog.chunk_keys()}, sentences
 
     def _check_economy(self, before: tuple[set[str], set[str]]) -> None:
         """Only texts that the index did not hold went through the model, each once."""
