@@ -11,7 +11,7 @@ import gc
 import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager
 from html import escape
 from http import HTTPStatus
 from importlib.metadata import version
@@ -129,10 +129,12 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
         threading.Thread(target=_warm, args=(vault,), name="notehop-warm", daemon=True).start()
+        looking = metrics and asyncio.create_task(metrics.watch_loop())
         try:
-            async with nullcontext() if metrics is None else _running(metrics):
-                yield
+            yield
         finally:
+            if looking:
+                looking.cancel()
             workers.close()
             vault.close()
 
@@ -172,14 +174,3 @@ def _warm(vault: VaultHandle) -> None:
     # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
     gc.collect()
     gc.freeze()
-
-
-@asynccontextmanager
-async def _running(metrics: Metrics) -> AsyncIterator[None]:
-    task = asyncio.create_task(metrics.watch_loop())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

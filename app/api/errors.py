@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from email.message import Message
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -29,27 +28,8 @@ class Refusal(Exception):
         self.headers = dict(headers or {})
 
 
-def busy(waiting: int) -> Refusal:
-    """Too much is asked at once.
-
-    :param waiting: requests that wait already.
-    """
-    detail = f"the server is busy and {waiting} requests wait already; ask again in a moment"
-    return _unavailable("busy", detail)
-
-
-def too_slow(seconds: float) -> Refusal:
-    """A request took longer than it may."""
-    detail = f"no reply within {seconds:g} s; ask for less, or raise server.timeout_s"
-    return _unavailable("timeout", detail)
-
-
-def stopping() -> Refusal:
-    """The server goes away."""
-    return _unavailable("stopping", "the server is being stopped; ask again when it is back")
-
-
-def _unavailable(kind: str, detail: str) -> Refusal:
+def unavailable(kind: str, detail: str) -> Refusal:
+    """What cannot be done now, and in a moment perhaps can."""
     told = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, kind=kind)
     return Refusal(told, {"Retry-After": str(BUSY_FOR)})
 
@@ -85,26 +65,26 @@ def respond(value: Problem, headers: Mapping[str, str] | None = None) -> Problem
 
 def install(app: FastAPI) -> None:
     """Make the app answer every error with a problem."""
-    app.add_exception_handler(NotehopError, _ours)
+    app.add_exception_handler(NotehopError, _refused)
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(HTTPException, _frameworks)
     app.add_exception_handler(RequestValidationError, _validation)
 
 
-async def _ours(_: Request, exc: Exception) -> ProblemResponse:
-    return respond(problem(exc))
-
-
 async def _refused(_: Request, exc: Exception) -> ProblemResponse:
-    assert isinstance(exc, Refusal)
-    return respond(exc.problem, exc.headers)
+    if isinstance(exc, Refusal):
+        return respond(exc.problem, exc.headers)
+    return respond(problem(exc))
 
 
 async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
     assert isinstance(exc, HTTPException)
     detail = exc.detail
     if exc.status_code == HTTPStatus.NOT_FOUND:
-        detail = f"there is nothing at {request.url.path}; {_instead(request)}"
+        path = request.url.path.rstrip("/")
+        other = path != request.url.path and path in request.app.openapi()["paths"]
+        instead = f"use {path}" if other else "/openapi.json lists what there is, /docs shows it"
+        detail = f"there is nothing at {request.url.path}; {instead}"
     elif exc.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = (exc.headers or {}).get("Allow", "another method")
         detail = f"{request.url.path} does not take {request.method}; use {allowed}"
@@ -120,7 +100,8 @@ async def _validation(request: Request, exc: Exception) -> ProblemResponse:
         accepted = {"Accept-Post": "application/json"}
         return respond(http_problem(status, detail, kind=KINDS[status]), accepted)
     if any(error["type"] == "json_invalid" for error in errors):
-        status, detail = HTTPStatus.BAD_REQUEST, f"the body is not JSON: {_why(errors)}"
+        why = "; ".join(str(one.get("ctx", {}).get("error", one["msg"])) for one in errors)
+        status, detail = HTTPStatus.BAD_REQUEST, f"the body is not JSON: {why}"
         return respond(http_problem(status, detail, kind=KINDS[status]))
     # The input is not repeated: it may be long, and the asker has it.
     told = [
@@ -132,14 +113,6 @@ async def _validation(request: Request, exc: Exception) -> ProblemResponse:
         detail += f"; and {len(errors) - MOST:,} more"
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     return respond(http_problem(status, detail, told, kind=KINDS[status]))
-
-
-def _instead(request: Request) -> str:
-    """Where to go from a path that leads nowhere."""
-    path = request.url.path.rstrip("/")
-    if path != request.url.path and path in request.app.openapi()["paths"]:
-        return f"use {path}"
-    return "/openapi.json lists what there is, /docs shows it"
 
 
 def _place(location: Sequence[int | str]) -> str:
@@ -155,7 +128,3 @@ def _is_json(media_type: str) -> bool:
     message["content-type"] = media_type
     kind = message.get_content_type()
     return kind.startswith("application/") and kind.endswith(("/json", "+json"))
-
-
-def _why(errors: Sequence[Mapping[str, Any]]) -> str:
-    return "; ".join(str(error.get("ctx", {}).get("error", error["msg"])) for error in errors)

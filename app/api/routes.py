@@ -53,24 +53,21 @@ def query_routes(service: Service) -> APIRouter:
     vault, workers = service.vault, service.workers
 
     @router.post(
-        "/query",
-        operation_id="query",
-        summary="Answer a question with citations",
-        response_model=Answer,
-        responses=BODY_REFUSED,
-    )
-    async def query(body: Question) -> Response:
-        return await service.reply(workers.answers, lambda: vault.ask(body))
-
-    @router.post(
         "/ask",
         operation_id="ask",
         summary="The same as /query, by the name that the command line and the tools have for it",
         response_model=Answer,
         responses=BODY_REFUSED,
     )
+    @router.post(
+        "/query",
+        operation_id="query",
+        summary="Answer a question with citations",
+        response_model=Answer,
+        responses=BODY_REFUSED,
+    )
     async def ask(body: Question) -> Response:
-        return await query(body)
+        return await service.reply(workers.answers, lambda: vault.ask(body))
 
     async def begun(body: Question) -> AsyncIterator[Stream]:
         stream = Stream(workers.answers, lambda cancelled: vault.stream(body, cancelled=cancelled))

@@ -17,8 +17,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -153,9 +152,15 @@ def serve(
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     server = server_of(app, started)
     if until is not None:
-        threading.Thread(target=_ended, args=(server, until), daemon=True).start()
+
+        def end() -> None:
+            until.wait()
+            server.should_exit = True
+
+        threading.Thread(target=end, daemon=True).start()
     # uvicorn raises the signal again once it has shut down; that is no failure.
-    before, interval = signal.signal(signal.SIGTERM, _stop), sys.getswitchinterval()
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)
     try:
         server.run(sockets=[listening.dup()])
@@ -210,12 +215,3 @@ class _Server(uvicorn.Server):
         last = loop.call_later(GRACE - LAST_WORDS, self._workers.give_up)
         await super().shutdown(sockets)
         last.cancel()
-
-
-def _ended(server: uvicorn.Server, until: threading.Event) -> None:
-    until.wait()
-    server.should_exit = True
-
-
-def _stop(signum: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
-    sys.exit(0)

@@ -18,7 +18,7 @@ from typing import TypeVar
 import anyio
 from anyio import CancelScope, CapacityLimiter, from_thread, to_thread
 
-from notehop.app.api.errors import Refusal, busy, stopping, too_slow
+from notehop.app.api.errors import Refusal, unavailable
 from notehop.app.models import DoneEvent, ErrorEvent, StreamEvent
 from notehop.app.problems import problem
 from notehop.config.errors import NotehopError
@@ -26,6 +26,8 @@ from notehop.config.settings import ServerSettings
 from notehop.indexing.llm.egress import UNWANTED
 
 T = TypeVar("T")
+
+STOPPING = "stopping", "the server is being stopped; ask again when it is back"
 
 
 class Pool:
@@ -60,14 +62,15 @@ class Pool:
 
     async def _done(self, work: Callable[[Callable[[], bool]], T], scopes: set[CancelScope]) -> T:
         if self._closed:
-            raise stopping()
+            raise unavailable(*STOPPING)
         if self.taken >= self._room:
-            raise busy(self.taken - self._most)
+            waiting = f"{self.taken - self._most} requests wait already"
+            raise unavailable("busy", f"the server is busy and {waiting}; ask again in a moment")
         gone, begun = threading.Event(), threading.Lock()
 
         def wanted() -> T:
             if self._closed or not begun.acquire(blocking=False):
-                raise stopping()
+                raise unavailable(*STOPPING)
             try:
                 UNWANTED.set(gone.is_set)
                 return work(gone.is_set)
@@ -88,7 +91,10 @@ class Pool:
                 # Work that goes on unheard has its place until it ends.
                 if begun.acquire(blocking=False):
                     self._left()
-        raise stopping() if self._closed else too_slow(self.seconds)
+        if self._closed:
+            raise unavailable(*STOPPING)
+        late = f"no reply within {self.seconds:g} s; ask for less, or raise server.timeout_s"
+        raise unavailable("timeout", late)
 
     def _left(self) -> None:
         with self._count:

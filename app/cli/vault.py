@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -284,16 +283,10 @@ def doctor(
         raise typer.Exit(FAILED)
 
 
-class Action(StrEnum):
-    """What can be done with a model."""
-
-    PULL = "pull"
-
-
 def models(
     options: Common,
     action: Annotated[
-        Action | None,
+        Literal["pull"] | None,
         typer.Argument(metavar="[pull]", help="Fetch a model from its hub.", show_default=False),
     ] = None,
     name: Annotated[

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import ExitStack
 from datetime import datetime
 
@@ -101,28 +102,25 @@ def _in_time(
 
     :raises _TooLate: if it takes longer; what was begun goes on, and nobody hears of it.
     """
-    found: list[list[Connection]] = []
-    failed: list[BaseException] = []
+    found: Future[list[Connection]] = Future()
 
     def run() -> None:
         try:
-            found.append(find(kept))
+            found.set_result(find(kept))
         except BaseException as exc:  # noqa: BLE001 (raised where it is waited for)
-            failed.append(exc)
+            found.set_exception(exc)
         finally:
             turns.release()
 
     until = time.monotonic() + seconds
     if not turns.acquire(timeout=seconds):
         raise _TooLate(f"earlier ones are still under way after {seconds:g} s")
-    thread = threading.Thread(target=run, name="notehop-related", daemon=True)
-    thread.start()
-    thread.join(max(0.0, until - time.monotonic()))
-    if failed:
-        raise failed[0]
-    if not found:
+    # Not of a pool, whose threads the end of the process would wait for.
+    threading.Thread(target=run, name="notehop-related", daemon=True).start()
+    wait([found], until - time.monotonic())
+    if not found.done():
         raise _TooLate(f"it took longer than {seconds:g} s")
-    return found[0]
+    return found.result()
 
 
 def _reason(failure: BaseException) -> str:
