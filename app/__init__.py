@@ -40,6 +40,11 @@ def open_vault(
     :raises IndexMismatch: if it was indexed with other settings.
     """
     # LlamaIndex takes more than a second to import: only who opens a vault waits for it.
-    from notehop.app.services.open_vault import open_vault as open_
+    from notehop.app.services.open_vault import locate, open_place
 
-    return open_(path, index_dir=index_dir, llm=llm, settings=settings)
+    place = locate(
+        None if path is None else Path(path),
+        index_dir=None if index_dir is None else Path(index_dir),
+        settings=settings,
+    )
+    return open_place(place, llm)

@@ -44,7 +44,8 @@ def agent_text(error: BaseException) -> str:
     """What an agent is told of an error; one that nobody foresaw is not quoted."""
     if not isinstance(error, NotehopError):
         return UNEXPECTED
-    if not elsewhere.get() or error.public is None or _tells_no_path(error):
+    plain = type(error) in (NotehopError, UsageError) and not _PATH.search(str(error))
+    if not elsewhere.get() or error.public is None or plain:
         return str(error)
     return f"{error.public}; on the machine of the server, notehop status says more"
 
@@ -53,10 +54,6 @@ def unforeseen(error: BaseException) -> str:
     """What is told of an error of a library: its first line, and its kind alone elsewhere."""
     lines = [] if elsewhere.get() else str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
-
-
-def _tells_no_path(error: NotehopError) -> bool:
-    return type(error) in (NotehopError, UsageError) and not _PATH.search(str(error))
 
 
 _PATH = re.compile(r"(?<![\w.])[/~\\]|\b[A-Za-z]:[/\\]")

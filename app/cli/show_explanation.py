@@ -37,7 +37,9 @@ def show_explanation(reply: Reply, sources: Sequence[Source]) -> None:
         _print(_expanded(sources))
     for source in sources:
         if source.held_back:
-            show(styled((f"{source.marker} held back: {_held_back(told, source)}", "dim")))
+            reason, share = on_one_line(source.held_back), told.template_share
+            kept = "" if share is None else f"; it keeps {share:g} of its score"
+            show(styled((f"{source.marker} held back: {reason}{kept}", "dim")))
     if reply.connected_notes:
         _print(_connected(reply.connected_notes))
     for stage, counts in told.counts.items():
@@ -73,25 +75,15 @@ def _votes(told: Explanation, sources: Sequence[Source]) -> Table:
     reranked = any(source.rerank for source in sources)
     for source in sources:
         votes = source.signals or {}
+        # The score that the fusion gave: the rerank puts its own in its place, and keeps that.
+        fused = (source.rerank or {}).get("score_before") if reranked else source.score
         table.add_row(
             source.marker,
-            _name(source.path, source.heading),
-            _fused(source, reranked),
+            on_one_line(f"{source.path} > {source.heading}" if source.heading else source.path),
+            NONE if fused is None else f"{fused:.4f}",
             *(_vote(votes.get(name)) for name in names),
         )
     return table
-
-
-def _fused(source: Source, reranked: bool) -> str:
-    """The score that the fusion gave: the rerank puts its own in its place, and keeps that."""
-    score = (source.rerank or {}).get("score_before") if reranked else source.score
-    return NONE if score is None else f"{score:.4f}"
-
-
-def _held_back(told: Explanation, source: Source) -> str:
-    reason = on_one_line(source.held_back or "")
-    share = told.template_share
-    return reason if share is None else f"{reason}; it keeps {share:g} of its score"
 
 
 def _vote(vote: dict[str, float | None] | None) -> str:
@@ -145,10 +137,6 @@ def _connected(notes: Sequence[ConnectedNote]) -> Table:
             ),
         )
     return table
-
-
-def _name(path: str, heading: str) -> str:
-    return on_one_line(f"{path} > {heading}" if heading else path)
 
 
 def _number(value: object) -> str:

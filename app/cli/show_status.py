@@ -76,14 +76,11 @@ def _call(call: EgressCall) -> None:
         ),
         indent=2,
     )
-    if named := _notes(call):
-        show(styled((named, "dim")), indent=4)
-
-
-def _notes(call: EgressCall) -> str:
-    shown = [on_one_line(path) for path in call.notes[:NAMED]]
-    more = len(call.notes) + call.more_notes - len(shown)
-    return ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
+    named = [on_one_line(path) for path in call.notes[:NAMED]]
+    if more := len(call.notes) + call.more_notes - len(named):
+        named.append(f"and {more:,} more")
+    if named:
+        show(styled((", ".join(named), "dim")), indent=4)
 
 
 LISTED = 10
@@ -136,14 +133,16 @@ def _index(told: IndexStatus) -> None:
         _row("enriched", _enrichment(told.enrichment))
         if told.enrichment.stopped is not None:
             _row("", f"stopped: {told.enrichment.stopped}")
-    _row("links", _counts(told.links))
+    _row("links", _counts(told.links) or "none")
     _row("model", f"{told.made_with.get('model')}, {told.made_with.get('dimensions')} dimensions")
     if told.shared_model is not None:
         _row("", f"for queries in {told.shared_model}, shared by all indexes")
     _row("words", f"language {told.made_with.get('language')}")
     _row("vault", told.vault)
     _row("index", told.index_dir)
-    _row("size", f"{shown_size(told.bytes)}: {_sizes(told.sizes)}")
+    largest = sorted(told.sizes.items(), key=lambda item: (-item[1], item[0]))
+    sizes = ", ".join(f"{name} {shown_size(count)}" for name, count in largest if count)
+    _row("size", f"{shown_size(told.bytes)}: {sizes}")
     if told.chroma_generation is not None:
         newest = told.chroma_generation == told.generation
         more = "" if newest else f" of {told.generation}; `notehop index` brings it up"
@@ -169,8 +168,8 @@ def _enrichment(now: EnrichmentNow) -> str:
         for one in now.texts
     ]
     waiting = sum(one.lack for one in now.texts) - len(now.failed)
-    left = {"waiting": waiting, "failed": len(now.failed)}
-    told += [f"{count:,} {name}" for name, count in left.items() if count > 0]
+    if left := _counts({"waiting": waiting, "failed": len(now.failed)}):
+        told.append(left)
     return ", ".join(told) or f"nothing yet; {RUN}"
 
 
@@ -187,12 +186,10 @@ def _state(told: IndexStatus) -> str:
         return told.problem
     if told.pending is None:
         return "the vault cannot be looked at"
-    left = {
-        "to read": told.pending.read,
-        "to leave out": told.pending.skip,
-        "to forget": told.pending.gone,
-    }
-    said = ", ".join(f"{count:,} {name}" for name, count in left.items() if count)
+    pending = told.pending
+    said = _counts(
+        {"to read": pending.read, "to leave out": pending.skip, "to forget": pending.gone}
+    )
     if not said:
         return "up to date"
     followed = told.watcher is not None and told.watcher.state in ("indexing", "following")
@@ -200,13 +197,8 @@ def _state(told: IndexStatus) -> str:
 
 
 def _run(run: LastRun) -> str:
-    did = {
-        "added": run.added,
-        "changed": run.changed,
-        "moved": run.moved,
-        "deleted": run.deleted,
-    }
-    said = ", ".join(f"{count:,} {name}" for name, count in did.items() if count)
+    did = ("added", "changed", "moved", "deleted")
+    said = _counts({name: getattr(run, name) for name in did})
     slowest = sorted(run.seconds.items(), key=lambda item: (-item[1], item[0]))
     stages = ", ".join(
         f"{name} {seconds:.1f} s" for name, seconds in slowest if name != "total" and seconds >= 0.1
@@ -273,10 +265,5 @@ def _row(name: str, value: str) -> None:
     show(styled((f"  {name:<9}", "dim"), on_one_line(value)))
 
 
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
-
-
-def _sizes(sizes: Mapping[str, int]) -> str:
-    largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{name} {shown_size(count)}" for name, count in largest if count)
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count > 0)

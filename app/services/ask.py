@@ -73,12 +73,8 @@ class Conversations:
     and of each its last turns.
     """
 
-    def __init__(
-        self, settings: ConversationSettings, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """:param clock: gives seconds."""
+    def __init__(self, settings: ConversationSettings) -> None:
         self._settings = settings
-        self._clock = clock
         self._talks: OrderedDict[str, _Talk] = OrderedDict()
         self._busy = threading.Lock()
 
@@ -99,7 +95,7 @@ class Conversations:
             before = self._talks.pop(name, None)
             turns = (*(before.turns if before else ()), turn)[-self._settings.turns :]
             count = 1 + (before.count if before else 0)
-            self._talks[name] = _Talk(turns, count, self._clock())
+            self._talks[name] = _Talk(turns, count, time.monotonic())
             while len(self._talks) > self._settings.max:
                 self._talks.popitem(last=False)
             return count
@@ -111,7 +107,7 @@ class Conversations:
 
     def _forget(self) -> None:
         """Forget those that nobody went on with: the first are the oldest."""
-        oldest = self._clock() - self._settings.keep_minutes * 60
+        oldest = time.monotonic() - self._settings.keep_minutes * 60
         while self._talks and next(iter(self._talks.values())).used < oldest:
             self._talks.popitem(last=False)
 

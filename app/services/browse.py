@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import PurePosixPath
 from posixpath import dirname
-from typing import Any, Literal
+from typing import Any
 
 from notehop.app.models import (
     BrowsedLink,
@@ -24,7 +24,7 @@ from notehop.app.models import (
     PropertyUse,
     VaultOverview,
 )
-from notehop.app.retrieval.filters.apply import Allowed, narrow
+from notehop.app.retrieval.filters.apply import narrow
 from notehop.app.retrieval.filters.parse import of_fields
 from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.current_notes import CurrentNotes
@@ -69,7 +69,11 @@ def browse(now: CurrentNotes, tokenizer: Tokenizer, query: BrowseQuery) -> Brows
         narrowed = narrow("", query.filters, view, tokenizer, now.any_of, literal=True)
         warnings += narrowed.warnings
         allowed = None if narrowed.nothing else narrowed.allowed
-        entries = _left(entries, allowed, view)
+        # Of a note, any of its passages may be left.
+        ids = [[one.chunk] if one.chunk else view.chunk_ids_of(one.path) for one in entries]
+        every = list(dict.fromkeys(chain.from_iterable(ids)))
+        left = set() if allowed is None else set(allowed.among(every))
+        entries = [one for one, own in zip(entries, ids, strict=True) if not left.isdisjoint(own)]
     scores = _scores(view, entries, query.rank)
     entries.sort(
         key=lambda one: (-scores[one.path, one.chunk], one.depth, -len(one.steps), one.path)
@@ -95,15 +99,6 @@ def _by_chunk(note: Reached) -> list[Reached]:
     return [
         Reached(note.path, note.depth, tuple(steps), chunk) for chunk, steps in by_chunk.items()
     ]
-
-
-def _left(entries: Sequence[Reached], allowed: Allowed | None, view: Snapshot) -> list[Reached]:
-    """The entries that filters leave; of a note, any of its passages."""
-    if allowed is None:
-        return []
-    ids = [[entry.chunk] if entry.chunk else view.chunk_ids_of(entry.path) for entry in entries]
-    left = set(allowed.among(list(dict.fromkeys(chain.from_iterable(ids)))))
-    return [entry for entry, own in zip(entries, ids, strict=True) if not left.isdisjoint(own)]
 
 
 def _scores(view: Snapshot, entries: Sequence[Reached], rank: str) -> Scores:
@@ -149,6 +144,8 @@ def _standing(
             headings = chunk.heading_path if chunk is not None and entry.chunk else ()
             text = said.get(entry.path) or Summary("" if chunk is None else chunk.text)
             telling = sorted(steps, key=lambda step: not step.link.sentence)
+            ways = {step.forward for step in steps}
+            way: Direction = "both" if len(ways) == 2 else "forward" if True in ways else "backward"
             found.append(
                 BrowsedNote(
                     path=entry.path,
@@ -158,11 +155,20 @@ def _standing(
                     lines=(1, 1) if chunk is None else (chunk.first_line, chunk.last_line),
                     text=text.text,
                     depth=entry.depth,
-                    way=_way(steps),
+                    way=way,
                     edges=len(steps),
                     score=scores[entry.path, entry.chunk],
                     modified=note.modified,
-                    links=[_browsed_link(links[_key(step.link)]) for step in telling[:LINKS]],
+                    links=[
+                        BrowsedLink(
+                            source=link.path,
+                            target=str(link.target_path),
+                            line=link.line,
+                            sentence=words_of(link.sentence),
+                            fragment=link.fragment,
+                        )
+                        for link in (links[_key(step.link)] for step in telling[:LINKS])
+                    ],
                     uri=now.uri(entry.path, headings),
                     written_by=text.model,
                 )
@@ -172,16 +178,6 @@ def _standing(
 
 def _key(link: LinkRow) -> tuple[str, int]:
     return link.path, link.ordinal
-
-
-def _browsed_link(link: LinkRow) -> BrowsedLink:
-    return BrowsedLink(
-        source=link.path,
-        target=str(link.target_path),
-        line=link.line,
-        sentence=words_of(link.sentence),
-        fragment=link.fragment,
-    )
 
 
 LEADING = frozenset({Status.RESOLVED.value, Status.AMBIGUOUS.value})
@@ -242,14 +238,6 @@ def leads(view: Snapshot, link: LinkRow) -> str | None:
     if path is None or link.status not in LEADING or not view.chunk_ids_of(path):
         return None
     return path
-
-
-def _way(steps: Sequence[Step]) -> Literal["forward", "backward", "both"]:
-    """In which directions the links go."""
-    forward = {step.forward for step in steps}
-    if len(forward) == 2:
-        return "both"
-    return "forward" if True in forward else "backward"
 
 
 def _steps(view: Snapshot, paths: Sequence[str], direction: Direction) -> Iterator[Step]:

@@ -90,18 +90,16 @@ class VaultRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # Warnings are the reply's where somebody reads the query's trace; else they are logged.
-        return [
-            self._linked(hit) for hit in self._run(traced(query_bundle, kept=False), self._wanted)
-        ]
+        found: list[NodeWithScore] = []
+        for hit in self._run(traced(query_bundle, kept=False), self._wanted):
+            about = hit.node.metadata
+            uri = open_uri(self._vault, about["path"], about["heading_path"])
+            found.append(NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score))
+        return found
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # Model, index and files are read without asyncio: a thread keeps the loop free.
         return await asyncio.to_thread(self._retrieve, query_bundle)
-
-    def _linked(self, hit: NodeWithScore) -> NodeWithScore:
-        about = hit.node.metadata
-        uri = open_uri(self._vault, about["path"], about["heading_path"])
-        return NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score)
 
     def __deepcopy__(self, _: object) -> VaultRetriever:
         # The vault is open once: a copy asks the same.

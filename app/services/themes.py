@@ -81,12 +81,12 @@ def by_size(themes: Themes, left: Collection[str] | None) -> list[Chosen]:
 
     :param left: the notes that filters leave; None for all. A theme without any is none.
     """
-    found = [
-        Chosen(theme, notes)
-        for theme in themes.themes
-        if (notes := tuple(p for p in theme.notes if left is None or p in left))
-    ]
-    found = [Chosen(one.theme, tuple(_lasting_first(one))) for one in found]
+    found: list[Chosen] = []
+    for theme in themes.themes:
+        notes = [path for path in theme.notes if left is None or path in left]
+        notes.sort(key=lambda path: (path != theme.named_after, day_in_name(path) is not None))
+        if notes:
+            found.append(Chosen(theme, tuple(notes)))
     return sorted(found, key=lambda one: (-len(one.notes), one.theme.id))
 
 
@@ -97,7 +97,14 @@ def by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[Chosen]:
     """
     weights: dict[str, float] = {}
     held: dict[str, dict[str, NodeWithScore]] = {}
-    for rank, hit in enumerate(_telling(hits), start=1):
+    best = max((_score(hit, "semantic") or 0.0 for hit in hits), default=0.0)
+    # Those that hold a word of the query, or mean nearly what the nearest does.
+    telling = [
+        hit
+        for hit in hits
+        if _score(hit, "lexical") is not None or (_score(hit, "semantic") or 0.0) >= NEAR * best
+    ]
+    for rank, hit in enumerate(telling, start=1):
         path = str(hit.node.metadata["path"])
         theme = themes.of_note.get(path)
         if theme is not None:
@@ -112,24 +119,9 @@ def by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[Chosen]:
     ]
 
 
-def _telling(hits: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """The hits that hold a word of the query, or mean nearly what the nearest does."""
-    best = max((_score(hit, "semantic") or 0.0 for hit in hits), default=0.0)
-    return [
-        hit
-        for hit in hits
-        if _score(hit, "lexical") is not None or (_score(hit, "semantic") or 0.0) >= NEAR * best
-    ]
-
-
 def _score(hit: NodeWithScore, signal: str) -> float | None:
     score = hit.node.metadata.get("signals", {}).get(signal, {}).get("score")
     return None if score is None else float(score)
-
-
-def _lasting_first(one: Chosen) -> list[str]:
-    names = one.theme.named_after
-    return sorted(one.notes, key=lambda path: (path != names, day_in_name(path) is not None))
 
 
 NOTES = 3
@@ -406,11 +398,7 @@ def _first_left(view: Snapshot, narrowed: Narrowed) -> dict[str, str]:
 
 def _by_meaning_alone(chosen: Sequence[Chosen]) -> list[str]:
     hits = [hit for one in chosen for hit in (one.hits or {}).values()]
-    return [BY_MEANING] if hits and not any(map(_has_a_word, hits)) else []
-
-
-def _has_a_word(hit: NodeWithScore) -> bool:
-    return hit.node.metadata.get("signals", {}).get("lexical", {}).get("score") is not None
+    return [BY_MEANING] if hits and all(_score(hit, "lexical") is None for hit in hits) else []
 
 
 def _words(one: Chosen) -> list[str]:

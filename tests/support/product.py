@@ -13,6 +13,7 @@ from typing import Any
 
 _HOMES: dict[str, str] = {
     "notehop": "indexing",
+    "notehop.app": "open_vault",
     "notehop.app.answer": "extractive",
     "notehop.app.answer.citations": "check_citations MarkerFilter sentences_of",
     "notehop.app.answer.claims": "sentences",
@@ -58,7 +59,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.note_status": "note_status",
-    "notehop.app.services.open_vault": "open_place open_vault locate NoVault Place",
+    "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.engine": "reading_of",
     "notehop.app.services.related": "link_to query_text",
     "notehop.app.services.running_server": (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from rapidfuzz.fuzz import ratio
@@ -93,13 +93,10 @@ NEAR_FOR = 2_000
 """Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
 
 
-def unresolved(found: Survey, near_for: int = NEAR_FOR) -> list[UnresolvedTarget]:
-    """The names that lead nowhere: those near to a name that exists first, then by links.
-
-    :param near_for: how many of the most linked are looked up among the names that exist.
-    """
+def unresolved(found: Survey) -> list[UnresolvedTarget]:
+    """The names that lead nowhere: those near to a name that exists first, then by links."""
     targets = broken_links(found.links, Status.UNRESOLVED)
-    asked = {one.target: link_name(one.target) for one in targets[:near_for]}
+    asked = {one.target: link_name(one.target) for one in targets[:NEAR_FOR]}
     near = NearNames(_names(found)).near(asked.values())
     rows = [
         UnresolvedTarget(
@@ -172,7 +169,7 @@ def _broken(found: Survey, path: str, links: Sequence[ResolvedLink]) -> BrokenFr
 
 def _names(found: Survey) -> Iterator[Name]:
     for path, note in found.notes.items():
-        yield Name(path.rpartition("/")[2][: -len(".md")], path, "name")
+        yield Name(PurePosixPath(path).stem, path, "name")
         for alias in note.aliases:
             yield Name(alias, path, "alias")
         yield Name(note.title, path, "title")
@@ -193,7 +190,7 @@ def duplicates(notes: Mapping[str, ReadNote]) -> list[Duplicate]:
     An alias also counts that is another note's name: links go to that note, never to the alias.
     Titles that are shared by just the notes of one name are told as that name alone.
     """
-    names = [(link_name(path), _name(path), path) for path in notes]
+    names = [(link_name(path), PurePosixPath(path).stem, path) for path in notes]
     titles = [(fold(note.title).strip(), note.title, path) for path, note in notes.items()]
     carried = [
         (alias_key(alias), alias, path) for path, note in notes.items() for alias in note.aliases
@@ -223,10 +220,6 @@ def _shared(kind: Shared, named: Iterable[tuple[str, str, str]]) -> list[Duplica
     return sorted(found, key=lambda one: (-len(one.paths), one.name))
 
 
-def _name(path: str) -> str:
-    return path.rpartition("/")[2][: -len(".md")]
-
-
 _LONG_ENOUGH = 200
 """Characters from which two texts can be told to be nearly the same: templates are short."""
 
@@ -237,13 +230,10 @@ _NEARLY = 90
 """Per cent of the characters that nearly equal texts share."""
 
 
-def examine(
-    place: Place, kinds: Collection[Kind] = tuple(Kind), near_for: int = NEAR_FOR
-) -> DoctorReport:
+def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport:
     """Look for what is to be mended.
 
     :param kinds: what to look for.
-    :param near_for: as in :func:`notehop.app.services.doctor.vault.unresolved`.
     :raises VaultError: if the vault cannot be listed.
     """
     report = DoctorReport(vault=str(place.vault), name=place.name)
@@ -251,19 +241,17 @@ def examine(
         report.index = check_index(place)
         report.broken = any(one.broken for one in report.index.findings)
     if not set(kinds) <= {Kind.INDEX}:
-        _look_through(place, kinds, report, near_for)
+        _look_through(place, kinds, report)
     return report
 
 
-def _look_through(
-    place: Place, kinds: Collection[Kind], report: DoctorReport, near_for: int
-) -> None:
+def _look_through(place: Place, kinds: Collection[Kind], report: DoctorReport) -> None:
     """Read the vault whole, and fill in what of it was asked for."""
     found = survey(place)
     report.notes, report.links = len(found.notes), len(found.links)
     if Kind.UNRESOLVED in kinds:
-        report.unresolved = unresolved(found, near_for)
-        report.near_misses_for = min(near_for, len(report.unresolved))
+        report.unresolved = unresolved(found)
+        report.near_misses_for = min(NEAR_FOR, len(report.unresolved))
     if Kind.FRAGMENTS in kinds:
         report.fragments = fragments(found)
     if Kind.AMBIGUOUS in kinds:
