@@ -7,9 +7,9 @@ below the folder they are unpacked in.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +17,6 @@ from notehop.app.cli.options import Common, given_path
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from notehop.app.evaluation.answer_sets import AnswersEvaluated
     from notehop.app.evaluation.run import Plan
     from notehop.app.evaluation.runner import Evaluated
 
@@ -102,55 +101,42 @@ def evaluate(
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
     for file in (out, html):
         _check_writable(file)
+    import json
+    from importlib.metadata import version
+
     from notehop.app.cli.output import print_json
-    from notehop.app.cli.show_evaluation import show_evaluation
-    from notehop.app.evaluation.run import Plan
+    from notehop.app.cli.show_evaluation import show_answers, show_evaluation
+    from notehop.app.evaluation.run import Plan, evaluate_answers
+    from notehop.indexing.terminal import terminal_progress
 
     plan = Plan(ablate, compare, measure, questions, seed, unrelated_links)
+    found: list[Any] = []
     if answers is not None:
         if data is not None or ablate or measure or unrelated_links or html is not None:
             raise UsageError(
                 "--answers asks one set of questions about --vault; with it only --compare, "
                 "--each, --out and --json make sense"
             )
-        _show_answers(answers, plan, options, out, each)
-        return
-    if each:
-        raise UsageError("--each lists the answers to an answer set; name it with --answers")
-    found = []
-    for result in _evaluated(data, work, plan, options):
-        found.append(result)
+        progress = terminal_progress()
+        found.append(evaluate_answers(options.place(), answers, plan, progress, each=each))
         if not options.json:
-            show_evaluation(result, changes=compare is not None)
-    document = _document(found)
+            show_answers(found[0])
+    elif each:
+        raise UsageError("--each lists the answers to an answer set; name it with --answers")
+    else:
+        for result in _evaluated(data, work, plan, options):
+            found.append(result)
+            if not options.json:
+                show_evaluation(result, changes=compare is not None)
+    document = {"version": version("notehop"), "sets": [result.as_json() for result in found]}
     if options.json:
         print_json(document)
     if out is not None:
-        import json
-
         _write(out, json.dumps(document, indent=2) + "\n")
     if html is not None:
         from notehop.app.evaluation.report import report
 
         _write(html, report(found))
-
-
-def _show_answers(file: Path, plan: Plan, options: Common, out: Path | None, each: bool) -> None:
-    from notehop.app.cli.output import print_json
-    from notehop.app.cli.show_evaluation import show_answers
-    from notehop.app.evaluation.run import evaluate_answers
-    from notehop.indexing.terminal import terminal_progress
-
-    found = evaluate_answers(options.place(), file, plan, terminal_progress(), each=each)
-    document = _document([found])
-    if options.json:
-        print_json(document)
-    else:
-        show_answers(found)
-    if out is not None:
-        import json
-
-        _write(out, json.dumps(document, indent=2) + "\n")
 
 
 def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> Iterator[Evaluated]:
@@ -170,12 +156,6 @@ def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> It
             "out --vault and --index-dir, or name a file of questions"
         )
     return evaluate_sets(data, work, plan, progress, config_file=options.config)
-
-
-def _document(found: Sequence[Evaluated | AnswersEvaluated]) -> dict[str, object]:
-    from importlib.metadata import version
-
-    return {"version": version("notehop"), "sets": [result.as_json() for result in found]}
 
 
 def _check_writable(file: Path | None) -> None:

@@ -69,7 +69,20 @@ class _Handlers:
         _: Context,
         params: types.PaginatedRequestParams | None,  # noqa: ARG002 (they fit one page)
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
+        tools = [
+            types.Tool(
+                name=tool.name,
+                title=tool.title,
+                description=tool.description,
+                input_schema=input_schema(tool.arguments),
+                # What a client takes for granted of a tool that only reads is not said.
+                annotations=types.ToolAnnotations(read_only_hint=False, destructive_hint=False)
+                if tool.writes
+                else types.ToolAnnotations(read_only_hint=True),
+            )
+            for tool in TOOLS.values()
+        ]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
@@ -170,19 +183,6 @@ class _Steps:
         """Tell of it from a thread, and do not wait until it is told."""
         with suppress(RuntimeError):  # the loop has ended meanwhile
             asyncio.run_coroutine_threadsafe(self.report(message), self._loop)
-
-
-def _described(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=input_schema(tool.arguments),
-        # What a client takes for granted of a tool that only reads is not said.
-        annotations=types.ToolAnnotations(read_only_hint=True)
-        if not tool.writes
-        else types.ToolAnnotations(read_only_hint=False, destructive_hint=False),
-    )
 
 
 def _failed(told: str) -> types.CallToolResult:

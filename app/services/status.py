@@ -52,7 +52,6 @@ from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
 from notehop.indexing.stores.model import NoteRow, NoteStatus
-from notehop.indexing.stores.reader import Reader
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.run_record import read_run_record
 from notehop.indexing.watch.state import read_watch_state
@@ -88,11 +87,6 @@ def egress_report(place: Place) -> EgressReport:
     log = EgressLog(place.layout.root)
     calls = _calls(log)
     return EgressReport(log=str(log.file), hosts=_hosts(calls), calls=calls[::-1])
-
-
-def egress_hosts(layout: IndexLayout) -> list[EgressHost]:
-    """The hosts that got something from an index, those with most first."""
-    return _hosts(_calls(EgressLog(layout.root)))
 
 
 def language_model_now(settings: Settings) -> LanguageModelNow | None:
@@ -245,15 +239,6 @@ class PendingCount:
                     self._running = None
 
 
-def pending_counter(place: Place, reader: Reader) -> PendingCount:
-    """The count of one vault and of the index that a reader follows."""
-
-    def count() -> int:
-        return pending_changes(place, reader.catalog).pending
-
-    return PendingCount(count, state=lambda: (reader.catalog, reader.generation))
-
-
 PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
 """The parts of an index folder by which its size is told."""
 
@@ -297,7 +282,7 @@ def index_status(place: Place) -> IndexStatus:
             "made_with": dict(made_with),
             "settings": place.settings.model_dump(mode="json"),
             "llm": language_model_now(place.settings),
-            "egress": egress_hosts(place.layout),
+            "egress": _hosts(_calls(EgressLog(place.layout.root))),
             "enrichment": enrichment_now(place),
             "shared_model": _shared_model(place),
         }

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_type_hints
 
 import numpy as np
@@ -59,7 +58,7 @@ from notehop.app.services.graph_layout import graph_view
 from notehop.app.services.open_vault import Place
 from notehop.app.services.read_note import note_view
 from notehop.app.services.related import find_related
-from notehop.app.services.status import index_status, pending_counter
+from notehop.app.services.status import PendingCount, index_status, pending_changes
 from notehop.indexing.capture import Kept
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.reader import Reader
@@ -86,10 +85,13 @@ class VaultHandle(VaultComponents):
     generation of the index.
     """
 
-    def __init__(self, place: Place, reader: Reader, llm: LLM | None = None) -> None:
+    def __init__(self, place: Place, reader: Reader, llm: LLM | None) -> None:
         """Take over an opened index; :func:`app.open_vault` opens it."""
         super().__init__(place, Engine(place, reader, llm))
-        self._pending = pending_counter(place, reader)
+        self._pending = PendingCount(
+            lambda: pending_changes(place, reader.catalog).pending,
+            state=lambda: (reader.catalog, reader.generation),
+        )
         self._conversations = Conversations(place.settings.conversation)
 
     @property
@@ -286,12 +288,7 @@ class VaultHandle(VaultComponents):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _begin(self, asked: BaseQuery) -> TracedQuery:
