@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from notehop.app.evaluation.metrics import ANSWERS, CONTAINS, MEASURES, Estimate, percent
-from notehop.app.evaluation.runner import Change, Evaluated, Row
+from notehop.app.evaluation.runner import Evaluated, Row
 from notehop.app.evaluation.variants import CURRENT, STOCK
 from notehop.indexing.shown import counted, on_one_line, printable
 
@@ -85,9 +85,7 @@ def _set(body: Element, found: Evaluated) -> None:
     if rows:
         title = "Recall of notes, %"
         _figure(body, title, curves(title, [(_clean(row.setting), row.recall) for row in rows]))
-    gains = [
-        (f"{_clean(row.setting)}", row.gains[found.measure]) for row in found.rows if row.gains
-    ]
+    gains = [(_clean(row.setting), row.gains[found.measure]) for row in found.rows if row.gains]
     if gains:
         title = f"What each setting gains over the one it is held to, {found.measure}, points"
         _figure(body, title, bars(title, gains))
@@ -108,7 +106,7 @@ def _gains(body: Element, found: Evaluated) -> None:
                 row.setting,
                 _estimate(row.measures[found.measure]),
                 row.against or "",
-                "" if gain is None else _estimate(gain, sign="+"),
+                _estimate(gain, sign="+"),
                 "" if gain is None else str(len(row.helped)),
                 "" if gain is None else str(len(row.hurt)),
                 f"{row.passages:.1f}",
@@ -123,7 +121,7 @@ def _measures(body: Element, found: Evaluated) -> None:
     """All measures that apply to a question of the set."""
     names = [name for name in MEASURES if any(name in row.measures for row in found.rows)]
     lines = [
-        [row.setting, *(_maybe(row.measures.get(name)) for name in names)] for row in found.rows
+        [row.setting, *(_estimate(row.measures.get(name)) for name in names)] for row in found.rows
     ]
     details = SubElement(body, "details")
     SubElement(details, "summary").text = "All measures"
@@ -138,9 +136,11 @@ def _answers(body: Element, found: Evaluated) -> None:
     lines = []
     for row in found.rows:
         gain = row.gains.get(CONTAINS)
-        values = (_maybe(row.measures.get(name)) for name in names)
+        values = (_estimate(row.measures.get(name)) for name in names)
         words = "" if row.words is None else f"{row.words:.0f}"
-        lines.append([row.setting, _maybe(gain, sign="+"), *values, _maybe(row.refused), words])
+        lines.append(
+            [row.setting, _estimate(gain, sign="+"), *values, _estimate(row.refused), words]
+        )
     SubElement(body, "h3").text = "Answers"
     _paragraph(
         body,
@@ -170,8 +170,8 @@ def _changes(body: Element, found: Evaluated, row: Row) -> None:
                 known[one.id].text,
                 ", ".join(map(str, known[one.id].gold)),
                 f"{100 * one.before:.0f} → {100 * one.after:.0f}",
-                _ranked(one, before=True),
-                _ranked(one, before=False),
+                ", ".join(one.found_before),
+                ", ".join(one.found_after),
             ]
             for one in changes[:CHANGES]
         ]
@@ -179,10 +179,6 @@ def _changes(body: Element, found: Evaluated, row: Row) -> None:
         _table(details, head, lines, names=(0, 1, 3, 4))
         if len(changes) > CHANGES:
             _paragraph(details, f"And {len(changes) - CHANGES:,} more, which the JSON has.")
-
-
-def _ranked(change: Change, *, before: bool) -> str:
-    return ", ".join(change.found_before if before else change.found_after)
 
 
 def _table(
@@ -207,12 +203,10 @@ def _paragraph(parent: Element, text: str) -> None:
     SubElement(parent, "p").text = _clean(text)
 
 
-def _estimate(one: Estimate, sign: str = "") -> str:
+def _estimate(one: Estimate | None, sign: str = "") -> str:
+    if one is None:
+        return ""
     return f"{percent(one.value, sign)} ({percent(one.low)} to {percent(one.high)})"
-
-
-def _maybe(one: Estimate | None, sign: str = "") -> str:
-    return "" if one is None else _estimate(one, sign)
 
 
 def _clean(text: str) -> str:
@@ -288,15 +282,7 @@ def bars(title: str, rows: Sequence[tuple[str, Estimate]]) -> Element:
         middle = TOP + ROW * at + ROW / 2
         sort = "sure" if one.low > 0 or one.high < 0 else "unsure"
         start, end = sorted((x(0), x(one.value)))
-        SubElement(
-            svg,
-            "rect",
-            {"class": f"{sort} {'up' if one.value >= 0 else 'down'}"},
-            x=f"{start:.1f}",
-            y=f"{middle - 6:.1f}",
-            width=f"{end - start:.1f}",
-            height="12",
-        )
+        _bar(svg, one.value >= 0, sort, start, middle - 6, end - start, 12)
         _line(svg, x(one.low), middle, x(one.high), middle, "interval")
         for bound in (one.low, one.high):
             _line(svg, x(bound), middle - 4, x(bound), middle + 4, "interval")
@@ -316,15 +302,9 @@ def differences(title: str, values: Sequence[float]) -> Element:
         _line(svg, left, level, left + width, level, "grid" if bound else "axis")
         _text(svg, left - 6, level + 4, f"{100 * bound:+d}" if bound else "0", anchor="end")
     for at, value in enumerate(sorted(values, reverse=True)):
-        SubElement(
-            svg,
-            "rect",
-            {"class": "sure up" if value > 0 else "sure down"},
-            x=f"{left + step * at:.1f}",
-            y=f"{middle - reach * max(value, 0):.1f}",
-            width=f"{max(0.8 * step, 0.5):.1f}",
-            height=f"{reach * abs(value):.1f}",
-        )
+        top = middle - reach * max(value, 0)
+        width, height = max(0.8 * step, 0.5), reach * abs(value)
+        _bar(svg, value > 0, "sure", left + step * at, top, width, height)
     return svg
 
 
@@ -342,6 +322,14 @@ def _svg(title: str, height: float) -> Element:
     svg.set("aria-label", title)
     SubElement(svg, "title").text = title
     return svg
+
+
+def _bar(
+    svg: Element, gain: bool, sort: str, x: float, y: float, width: float, height: float
+) -> None:
+    sizes = {"x": x, "y": y, "width": width, "height": height}
+    written = {key: f"{size:.1f}" for key, size in sizes.items()}
+    SubElement(svg, "rect", {"class": f"{sort} {'up' if gain else 'down'}"}, **written)
 
 
 def _line(svg: Element, x1: float, y1: float, x2: float, y2: float, sort: str) -> None:

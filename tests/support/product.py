@@ -108,7 +108,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.filters.apply": "chunks_left EVERY_NOTE notes_left",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
-    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever Neighbour preset votes",
+    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
     "notehop.app.retrieval.intents": "Rule RULES about names_of read=intents_read",
     "notehop.app.retrieval.nodes": "light_node",
     "notehop.app.retrieval.subject": "proper_names SubjectSignal Subject",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -13,13 +12,11 @@ from tests.support.product import (
     Expansion,
     GraphEnhancedRetriever,
     LexicalRetriever,
-    Neighbour,
     SemanticRetriever,
     Tokenizer,
     TracedQuery,
     WeightedFusionRetriever,
     recency,
-    votes,
 )
 
 NOW = 1_000 * DAY
@@ -251,35 +248,9 @@ def test_the_second_link_counts_half():
     assert marks["D.md:0"]["weight"] == pytest.approx(marks["C.md:0"]["weight"] / 2)
 
 
-NEIGHBOUR = Neighbour(
-    "B.md",
-    "B.md:0",
-    link=None,
-    forward=True,
-    hit_rank=1,
-    depth=1,
-    edges=1,
-    weight=0.1,
-    sentence=0.5,
-    note=0.5,
-)
-
-
-@pytest.mark.parametrize(
-    ("other", "gains"),
-    [
-        pytest.param({"hit_rank": 2}, False, id="a worse hit"),
-        pytest.param({"sentence": 0.6}, True, id="a nearer sentence"),
-        pytest.param({"note": 0.6}, True, id="a nearer note"),
-        pytest.param({"weight": 0.2}, True, id="more weight"),
-        pytest.param({"sentence": None}, False, id="no sentence"),
-        pytest.param({"depth": 2}, False, id="two links away"),
-    ],
-)
-def test_what_a_neighbour_stands_by(other, gains):
-    equal = votes([NEIGHBOUR, NEIGHBOUR])
-    changed = votes([NEIGHBOUR, replace(NEIGHBOUR, **other)])
-    assert (changed[1] - changed[0] > equal[1] - equal[0]) is gains
+def test_a_neighbour_of_a_better_hit_goes_first():
+    index = vault().link("B.md", "C.md").link("A.md", "D.md")
+    assert added(expanded(index)) == ["D.md:0", "C.md:0"]
 
 
 def test_a_neighbour_is_as_new_as_it_says_and_not_as_its_file():

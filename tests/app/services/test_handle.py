@@ -12,7 +12,6 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponseGen
 
 from notehop import open_vault
-from tests.app.retrieval.tiny_cross_encoder import save_cross_encoder
 from tests.support.product import (
     Answer,
     DoneEvent,
@@ -31,6 +30,7 @@ from tests.support.product import (
 )
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
+from tests.support.tiny_bert import save_cross_encoder
 
 pytestmark = pytest.mark.model
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.product import EmbeddingSettings
+from tests.support.tiny_bert import save_bert
 
 WORDS = """
     the a of and to in is that it for on with as was at by this from note notes link links meeting
@@ -52,50 +53,13 @@ def save_model(
     seed: int = 0,
 ) -> None:
     """Save a BERT of two layers and 32 dimensions with random, but always the same, weights."""
-    import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Dense, Normalize, Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.normalizers import BertNormalizer
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-    from tokenizers.processors import TemplateProcessing
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    torch.manual_seed(seed)
-    vocabulary = {
-        word: i
-        for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *PIECES])
-    }
-    fast = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
-    fast.normalizer = BertNormalizer()
-    fast.pre_tokenizer = BertPreTokenizer()
-    fast.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )
     bare = folder.with_name(f"{folder.name}-bare")
-    PreTrainedTokenizerFast(
-        tokenizer_object=fast,
-        unk_token="[UNK]",
-        pad_token="[PAD]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-        model_max_length=window,
-    ).save_pretrained(bare)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=128,
-        initializer_range=0.5,
-    )
-    BertModel(config).save_pretrained(bare)
+    sizes = {"num_hidden_layers": 2, "max_position_embeddings": 128}
+    save_bert(bare, "BertModel", [*WORDS, *PIECES], seed=seed, window=window, **sizes)
     modules: list[Any] = [
         Transformer(str(bare), max_seq_length=window),
         Pooling(32, pooling_mode=pooling, include_prompt=include_prompt),
