@@ -1,7 +1,4 @@
-"""The server as a whole: the API of a vault, the page, the protocol for agents, and who may ask.
-
-Touches: index and models, through the vault handle; network (listens).
-"""
+"""The server as a whole: the API of a vault, the page, the protocol for agents, and who may ask."""
 
 from __future__ import annotations
 

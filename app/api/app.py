@@ -1,7 +1,5 @@
 """The HTTP API of a vault, put together: routes, what every request passes, start and end; and what a
 server answers while its vault is indexed for the first time.
-
-Touches: index and models, through the vault handle it is given.
 """
 
 from __future__ import annotations

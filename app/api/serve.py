@@ -1,7 +1,4 @@
-"""Runs an app on a port until it is told to stop.
-
-Touches: network (listens; asks what listens there).
-"""
+"""Runs an app on a port until it is told to stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``notehop``. Touches: terminal."""
+"""The command ``notehop``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""``notehop eval``: how well retrieval and answers do, setting against setting.
-
-Touches: vault-read, index, model, terminal; writes the files it is told to and, for golden sets,
-below the folder they are unpacked in.
-"""
+"""``notehop eval``: how well retrieval and answers do, setting against setting."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How the command line writes: results to standard output, everything else to standard error.
-
-Touches: terminal.
-"""
+"""How the command line writes: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The command line as a whole: its commands, and how any of them ends.
-
-Touches: terminal.
-"""
+"""The command line as a whole: its commands, and how any of them ends."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """``notehop ask``, ``chat``, ``search``, ``browse``, ``themes``: what a vault is asked.
 
 A running server answers where there is one; else the vault is opened.
-
-Touches: index, model, vault-read, network (a server on this machine), terminal.
 """
 
 from __future__ import annotations

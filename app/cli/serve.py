@@ -1,7 +1,4 @@
-"""``notehop serve`` and ``notehop mcp``: a vault for others, until Ctrl-C or until its agent goes.
-
-Touches: index, model, processes (the follower), network (listens), terminal.
-"""
+"""``notehop serve`` and ``notehop mcp``: a vault for others, until Ctrl-C or until its agent goes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Shows answers and hits to a person: evidence first, context apart from it, and what of an answer its
 sources do not support.
-
-Touches: terminal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Shows what the doctor found to a person: the worst first, a few of each kind, and what to do.
-
-Touches: terminal.
-"""
+"""Shows what the doctor found to a person: the worst first, a few of each kind, and what to do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Shows an evaluation as tables.
-
-Touches: terminal.
-"""
+"""Shows an evaluation as tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Shows how a reply came about: the intent, the votes of each signal, and why notes are connected.
-
-Touches: terminal.
-"""
+"""Shows how a reply came about: the intent, the votes of each signal, and why notes are connected."""
 
 from __future__ import annotations
 

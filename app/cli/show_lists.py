@@ -1,7 +1,5 @@
 """Shows what is neither an answer nor a status: notes around others, themes, links, models, a captured
 note, what an index run did.
-
-Touches: terminal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Shows the status of an index or of a note, and what went to which host.
-
-Touches: terminal.
-"""
+"""Shows the status of an index or of a note, and what went to which host."""
 
 from __future__ import annotations
 

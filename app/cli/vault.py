@@ -1,8 +1,4 @@
-"""``notehop index``, ``links``, ``capture``, ``status``, ``doctor``, ``models``: a vault and its index.
-
-Touches: vault-read, vault-write (one new file, ``capture``), index, model, terminal (standard input
-where it is piped); network (a server on this machine; a hub, only for ``models pull``).
-"""
+"""``notehop index``, ``links``, ``capture``, ``status``, ``doctor``, ``models``: a vault and its index."""
 
 from __future__ import annotations
 

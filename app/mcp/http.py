@@ -2,8 +2,6 @@
 
 Whose requests are let in is decided before they come here: the guards of the server know its names,
 origins and token. The SDK's own look at ``Host`` and ``Origin`` knows less and is left off.
-
-Touches: index and models, through the vault it is given.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Serves one client over standard input and output, until it goes; whatever else is printed goes to
 standard error.
-
-Touches: index and models, through the vault it opens; processes (the follower); terminal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """What a question takes beside its sources: the turns of its conversation, its answer in events, and
 what its reply says of how it came about.
-
-Touches: index and models, through what it is given.
 """
 
 from __future__ import annotations

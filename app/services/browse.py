@@ -1,7 +1,5 @@
 """Lists what lies around some notes in the graph of links: the notes, or the passages linked; and counts
 what the notes of a vault can be filtered by.
-
-Touches: index (reads), vault-read.
 """
 
 from __future__ import annotations

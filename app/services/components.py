@@ -1,7 +1,4 @@
-"""What an opened vault gives to LlamaIndex: its parts, to be put together as an application wants.
-
-Touches: vault-read, index (reads), model.
-"""
+"""What an opened vault gives to LlamaIndex: its parts, to be put together as an application wants."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a reply shows of notes as they are in the vault now, whatever the index says.
-
-Touches: index (reads), vault-read.
-"""
+"""What a reply shows of notes as they are in the vault now, whatever the index says."""
 
 from __future__ import annotations
 

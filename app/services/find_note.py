@@ -3,8 +3,6 @@ alone; and names that were almost written, by edit distance.
 
 Of the index only what still stands in the vault is named: a note that became private since it was
 indexed is to whoever asks as if it had never been.
-
-Touches: index (reads), vault-read (names, sizes, times; changed notes).
 """
 
 from __future__ import annotations

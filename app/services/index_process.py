@@ -2,8 +2,6 @@
 
 A server leaves it to another process: its queries do not wait for indexing, and the memory that
 bulk work takes ends with it.
-
-Touches: vault-read, index, model, processes, network (a language model that the settings name).
 """
 
 from __future__ import annotations

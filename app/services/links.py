@@ -1,7 +1,4 @@
-"""Lists the links of a vault straight from its files: no index, no model.
-
-Touches: vault-read.
-"""
+"""Lists the links of a vault straight from its files: no index, no model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Questions for a list of notes ("which projects are active?", "what did I do last week?"), read as
 filters.
-
-Touches: the index, through the labels that it is given.
 """
 
 from __future__ import annotations

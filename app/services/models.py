@@ -1,7 +1,4 @@
-"""Which models are on this machine, and fetching one from its hub when the user says so.
-
-Touches: model (reads folders and the hub's cache; a fetch writes there); network, only to fetch.
-"""
+"""Which models are on this machine, and fetching one from its hub when the user says so."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the index knows of one note, or why it knows nothing of it; no model is loaded.
-
-Touches: vault-read (names, sizes, times; the note, if it changed), index (reads).
-"""
+"""What the index knows of one note, or why it knows nothing of it; no model is loaded."""
 
 from __future__ import annotations
 

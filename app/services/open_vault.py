@@ -1,9 +1,6 @@
 """Where a vault, its settings and its index are, and opening it: at once, or when it is first needed.
 
 A missing index is known before anything slow is loaded.
-
-Touches: vault-read (``notehop.toml``), index (reads), model (reads its files), processes (a
-:class:`LazyVault` has its first index made in one, and is followed by one).
 """
 
 from __future__ import annotations

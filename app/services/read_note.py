@@ -1,7 +1,5 @@
 """Reads one note as it is now: its text or a section, its outline, the links around it, and the places
 that say its name without a link.
-
-Touches: index (reads), vault-read.
 """
 
 from __future__ import annotations

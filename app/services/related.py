@@ -1,7 +1,4 @@
-"""The notes that a new one has to do with, by the hybrid ranking of its text.
-
-Touches: index (reads), vault-read, model.
-"""
+"""The notes that a new one has to do with, by the hybrid ranking of its text."""
 
 from __future__ import annotations
 

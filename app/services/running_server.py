@@ -4,8 +4,6 @@ It writes ``server.json`` beside the index, readable by its user only. The rando
 goes over the wire: a server proves that it is the one that wrote the file, and that it answers for
 the same vault, index and settings, by a keyed hash of what it is challenged with. Where it is not
 there or does not prove itself, whoever asks does the work here.
-
-Touches: index (``server.json``), network (this machine).
 """
 
 from __future__ import annotations

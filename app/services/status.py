@@ -1,8 +1,4 @@
-"""What an index holds, how old it is, who works on it, and what went to which host; no model is loaded.
-
-Touches: vault-read (names, sizes, times), index (reads; see :mod:`notehop.indexing.stores.lock`),
-network (looks ``localhost`` up).
-"""
+"""What an index holds, how old it is, who works on it, and what went to which host; no model is loaded."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Lists the themes of a vault, chooses those that a query has to do with, and finds the sources of an
 answer about them.
-
-Touches: index (reads), vault-read, model.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""An opened vault: what every edge asks and answers with.
-
-Touches: vault-read, vault-write (:meth:`VaultHandle.capture` alone), index (reads), model.
-"""
+"""An opened vault: what every edge asks and answers with."""
 
 from __future__ import annotations
 

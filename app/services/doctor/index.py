@@ -1,7 +1,4 @@
-"""Checks an index: every derived part against the catalog, and the catalog in itself.
-
-Touches: index (reads; the writer lock).
-"""
+"""Checks an index: every derived part against the catalog, and the catalog in itself."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What is to be mended in a vault, and whether its index is sound; no model is loaded.
-
-Touches: vault-read, index (see :mod:`notehop.app.services.doctor.index`).
-"""
+"""What is to be mended in a vault, and whether its index is sound; no model is loaded."""
 
 from __future__ import annotations
 

@@ -94,41 +94,18 @@ def test_a_terminal_is_told_at_once_that_notes_are_read(indexed: tuple[Path, Pat
 
 @pytest.mark.model
 def test_serve_answers_and_stops_at_ctrl_c(indexed: tuple[Path, Path]) -> None:
-    folder, index = indexed
-    arguments = [
-        "serve",
-        "--port",
-        "0",
-        "--json",
-        "--vault",
-        str(folder),
-        "--index-dir",
-        str(index),
-    ]
-    with subprocess.Popen(
-        [*NOTEHOP, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    ) as process:
-        try:
-            said = process.stderr.readline()
-            assert said.startswith("notehop answers for My vault at http://127.0.0.1:")
-            url = said.split(" at ")[1].split(" ")[0]
-            request = urllib.request.Request(
-                f"{url}/query",
-                data=json.dumps({"query": "When is the launch of Atlas?"}).encode(),
-                headers={"content-type": "application/json"},
-            )
-            with urllib.request.urlopen(request, timeout=60) as response:
-                answer = json.load(response)
-            assert "14 June 2027" in answer["answer"]
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 0
-            assert process.stderr.read() == ""
-        finally:
-            process.kill()
+    with notehop_serve(*indexed, watch=True) as (url, process):
+        request = urllib.request.Request(
+            f"{url}/query",
+            data=json.dumps({"query": "When is the launch of Atlas?"}).encode(),
+            headers={"content-type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as response:
+            answer = json.load(response)
+        assert "14 June 2027" in answer["answer"]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert process.stderr.read() == ""
 
 
 pytestmark = pytest.mark.model

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, unquote
 
 import anyio
 import pytest
 from mcp import Client, MCPError, types
+from mcp.server import Server
 
 from tests.app.api.hostile_table import OUTSIDE
-from tests.support.product import locate, make_server, open_place
+from tests.support.product import (
+    PooledVault,
+    VaultHandle,
+    Workers,
+    load_settings,
+    locate,
+    make_server,
+    open_place,
+)
 
 pytestmark = pytest.mark.model
-
-T = TypeVar("T")
 
 KEPT_OUT = ("Areas/Salary talk.md", "Areas/Salary talk", "Salary talk", "areas/salary TALK.md")
 
 
-class Here:
-    opened = True
-
-    def __init__(self, vault: Any) -> None:
-        self.vault = vault
-        self.capture = vault.capture
-
-    def open(self) -> Any:
-        return self.vault
-
-    async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:  # noqa: ARG002
-        return await anyio.to_thread.run_sync(work)
+def server_of(vault: VaultHandle) -> Server[Any]:
+    return make_server(PooledVault(vault, Workers(load_settings().server)), "Demo")
 
 
 def names() -> list[str]:
@@ -67,7 +63,7 @@ def test_no_name_leads_out_of_the_vault(demo: tuple[Path, Path]) -> None:
 
     async def work() -> None:
         with open_place(place) as vault:
-            async with Client(make_server(Here(vault), "Demo"), mode="legacy") as client:
+            async with Client(server_of(vault), mode="legacy") as client:
                 for name in names():
                     told = "\n".join(await _refusals(client, name))
                     assert "internal error" not in told, name
@@ -83,7 +79,7 @@ def test_no_listing_names_a_note_that_is_kept_out(demo: tuple[Path, Path]) -> No
 
     async def work() -> None:
         with open_place(place) as vault:
-            async with Client(make_server(Here(vault), "Demo"), mode="legacy") as client:
+            async with Client(server_of(vault), mode="legacy") as client:
                 cursor = None
                 while True:
                     page = await client.list_resources(cursor=cursor)
