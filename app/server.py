@@ -40,13 +40,9 @@ class PooledVault:
     opened = True
 
     def __init__(self, vault: VaultHandle, workers: Workers) -> None:
-        self._vault = vault
         self._workers = workers
+        self.open = lambda: vault
         self.capture = vault.capture
-
-    def open(self) -> VaultHandle:
-        """The vault, which is open."""
-        return self._vault
 
     async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
         """Have a thread do what blocks.

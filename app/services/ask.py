@@ -9,7 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.base.response.schema import Response
@@ -124,29 +124,23 @@ COVERED = 0.6
 TOO_LONG = "what it means after what was said before is longer than a question may be"
 
 
+@dataclass(slots=True)
 class FollowUp:
-    """One question in its conversation, or in none."""
+    """One question in its conversation, or in none.
 
-    def __init__(
-        self,
-        asked: Query,
-        query: TracedQuery,
-        talks: Conversations,
-        engine: Engine,
-        place: Place,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> None:
-        """:param cancelled: says whether nobody waits for the answer any more."""
-        self._asked = asked
-        self._query = query
-        self._talks = talks
-        self._engine = engine
-        self._place = place
-        self._cancelled = cancelled
-        self._turn: ConversationTurn | None = None
-        self._before: tuple[str, ...] = ()
-        # What a follow-up is about where no model reads it; empty where that is not known.
-        self._carried: str | None = None
+    ``cancelled`` says whether nobody waits for the answer any more. ``carried`` is what a follow-up
+    is about where no model reads it; empty where that is not known.
+    """
+
+    asked: Query
+    query: TracedQuery
+    talks: Conversations
+    engine: Engine
+    place: Place
+    cancelled: Callable[[], bool] | None
+    turn: ConversationTurn | None = None
+    before: tuple[str, ...] = ()
+    carried: str | None = None
 
     def read(self) -> None:
         """Rewrite the query to what it means after what was said before it.
@@ -156,107 +150,107 @@ class FollowUp:
         no subject of its own is one about the last. Where a model fails, a warning says that the
         question is taken as it stands.
         """
-        name = self._asked.conversation_id
+        name = self.asked.conversation_id
         if name is None:
             return
-        turns = self._talks.turns(name)
-        self._turn = ConversationTurn(conversation_id=name, turn=len(turns) + 1)
+        turns = self.talks.turns(name)
+        self.turn = ConversationTurn(conversation_id=name, turn=len(turns) + 1)
         if not turns:
             return
-        with self._engine.reader.snapshot() as view:
+        with self.engine.reader.snapshot() as view:
             written = self._written(view)
             if not written.text.strip():
                 return
-            with self._query.trace.timed(STAGE):
+            with self.query.trace.timed(STAGE):
                 question = self._condensed(written.text, turns, view)
             if question is None or question == written.text:
                 return
-            if not self._asked.literal:
+            if not self.asked.literal:
                 question = _without_filters(question, _properties(view))
         # The filters come first: a quote that the model left open would take one in.
         rewritten = " ".join([*map(str, written.conditions), question])
-        if len(rewritten) > self._place.settings.retrieval.max_query_chars:
-            self._query.trace.warn(f"the follow-up is taken as it stands: {TOO_LONG}")
+        if len(rewritten) > self.place.settings.retrieval.max_query_chars:
+            self.query.trace.warn(f"the follow-up is taken as it stands: {TOO_LONG}")
             return
-        self._turn = self._turn.model_copy(update={"question": question, "subject": self._carried})
-        self._query.query_str = rewritten
+        self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
+        self.query.query_str = rewritten
 
     @property
     def synthesizer(self) -> VaultSynthesizer:
         """What answers: where a subject was carried over, it says so first."""
-        own = self._engine.synthesizer
-        return own if self._carried is None else CarriedSubject(own, self._carried)
+        own = self.engine.synthesizer
+        return own if self.carried is None else CarriedSubject(own, self.carried)
 
     def kept(self, answer: Answer) -> Answer:
         """Remember the answer for the questions after it, and say in it which turn it is."""
-        if self._turn is None:
+        if self.turn is None:
             return answer
         notes = [source.path for source in answer.sources]
         notes += [note.path for note in answer.connected_notes]
-        if self._turn.question is not None:
+        if self.turn.question is not None:
             # What the model made of the follow-up tells of the notes of the turns before it.
-            notes += self._before
-        asked = self._turn.question or self._asked.query
+            notes += self.before
+        asked = self.turn.question or self.asked.query
         turn = Turn(
             asked,
             answer.answer,
             tuple(dict.fromkeys(notes)),
-            self._asked.query,
-            self._carried or self._subject(answer),
+            self.asked.query,
+            self.carried or self._subject(answer),
         )
         # Counted now: another question may have been asked in the conversation meanwhile.
-        number = self._talks.add(self._turn.conversation_id, turn)
-        told = self._turn.model_copy(update={"turn": number})
+        number = self.talks.add(self.turn.conversation_id, turn)
+        told = self.turn.model_copy(update={"turn": number})
         return answer.model_copy(update={"conversation": told})
 
     def _written(self, view: Snapshot) -> Written:
         """The question and its filters."""
-        text = self._query.query_str
-        return Written(text) if self._asked.literal else read(text, _properties(view))
+        text = self.query.query_str
+        return Written(text) if self.asked.literal else read(text, _properties(view))
 
     def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""
         try:
-            llm = self._engine.llm
-            standing = CurrentNotes(view, self._place)
+            llm = self.engine.llm
+            standing = CurrentNotes(view, self.place)
             shown = [_shown(turn, standing) for turn in turns]
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
-            settings = self._place.settings
+            settings = self.place.settings
             said = history(shown, settings.conversation.max_tokens, counter(settings).count)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
-            self._before = tuple(notes)
-            with sending(notes, purpose="condense", cancelled=self._cancelled) as sent:
+            self.before = tuple(notes)
+            with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:
                 try:
                     return standalone(llm, said, text)
                 finally:
                     for notice in sent.notices:
-                        self._query.trace.warn(notice)
+                        self.query.trace.warn(notice)
         except Exception as exc:  # noqa: BLE001 (any provider's error; the reply carries it)
             if not isinstance(exc, NotehopError):
                 _log.debug("the language model failed", exc_info=exc)
             told = agent_text(exc) if isinstance(exc, NotehopError) else unforeseen(exc)
             reason = (told.strip() or type(exc).__name__).splitlines()[0][:300]
-            self._query.trace.warn(f"the follow-up is taken as it stands: {reason}")
+            self.query.trace.warn(f"the follow-up is taken as it stands: {reason}")
             return None
 
     def _about(self, text: str, subject: str, view: Snapshot) -> str | None:
         """The follow-up with the last subject, where it has none of its own."""
-        words = question_words(text, self._engine.tokenizer, view.lexical)
+        words = question_words(text, self.engine.tokenizer, view.lexical)
         # Where there are no others, small words are a question.
         content = [one.written for one in words if fold(one.written).casefold() not in SMALL]
         if _named(text, view) or not lacks_subject(text, content):
             return None
-        self._carried = subject
+        self.carried = subject
         return with_subject(text, subject) if subject else None
 
     def _subject(self, answer: Answer) -> str:
         """What a question of its own was about."""
-        with self._engine.reader.snapshot() as view:
+        with self.engine.reader.snapshot() as view:
             text = self._written(view).text
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
         cited = [one.title for one in answer.citations]
-        return subject_of(text, named, cited, self._engine.tokenizer.query)
+        return subject_of(text, named, cited, self.engine.tokenizer.query)
 
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:
@@ -332,32 +326,26 @@ def reply_fields(
     return found
 
 
+@dataclass(frozen=True, slots=True)
 class QuestionRun:
-    """A question on its way to its answer, at once or in events; it is asked once."""
+    """A question on its way to its answer, at once or in events; it is asked once.
 
-    def __init__(
-        self,
-        asked: Query,
-        query: TracedQuery,
-        retriever: VaultRetriever,
-        follow_up: FollowUp,
-        engine: Engine,
-        pending: PendingCount,
-    ) -> None:
-        """:param follow_up: of the same query, which it may rewrite."""
-        self._asked = asked
-        self._query = query
-        self._retriever = retriever
-        self._follow_up = follow_up
-        self._engine = engine
-        self._pending = pending
-        self._started = time.perf_counter()
+    ``follow_up`` is of the same query, which it may rewrite.
+    """
+
+    asked: Query
+    query: TracedQuery
+    retriever: VaultRetriever
+    follow_up: FollowUp
+    engine: Engine
+    pending: PendingCount
+    started: float = field(default_factory=time.perf_counter)
 
     def answer(self) -> Answer:
         """Answer at once."""
-        self._follow_up.read()
-        engine = NotehopQueryEngine(self._retriever, self._follow_up.synthesizer)
-        return self._reply(engine.query(self._query))  # type: ignore[arg-type]
+        self.follow_up.read()
+        engine = NotehopQueryEngine(self.retriever, self.follow_up.synthesizer)
+        return self._reply(engine.query(self.query))  # type: ignore[arg-type]
 
     def events(self, vault: str, cancelled: Callable[[], bool]) -> Iterator[StreamEvent]:
         """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
@@ -367,14 +355,14 @@ class QuestionRun:
         :param vault: its name.
         """
         try:
-            self._follow_up.read()
+            self.follow_up.read()
             if cancelled():
                 return
-            synthesizer, query = self._follow_up.synthesizer, self._query
-            hits = NotehopQueryEngine(self._retriever, synthesizer).retrieve(query)
+            synthesizer, query = self.follow_up.synthesizer, self.query
+            hits = NotehopQueryEngine(self.retriever, synthesizer).retrieve(query)
             material = material_of(hits, vault)
             sources = [source.model_dump() for source in material.sources]
-            yield SourcesEvent(sources=explained(sources, self._asked))
+            yield SourcesEvent(sources=explained(sources, self.asked))
             yield ConnectedEvent(connected_notes=list(material.connected))
             if cancelled():
                 return
@@ -396,24 +384,24 @@ class QuestionRun:
         answer = Answer(
             answer=str(response),
             mode=found["mode"],
-            model=self._engine.model_name if found["mode"] == "llm" else None,
-            citations=explained(found["citations"], self._asked),
+            model=self.engine.model_name if found["mode"] == "llm" else None,
+            citations=explained(found["citations"], self.asked),
             likelihood=found["likelihood"],
             mentioned=found["mentioned"],
             claims=found["claims"],
             left_out=found["left_out"],
-            sources=explained(found["sources"], self._asked),
+            sources=explained(found["sources"], self.asked),
             connected_notes=found["connected_notes"],
             warnings=found["warnings"],
             **reply_fields(
-                self._query,
-                self._asked,
-                self._pending.value(),
-                self._started,
+                self.query,
+                self.asked,
+                self.pending.value(),
+                self.started,
                 found["timings_ms"],
             ),
         )
-        return self._follow_up.kept(answer)
+        return self.follow_up.kept(answer)
 
 
 def _tokens(
