@@ -307,7 +307,9 @@ class TokenGuard(Guard):
         scope[TRUSTED] = not self._tokens or self._knows(headers)
         if shows and not scope[TRUSTED]:
             self._guesses.wait(client)
-        if scope[TRUSTED] or _open(scope):
+        path = scope["path"]
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if scope[TRUSTED] or (reads and (path in OPEN or path.startswith(OPEN_BELOW))):
             return None
         detail = "this server wants its token; send it as Authorization: Bearer …"
         return respond(
@@ -321,9 +323,3 @@ class TokenGuard(Guard):
         said = given.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
         # All are compared, each in the same time whatever it holds.
         return sum(hmac.compare_digest(said, token) for token in self._tokens) > 0
-
-
-def _open(scope: Scope) -> bool:
-    path = scope["path"]
-    reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-    return reads and (path in OPEN or path.startswith(OPEN_BELOW))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -68,15 +68,12 @@ def _operation(method: str, path: str, operation: Json, base_url: str) -> str:
         sent = json.dumps(example["value"], ensure_ascii=False).replace("'", r"'\''")
         call = f"curl -s {base_url}{path} -H 'Content-Type: application/json' \\\n  -d '{sent}'"
         parts.append(f"<p>{escape(example['summary'])}:</p>{_pre(call)}")
-    replies = (
-        f"{status} {_contents(reply.get('content', {}).values()) or escape(reply['description'])}"
-        for status, reply in operation["responses"].items()
-    )
+    replies: list[str] = []
+    for status, reply in operation["responses"].items():
+        contents = reply.get("content", {}).values()
+        named = ", ".join(_named(one["schema"]) for one in contents if "schema" in one)
+        replies.append(f"{status} {named or escape(reply['description'])}")
     return f"<section>{''.join(parts)}<p>Replies: {'; '.join(replies)}.</p></section>"
-
-
-def _contents(contents: Iterable[Json]) -> str:
-    return ", ".join(_named(content["schema"]) for content in contents if "schema" in content)
 
 
 def _named(schema: Json) -> str:

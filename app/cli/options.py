@@ -94,7 +94,10 @@ class Common:
         """
         if folder is None:
             return self
-        if self.vault is not None and not _same(self.vault, folder):
+        same = self.vault is None or (
+            self.vault.expanduser().resolve() == folder.expanduser().resolve()
+        )
+        if not same:
             raise UsageError(f"two vaults are named, {folder} and --vault {self.vault}; name one")
         return replace(self, vault=folder)
 
@@ -107,19 +110,15 @@ class Common:
         else:
             show(found)
 
-    def place(self, **overrides: Any) -> Place:
+    def place(self, overrides: Mapping[str, Any] | None = None) -> Place:
         """Find the vault, its settings and its index.
 
-        :param overrides: settings by key with ``__`` for the dot (``retrieval__top_k=8``); None
-            values are left out.
+        :param overrides: settings by dotted key; None values are left out.
         """
         from notehop.app.services.open_vault import locate
 
         return locate(
-            self.vault,
-            index_dir=self.index_dir,
-            config_file=self.config,
-            overrides=_dotted(overrides),
+            self.vault, index_dir=self.index_dir, config_file=self.config, overrides=overrides
         )
 
 
@@ -320,11 +319,3 @@ def _merged(ctx: typer.Context, given: Common) -> Common:
         # Parameters for behind the name of the command, after the log was set up.
         logging.getLogger().setLevel(logging.DEBUG)
     return merged
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.expanduser().resolve() == other.expanduser().resolve()
-
-
-def _dotted(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key.replace("__", "."): value for key, value in values.items() if value is not None}

@@ -40,7 +40,7 @@ def serve(
     from notehop.indexing.shown import on_one_line, printable
 
     configure("debug" if options.debug else log_level)
-    place = options.place(server__host=host, server__port=port)
+    place = options.place({"server.host": host, "server.port": port})
     name = printable(on_one_line(place.name))
 
     def say(text: str) -> None:

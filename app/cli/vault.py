@@ -50,7 +50,7 @@ def index(
     from notehop.indexing.enrich.report import agreement
     from notehop.indexing.terminal import terminal_progress
 
-    place = options.place(embedding__device=device)
+    place = options.place({"embedding.device": device})
     report = update_index(
         place,
         progress=terminal_progress(),

@@ -44,7 +44,9 @@ def page(nodes: Sequence[GraphNode], cursor: str | None) -> types.ListResourcesR
 
     :raises MCPError: if the cursor is none of ours.
     """
-    start = 0 if cursor is None else _start(cursor)
+    if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
+        raise MCPError(types.INVALID_PARAMS, "this cursor is none that was handed out")
+    start = int(cursor or 0)
     end = start + PAGE
     return types.ListResourcesResult(
         resources=[
@@ -88,9 +90,3 @@ def read(open_vault: Callable[[], VaultHandle], uri: str) -> types.ReadResourceR
 
 def _missing(uri: str, why: str) -> MCPError:
     return MCPError(types.INVALID_PARAMS, f"no such resource: {why}", {"uri": uri[:1_000]})
-
-
-def _start(cursor: str) -> int:
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
-        raise MCPError(types.INVALID_PARAMS, "this cursor is none that was handed out")
-    return int(cursor)

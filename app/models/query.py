@@ -73,19 +73,17 @@ class Parameters(Strict):
     @model_validator(mode="before")
     @classmethod
     def _few(cls, value: Any) -> Any:
-        if isinstance(value, dict) and len(value) > MOST_FIELDS:
+        if not isinstance(value, dict):
+            return value
+        if len(value) > MOST_FIELDS:
             raise PydanticCustomError(
                 "too_many_fields", "has more than {most} fields", {"most": MOST_FIELDS}
             )
-        return _whole(cls.by_own_names(value)) if isinstance(value, dict) else value
-
-
-def _whole(fields: dict[Any, Any]) -> dict[Any, Any]:
-    """The fields with ``5`` for ``5.0``: to JSON they are one number (RFC 8259, 6)."""
-    return {
-        key: int(value) if isinstance(value, float) and value.is_integer() else value
-        for key, value in fields.items()
-    }
+        # To JSON 5.0 and 5 are one number (RFC 8259, 6).
+        return {
+            key: int(one) if isinstance(one, float) and one.is_integer() else one
+            for key, one in cls.by_own_names(value).items()
+        }
 
 
 ParametersT = TypeVar("ParametersT", bound=Parameters)

@@ -18,7 +18,7 @@ from notehop.config.errors import NoteMissing, UsageError
 from notehop.indexing.changes import scan
 from notehop.indexing.enrich.store import Summary, read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
-from notehop.indexing.graph.fragments import Outline, find_fragment, outline_of_note
+from notehop.indexing.graph.fragments import find_fragment, outline_of_note
 from notehop.indexing.stores.model import ChunkId, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
@@ -355,7 +355,9 @@ def _part(note: Note, section: str | None, said: str) -> tuple[str | None, int, 
     wanted = section.strip().removeprefix("#")
     span = find_fragment(outline, wanted) or find_fragment(outline, wanted.replace(" > ", "#"))
     if span is None:
-        raise NoteMissing(f"{shown(said)}: no section {shown(section)}{_headings(outline)}")
+        names = [shown(text) for _, text, _ in outline.headings if text.strip()]
+        instead = f"its headings are {listed(names, _NAMED)}" if names else "it has no headings"
+        raise NoteMissing(f"{shown(said)}: no section {shown(section)}; {instead}")
     starts = {one.line: one.plain for one in note.headings}
     return starts.get(span.first_line, wanted), span.first_line, span.last_line
 
@@ -372,11 +374,6 @@ def _named_lines(note: Note, lines: tuple[int, int], said: str) -> tuple[None, i
     if not 1 <= first <= last or first > count:
         raise NoteMissing(f"{shown(said)}: the note has lines 1 to {count}")
     return None, first, min(last, count)
-
-
-def _headings(outline: Outline) -> str:
-    names = [shown(text) for _, text, _ in outline.headings if text.strip()]
-    return f"; its headings are {listed(names, _NAMED)}" if names else "; it has no headings"
 
 
 def _links(now: CurrentNotes, path: str) -> tuple[list[NoteLink], list[NoteLink]]:
