@@ -85,21 +85,8 @@ Kind = Literal["open", "choice", "yes_no"]
 """``yes_no``: no note says "yes" to a question, so that the words of a note cannot hold the answer.
 ``choice``: the question names its answer ("A or B?"), so that who repeats it has not answered."""
 
-_NUMBERS = {
-    "zero": "0",
-    "one": "1",
-    "two": "2",
-    "three": "3",
-    "four": "4",
-    "five": "5",
-    "six": "6",
-    "seven": "7",
-    "eight": "8",
-    "nine": "9",
-    "ten": "10",
-    "eleven": "11",
-    "twelve": "12",
-}
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+            "eleven", "twelve")  # fmt: skip
 
 _ARTICLES = frozenset({"a", "an", "the"})
 
@@ -122,8 +109,9 @@ def normalised(text: str) -> str:
     text = unicodedata.normalize("NFKD", text).casefold()
     text = _BETWEEN_DIGITS.sub(_POINT, text)
     text = "".join(map(_plain, text)).replace(_POINT, ".")
+    digits = {word: str(number) for number, word in enumerate(_NUMBERS)}
     words = _GLYPHS.sub(r" \1 ", text).split()
-    text = " ".join(_NUMBERS.get(word, word) for word in words if word not in _ARTICLES)
+    text = " ".join(digits.get(word, word) for word in words if word not in _ARTICLES)
     return _ORDINAL_DAY.sub(r"\1 \2", _DAY_FIRST.sub(r"\2 \1", text))
 
 

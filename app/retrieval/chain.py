@@ -292,13 +292,12 @@ def ranking(
         widening=AliasWidening(view) if settings.alias_expansion else None,
         beside=beside,
     )
-    expansion = preset(settings.expansion)
-    if expansion.notes == 0:
+    if settings.expansion == "off":
         return fusion
     return GraphEnhancedRetriever(
         fusion,
         view,
-        expansion=expansion,
+        expansion=preset(settings.expansion),
         weight=settings.expansion_weight,
         allowed=allowed,
         with_text=False,

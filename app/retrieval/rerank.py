@@ -16,7 +16,6 @@ from notehop.app.retrieval.fusion import DISPATCH
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import VaultPostprocessor, below, fill, noted
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
-from notehop.config import Settings
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
 from notehop.indexing.embed.models import HUB_NAME, cached_folder, is_complete, quiet_loading
@@ -284,8 +283,3 @@ def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> lis
         for number, at in enumerate(rest, start=1)
     ]
     return found
-
-
-def scorer_of(settings: Settings) -> CrossEncoderScorer | None:
-    """The cross-encoder that the settings name, not loaded yet; None if they name none."""
-    return CrossEncoderScorer(settings.rerank) if settings.rerank.model else None

@@ -252,10 +252,6 @@ class TitleRetriever(SignalRetriever):
         return [(ids[0], 1.0) for ids in found if ids and (among is None or ids[0] in among)]
 
 
-NEWEST = "newest"
-"""The name under which the place of a listed note stands in its record."""
-
-
 class NewestRetriever(BaseRetriever):
     """Lists the newest notes that filters leave, each by its first chunk that they leave, templates
     last: what a query without words finds. Notes that say nothing are passed over."""
@@ -281,7 +277,7 @@ class NewestRetriever(BaseRetriever):
                 break
         hits: list[NodeWithScore] = []
         for rank, chunk_id in enumerate([*found, *templates][: self._count], start=1):
-            record = {NEWEST: {"rank": rank, "score": None, "weight": None}}
+            record = {"newest": {"rank": rank, "score": None, "weight": None}}
             node = light_node(chunk_id, signals=record)
             hits.append(NodeWithScore(node=node, score=1 / rank))
         return hits

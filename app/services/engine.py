@@ -34,7 +34,7 @@ from notehop.app.retrieval.filters.apply import Narrowed, narrow
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
-from notehop.app.retrieval.rerank import scorer_of
+from notehop.app.retrieval.rerank import CrossEncoderScorer
 from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
@@ -127,7 +127,8 @@ class Engine:
             load_llm(place.settings, log_dir=place.layout.root, lazily=True) if llm is None else llm
         )
         self._loading = threading.RLock()
-        self._scorer = scorer_of(place.settings)
+        rerank = place.settings.rerank
+        self._scorer = CrossEncoderScorer(rerank) if rerank.model else None
         self._beside = Beside()
         self._embedder: QueryEmbedder | None = None
         self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None

@@ -84,9 +84,6 @@ class Allowed:
     share: float
     phrases: tuple[PhraseTest, ...] = ()
 
-    def __contains__(self, chunk_id: ChunkId) -> bool:
-        return bool(self.among([chunk_id]))
-
     def among(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
         """Those of the ids that are left, in their order."""
         left = [one for one in ids if (path := self.path_of(one)) is not None and self.takes(path)]
@@ -172,30 +169,22 @@ EVERY_NOTE = Notes(None, frozenset(), frozenset())
 
 def notes_left(conditions: Iterable[Condition], labels: NoteLabels, today: date) -> Notes:
     """The notes that meet the conditions; phrases are those of passages and left out here."""
-    groups: dict[object, list[Paths]] = {}
-    out: list[Paths] = []
-    hidden: list[Paths] = []
+    groups: dict[object, Paths] = {}
+    without = hidden = Paths()
     for condition in conditions:
         if condition.kind == "phrase":
             continue
         found = notes_of(condition, labels, today)
-        if not condition.negated:
-            groups.setdefault(
-                condition.kind if condition.kind in _EITHER else condition, []
-            ).append(found)
-            continue
-        out.append(found)
-        if condition.kind in ("tag", "path"):
-            hidden.append(found)
-    either = [
-        frozenset[str]().union(*group) if len(group) > 1 else group[0] for group in groups.values()
-    ]
-    either.sort(key=len)
-    return Notes(
-        reduce(frozenset.intersection, either) if either else None,
-        frozenset[str]().union(*out),
-        frozenset[str]().union(*hidden),
-    )
+        if condition.negated:
+            without |= found
+            if condition.kind in ("tag", "path"):
+                hidden |= found
+        else:
+            group = condition.kind if condition.kind in _EITHER else condition
+            groups[group] = groups.get(group, Paths()) | found
+    smallest_first = sorted(groups.values(), key=len)
+    only = reduce(frozenset.intersection, smallest_first) if groups else None
+    return Notes(only, without, hidden)
 
 
 def notes_of(condition: Condition, labels: NoteLabels, today: date) -> Paths:
@@ -214,11 +203,7 @@ def notes_of(condition: Condition, labels: NoteLabels, today: date) -> Paths:
 
 
 def chunks_left(
-    notes: Notes,
-    conditions: Iterable[Condition],
-    view: Snapshot,
-    labels: NoteLabels,
-    tokenizer: Tokenizer,
+    notes: Notes, conditions: Iterable[Condition], view: Snapshot, tokenizer: Tokenizer
 ) -> Allowed | None:
     """The chunks of these notes that pass the phrases; None if there are none."""
     tests = []
@@ -229,9 +214,9 @@ def chunks_left(
             fields = (view.lexical.holding(tokens, field) for field in _SAID)
             # Only chunks that hold all its words have to be read.
             maybe = frozenset[ChunkId]().union(*fields)
-            tests.append(PhraseTest(phrase, condition.negated, maybe, labels.said_in))
+            tests.append(PhraseTest(phrase, condition.negated, maybe, view.labels.said_in))
     wanted = [test.maybe for test in tests if not test.negated]
-    ids, share = _held(notes, wanted, view, labels)
+    ids, share = _held(notes, wanted, view)
     if share <= 0:
         return None
     pool = frozenset(ids) if share * FEW <= 1 else None
@@ -242,7 +227,7 @@ def chunks_left(
 
 
 def _held(
-    notes: Notes, wanted: Sequence[Collection[ChunkId]], view: Snapshot, labels: NoteLabels
+    notes: Notes, wanted: Sequence[Collection[ChunkId]], view: Snapshot
 ) -> tuple[Iterable[ChunkId], float]:
     """The chunks of the notes that are in all of ``wanted``, and their share of all chunks.
 
@@ -255,6 +240,7 @@ def _held(
         held = [one for one in small if all(one in chunks for chunks in wanted)]
         ids = [one for one in held if (path := view.path_of(one)) is not None and notes(path)]
         return ids, min(1.0, len(ids) / total)
+    labels = view.labels
     paths = labels.paths() if notes.only is None else notes.only
     left = [path for path in paths if path not in notes.without] if notes.without else paths
     every = chain.from_iterable(map(labels.chunk_ids, left))
@@ -307,16 +293,15 @@ def narrow(
     notes, allowed = EVERY_NOTE, None
     if conditions:
         notes = notes_left(conditions, labels, today)
-        allowed = chunks_left(notes, conditions, view, labels, tokenizer)
+        allowed = chunks_left(notes, conditions, view, tokenizer)
         warnings += of_conditions(conditions, labels, today, stands)
     nothing = bool(conditions) and allowed is None
     if nothing:
-        warnings += of_nothing(
-            conditions,
-            labels,
-            today,
-            lambda one: chunks_left(EVERY_NOTE, [one], view, labels, tokenizer) is not None,
-        )
+
+        def alone(one: Condition) -> bool:
+            return chunks_left(EVERY_NOTE, [one], view, tokenizer) is not None
+
+        warnings += of_nothing(conditions, labels, today, alone)
     return Narrowed(
         text=asked.text,
         notes=notes,

@@ -94,12 +94,11 @@ def left(view: Snapshot, query: str) -> set[str]:
     """The texts that the filters of a query leave."""
     conditions = conditions_of(view, query)
     notes = notes_left(conditions, view.labels, TODAY)
-    allowed = chunks_left(notes, conditions, view, view.labels, WORDS)
+    allowed = chunks_left(notes, conditions, view, WORDS)
     ids = [one for path in view.paths() for one in view.chunk_ids_of(path)]
     found = [] if allowed is None else allowed.among(ids)
     assert allowed is None or (found and 0 < allowed.share <= 1)
     assert allowed is None or allowed.pool is None or allowed.pool >= set(found)
-    assert all(one in allowed for one in found if allowed)
     return {chunk.text for chunk in view.chunks(found).values()}
 
 
@@ -145,7 +144,7 @@ def told(view: Snapshot, query: str) -> list[str]:
     labels, conditions = view.labels, conditions_of(view, query)
 
     def alone(condition: Condition) -> bool:
-        return chunks_left(EVERY_NOTE, [condition], view, labels, WORDS) is not None
+        return chunks_left(EVERY_NOTE, [condition], view, WORDS) is not None
 
     said = remarks.of_conditions(conditions, labels, TODAY)
     return said + remarks.of_nothing(conditions, labels, TODAY, alone)
