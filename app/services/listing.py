@@ -5,7 +5,7 @@ filters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import reduce
 from itertools import islice
@@ -14,7 +14,7 @@ from notehop.app.retrieval.filters.apply import Paths, notes_of
 from notehop.app.retrieval.filters.parse import Condition
 from notehop.app.retrieval.subject import SMALL
 from notehop.app.services.period import Period, period_of
-from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_label
+from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name
@@ -22,8 +22,8 @@ from notehop.indexing.vault.dates import day_in_name
 LONGEST = 4
 """Words beside the small ones that may name what is to be listed."""
 
-VALUES = 2_000
-"""Values of one property that are looked at: one that has more names no kind of note."""
+BEGINNING = 3
+"""Letters of a word that a value has to have for it to be read: endings differ."""
 
 CHOICES = 64
 """Ways to read a question that are tried."""
@@ -66,6 +66,9 @@ _NO_KIND = frozenset(
 )
 """Properties that are asked for in another way, or say nothing of what a note is."""
 
+Named = tuple[frozenset[str], Condition]
+"""Words of a question, as the index has them, and what they name."""
+
 _SINGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman"}
 
 
@@ -81,7 +84,7 @@ def listing(
     plain = _plain(text if period is None else period.rest)
     if not (_ASKS if period is None else _ASKS_OF_A_TIME).search(plain):
         return ()
-    found = list(_candidates(frozenset(_tokens(plain, tokenizer)), labels, tokenizer))
+    found = _candidates(plain, labels, tokenizer)
     named = [word for word in plain.split() if word not in SMALL | _ASKING]
     if period is not None:
         kinds = frozenset[str]().union(*(words for words, _ in found))
@@ -135,52 +138,64 @@ def _tokens(text: str, tokenizer: Tokenizer) -> list[str]:
     return tokenizer(" ".join(_SINGULAR.get(word, word) for word in _plain(text).split()))
 
 
-def _candidates(
-    asked: frozenset[str], labels: NoteLabels, tokenizer: Tokenizer
-) -> Iterator[tuple[frozenset[str], Condition]]:
+def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Named]:
     """Conditions all of whose words a question has, and those words; the surest kind first."""
 
     def named(text: str) -> frozenset[str]:
         return frozenset(_tokens(text, tokenizer))
 
-    for value in labels.values(TYPE):
-        if (words := named(value)) and words <= asked:
-            yield words, Condition("type", value)
-    for key in labels.keys():  # noqa: SIM118 (no mapping)
-        if key in _NO_KIND:
+    asked = named(plain)
+    said = [word for word in plain.split() if word not in SMALL | _ASKING]
+    begins = {word[:BEGINNING] for word in (*said, *_tokens(" ".join(said), tokenizer))}
+    one_of_them = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(_beginning, sorted(begins)))})")
+    types, properties = list[Named](), list[Named]()
+    tags, folders = list[Named](), list[Named]()
+    for name, value in labels.with_any(begins):
+        if value != "true" and one_of_them.search(value) is None:
             continue
-        values = labels.values(property_label(key))
-        if len(values) > VALUES:
-            continue
-        key_words = named(key)
-        by_key = key_words & asked
-        for value in values:
-            words = frozenset[str]() if value.startswith("[[") else named(value)
-            if value == "true":
-                words = key_words
-            elif by_key == key_words and 1 < len(words) <= LONGEST:
-                # "Which projects does Nuria lead?" has one of her names.
-                words = (words & asked) - key_words
-            if words and words <= asked and (by_key or not value[0].isdigit()):
-                yield words | by_key, Condition("property", value, key)
-    for tag in labels.values(TAG):
-        if (words := named(tag.rpartition("/")[2])) and words <= asked:
-            yield words, Condition("tag", tag)
-    folders = {folder for path in labels.paths() for folder in _folders(path)}
-    for folder in sorted(folders):
+        key = property_key(name)
+        if name == TYPE:
+            if (words := named(value)) and words <= asked:
+                types.append((words, Condition("type", value)))
+        elif name == TAG:
+            if (words := named(value.rpartition("/")[2])) and words <= asked:
+                tags.append((words, Condition("tag", value)))
+        elif key is not None and key not in _NO_KIND and not value.startswith("[["):
+            properties += _of_property(key, value, named(key), named(value), asked)
+    for folder in _folders(labels.paths()):
         if (words := named(folder.rpartition("/")[2])) and words <= asked:
-            yield words, Condition("path", folder)
+            folders.append((words, Condition("path", folder)))
+    return [*types, *properties, *tags, *folders]
 
 
-def _folders(path: str) -> Iterator[str]:
-    while folder := path.rpartition("/")[0]:
-        yield folder
-        path = folder
+def _beginning(word: str) -> str:
+    return re.escape(word) + (r"(?![^\W_])" if len(word) < BEGINNING else "")
 
 
-def _covering(
-    tokens: Sequence[str], found: Sequence[tuple[frozenset[str], Condition]]
-) -> Iterator[tuple[Condition, ...]]:
+def _of_property(
+    key: str, value: str, key_words: frozenset[str], words: frozenset[str], asked: frozenset[str]
+) -> Iterator[Named]:
+    by_key = key_words & asked
+    if value == "true":
+        words = key_words
+    elif by_key == key_words and 1 < len(words) <= LONGEST:
+        # "Which projects does Nuria lead?" has one of her names.
+        words = (words & asked) - key_words
+    if words and words <= asked and (by_key or not value[0].isdigit()):
+        yield words | by_key, Condition("property", value, key)
+
+
+def _folders(paths: Iterable[str]) -> list[str]:
+    """The folders that hold notes, and those that these lie in, sorted."""
+    found: set[str] = set()
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return sorted(found)
+
+
+def _covering(tokens: Sequence[str], found: Sequence[Named]) -> Iterator[tuple[Condition, ...]]:
     """The ways to say all of the words by conditions."""
     if not tokens:
         yield ()

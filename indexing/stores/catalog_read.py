@@ -15,7 +15,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import Column, ColumnElement, Select, func, select, tuple_
+from sqlalchemy import Column, ColumnElement, Select, func, or_, select, tuple_
 from sqlalchemy.engine import Connection, Row
 
 from notehop.indexing.graph.files import NOTE_SUFFIX
@@ -398,6 +398,14 @@ class CatalogReads(ABC):
         """The values of a label -> how many notes have each, by value."""
         query = select(LABELS.c.value, func.count()).where(LABELS.c.name == name)
         return {row[0]: row[1] for row in sorted(self._rows(query.group_by(LABELS.c.value)))}
+
+    def labels_with(self, parts: Collection[str]) -> list[tuple[str, str]]:
+        """The (name, value) of each label, dates aside, whose value has any of the parts in it, or is
+        ``true``; sorted."""
+        name, value = LABELS.c.name, LABELS.c.value
+        either = [value.contains(part, autoescape=True) for part in parts]
+        query = select(name, value).where(name != DATE, or_(value == "true", *either)).distinct()
+        return sorted((row[0], row[1]) for row in self._rows(query))
 
     def dates(self, paths: Iterable[str]) -> dict[str, str]:
         """Path -> date of the note, as it sorts."""

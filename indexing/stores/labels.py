@@ -193,6 +193,11 @@ class NoteLabels:
         """The values of a label -> how many notes have each, by value."""
         return self._view.label_values(name)
 
+    def with_any(self, parts: Collection[str]) -> list[tuple[str, str]]:
+        """The (name, value) of tags, types and properties that have any of the parts in their value, or
+        are ``true``; sorted."""
+        return self._view.labels_with(parts)
+
     def keys(self) -> list[str]:
         """The keys of front matter that any note has, sorted."""
         found = (property_key(name) for name in self._view.label_names())

@@ -259,7 +259,7 @@ def expected(index: SampleIndex) -> dict[str, Any]:
     with Reader.open(index.layout) as reader, reader.snapshot() as snapshot:
         found = seen(snapshot)
     assert found["warnings"] == ()
-    assert found["sentences"]
+    assert found["sentences"].keys() == {link.sentence_id for link in found["links"]}
     return found
 
 
