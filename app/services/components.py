@@ -86,6 +86,7 @@ class VaultComponents:
         :raises QueryError: if an option is wrong.
         """
         wanted = _wanted(top_k, connected, filters, literal, intent)
+        wanted = replace(wanted, listing=not literal)
         retriever = VaultRetriever(
             self._themes.or_else(self._engine.retrieve, None), wanted, self.name
         )

@@ -35,7 +35,11 @@ _ASKS = re.compile(
     r"|welche|wie viele|nenne|zeige?|alle|quels|quelles|combien|cuales|cuant[oa]s|quali|quant[ie]"
     r"|quais|quant[oa]s|welke|hoeveel|vilka|hur manga)\b"
 )
-_ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:what|was|notes|notizen|anything)\b")
+_ASKS_OF_A_TIME = re.compile(
+    rf"{_ASKS.pattern}"
+    r"|^(?:notes|notizen|anything|what (?!(?:is|s|are|will|shall|should|can)\b)"
+    r"|was (?!(?:ist|sind|wird|soll)\b))"
+)
 _OF_A_KIND = re.compile(r"^(?:what|who) (?:are|were)\b")
 """Asks for what notes say, unless they are of that kind: "what are the risks?"."""
 

@@ -109,12 +109,22 @@ def test_a_time_names_the_notes_of_it(vault: VaultHandle, question: str, titles:
 
 
 @pytest.mark.parametrize(
-    "question", ["What happened to the kiln in March 2026?", "what did I do on 3 March 2026?"]
+    "question",
+    [
+        "What happened to the kiln in March 2026?",
+        "what did I do on 3 March 2026?",
+        "What is on 2 March 2026?",
+    ],
 )
 def test_a_time_with_more_words_or_without_notes_narrows_nothing(
     vault: VaultHandle, question: str
 ) -> None:
     assert vault.ask(question).filters == []
+
+
+def test_an_engine_answers_so_too(vault: VaultHandle) -> None:
+    said = str(vault.query_engine().query("which projects are active?"))
+    assert said.startswith("1 note matches type:project, status:active:")
 
 
 def test_a_long_list_says_how_many_there_are(vault: VaultHandle) -> None:
@@ -125,6 +135,7 @@ def test_a_long_list_says_how_many_there_are(vault: VaultHandle) -> None:
 
 def test_a_word_for_word_question_and_a_search_are_not_read_as_filters(vault: VaultHandle) -> None:
     assert vault.ask("which projects are active?", literal=True).filters == []
+    assert "match" not in str(vault.query_engine(literal=True).query("what are the projects?"))
     assert vault.search("which projects are active?").filters == []
 
 
