@@ -59,7 +59,6 @@ from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline
 from notehop.app.services.open_vault import Place, open_place
 from notehop.config import Settings, load_settings
 from notehop.config.errors import UsageError
-from notehop.config.layers import read_overrides
 from notehop.indexing.identity import wanted
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.stores.layout import IndexLayout
@@ -111,7 +110,7 @@ class Plan:
         :raises UsageError: if one that was named is none.
         """
         if self.compare is not None:
-            return pair(settings, *self.compare, lambda file: read_overrides(Path(file)))
+            return pair(settings, *self.compare)
         return ablation(settings) if self.ablate else baseline(settings)
 
 

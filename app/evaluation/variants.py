@@ -1,4 +1,4 @@
-"""The settings that an evaluation holds to one another: presets, parts turned off, pairs. Pure.
+"""The settings that an evaluation holds to one another: presets, parts turned off, pairs.
 
 A new signal with a weight is ablated without a word here; any other part takes a line in
 :data:`PARTS`.
@@ -6,19 +6,18 @@ A new signal with a weight is ablated without a word here; any other part takes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from notehop.config import Settings
 from notehop.config.errors import UsageError
+from notehop.config.layers import read_overrides
 
 BASE = ("semantic", "lexical")
 """The signals that each find hits of their own."""
-
-ReadFile = Callable[[str], Mapping[str, Any]]
-"""Path -> the settings that a TOML file holds, by dotted key."""
 
 CURRENT = "current"
 STOCK = "stock"
@@ -107,31 +106,29 @@ def ablation(settings: Settings) -> list[Variant]:
     return found
 
 
-def pair(settings: Settings, first: str, second: str, read: ReadFile) -> list[Variant]:
+def pair(settings: Settings, first: str, second: str) -> list[Variant]:
     """Two settings as they were named, the second held to the first.
 
-    :param read: see :func:`named`.
     :raises UsageError: as :func:`named`, or if both are the same.
     """
     if first == second:
         raise UsageError(f"{first} is compared with itself; name two settings")
     return [
-        Variant(first, named(settings, first, read)),
-        Variant(second, named(settings, second, read), first),
+        Variant(first, named(settings, first)),
+        Variant(second, named(settings, second), first),
     ]
 
 
-def named(settings: Settings, said: str, read: ReadFile) -> Mapping[str, Any]:
+def named(settings: Settings, said: str) -> Mapping[str, Any]:
     """What a setting changes: a preset, ``key=value,key=value``, or a TOML file.
 
-    :param read: reads a file of settings, by dotted key.
     :raises UsageError: if it is none of these.
     """
     known = presets(settings)
     if said in known:
         return known[said]
     if said.lower().endswith(".toml"):
-        return read(said)
+        return read_overrides(Path(said))
     pairs = [part.partition("=") for part in said.split(",")]
     if all(key.strip() and sign for key, sign, _ in pairs):
         return {key.strip(): value.strip() for key, _, value in pairs}

@@ -241,9 +241,6 @@ def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
     return sorted((replace(one, score=score) for one, score in scored), key=lambda one: -one.score)
 
 
-SIGNAL = EXPANSION
-"""The name of this stage in a query's trace, and of its vote in a hit's record."""
-
 EXPANDED = "expanded_from"
 """What the metadata of a hit hold that no signal found by itself."""
 
@@ -333,7 +330,7 @@ class GraphEnhancedRetriever(BaseRetriever):
         """
         view = view_for(query, self._view)
         trace = trace_of(query)
-        with trace.timed(SIGNAL):
+        with trace.timed(EXPANSION):
             best = best_by_note(view, candidates, self._expansion.seeds)
             seeds = [HitPlace(path, chunk_id) for path, chunk_id in best.items()]
             vector = known_vector(query, view.chunk_vectors)
@@ -344,7 +341,7 @@ class GraphEnhancedRetriever(BaseRetriever):
             known = set(candidates)
             new = {one.chunk_id: one for one in joining if one.chunk_id not in known}
             trace.count(
-                SIGNAL,
+                EXPANSION,
                 seeds=len(seeds),
                 neighbours=len(near),
                 filtered_out=len(near) - len(fit),
@@ -371,7 +368,7 @@ class GraphEnhancedRetriever(BaseRetriever):
             NodeWithScore(
                 node=light_node(
                     one.chunk_id,
-                    signals={SIGNAL: {"rank": rank, "score": one.score, "weight": None}},
+                    signals={EXPANSION: {"rank": rank, "score": one.score, "weight": None}},
                     **{EXPANDED: one.record()},
                 ),
                 score=below(lowest, 1.0 - rank / (len(added) + 1)),
@@ -387,7 +384,7 @@ def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
     :param hits: best first, after every stage that may still move them.
     """
     trace = trace_of(query)
-    if SIGNAL in trace.counts:
+    if EXPANSION in trace.counts:
         reached = sum(EXPANDED in hit.node.metadata for hit in hits[:TOP])
-        trace.count(SIGNAL, **{f"in_top_{TOP}": reached})
-        _log.debug("%s: %s", SIGNAL, trace.counts[SIGNAL])
+        trace.count(EXPANSION, **{f"in_top_{TOP}": reached})
+        _log.debug("%s: %s", EXPANSION, trace.counts[EXPANSION])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan, log2
-from typing import Any
 
 import numpy as np
 import pytest
@@ -141,10 +140,6 @@ def of(settings: Settings, variant: Variant) -> Settings:
     return settings.with_overrides(variant.overrides)
 
 
-def no_file(path: str) -> Mapping[str, Any]:
-    raise AssertionError(path)
-
-
 def test_the_baseline_is_a_stock_assembly(settings: Settings) -> None:
     stock, current = baseline(settings)
     assert (current.against, of(settings, current)) == (STOCK, settings)
@@ -168,15 +163,15 @@ def test_the_same_settings_are_run_once(settings: Settings) -> None:
 @pytest.mark.parametrize("said", ["nothing", "connected.max", "connected.max=0,gate", "=1"])
 def test_what_names_no_setting_is_refused(settings: Settings, said: str) -> None:
     with pytest.raises(UsageError, match=rf"no setting '{said}'; write one of current, stock"):
-        named(settings, said, no_file)
+        named(settings, said)
 
 
 def test_a_pair(settings: Settings) -> None:
-    first, second = pair(settings, "fused", "connected.max=1", no_file)
+    first, second = pair(settings, "fused", "connected.max=1")
     assert (first.against, second.against) == (None, "fused")
     assert of(settings, second).connected.max == 1
     with pytest.raises(UsageError, match="compared with itself"):
-        pair(settings, "stock", "stock", no_file)
+        pair(settings, "stock", "stock")
 
 
 def value(ranking: list[int | None], gold: int, measure: str) -> float:
