@@ -13,8 +13,8 @@ import pytest
 from mcp import Client
 
 from notehop import open_vault
-from tests.app.mcp.test_hostile import Here
-from tests.support.product import VaultHandle, create_app, make_server
+from tests.app.mcp.test_hostile import server_of
+from tests.support.product import VaultHandle, create_app
 from tests.support.serving import request, say, serving
 
 pytestmark = pytest.mark.model
@@ -41,7 +41,7 @@ def section(opened: VaultHandle) -> Any:
 
 def call(opened: VaultHandle, tool: str, **arguments: Any) -> tuple[bool, str]:
     async def work() -> tuple[bool, str]:
-        async with Client(make_server(Here(opened), "Demo"), mode="legacy") as client:
+        async with Client(server_of(opened), mode="legacy") as client:
             result = await client.call_tool(tool, arguments)
             return bool(result.is_error), result.content[0].text
 

@@ -18,10 +18,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
 from notehop import open_vault
-from tests.app.mcp.test_hostile import Here
+from tests.app.mcp.test_hostile import server_of
 from tests.support.notes import NOTES, write_notes
 from tests.support.processes import until
-from tests.support.product import create_app, load_settings, make_server
+from tests.support.product import create_app, load_settings
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.serving import Said, events_of, request, say, serving
@@ -148,7 +148,7 @@ def test_no_span_of_the_process_tells_of_an_agent(vault: Path, spans: list[Reada
 
     async def work() -> None:
         with open_vault(vault, index_dir=vault.parent / "index") as opened:
-            async with Client(make_server(Here(opened), "Odds"), mode="legacy") as client:
+            async with Client(server_of(opened), mode="legacy") as client:
                 await client.call_tool("read_note", {"note": "people/Priya 1-1"})
                 with pytest.raises(MCPError):
                     await client.read_resource("note://people/Nobody")
