@@ -7,14 +7,12 @@ import errno
 import http.client
 import json
 import logging
-import os
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -42,16 +40,12 @@ def listen(host: str, port: int) -> socket.socket:
     :raises NotehopError: if the port is not allowed.
     """
     try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        return _bound(host, port)
     except (socket.gaierror, UnicodeError) as exc:
         why = getattr(exc, "strerror", None) or "it is no name"
         raise UsageError(
             f"{host}: no address of this machine ({why}); name one with --host"
         ) from exc
-    try:
-        return _bound(family, kind, address)
     except OSError as exc:
         raise _unbound(host, port, exc) from exc
 
@@ -62,17 +56,12 @@ def url_of(listening: socket.socket, host: str) -> str:
     return f"http://{name}:{listening.getsockname()[1]}"
 
 
-def _bound(family: int, kind: int, address: Any) -> socket.socket:
-    listening = socket.socket(family, kind)
-    try:
-        if os.name == "posix":
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except OSError:
-        listening.close()
-        raise
-    return listening
+def _bound(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
 
 
 def _unbound(host: str, port: int, exc: OSError) -> NotehopError:
@@ -90,10 +79,7 @@ def _unbound(host: str, port: int, exc: OSError) -> NotehopError:
 def _free_after(host: str, port: int) -> int | None:
     for number in range(port + 1, min(port + 1 + NEXT, 65_536)):
         with suppress(OSError):
-            family, kind, _, _, address = socket.getaddrinfo(
-                host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )[0]
-            _bound(family, kind, address).close()
+            _bound(host, number).close()
             return number
     return None
 

@@ -124,13 +124,13 @@ def run(arguments: Sequence[str]) -> int:
 
 def _tell(error: Exception, ctx: Any) -> None:
     options = ctx.find_root().obj
-    foreseen = isinstance(error, NotehopError)
-    if isinstance(options, Common) and options.debug:
+    debug = isinstance(options, Common) and options.debug
+    if debug:
         typer.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
-    if foreseen:
+    if isinstance(error, NotehopError):
         typer.echo(f"error: {printable(str(error))}", err=True)
         return
     lines = str(error).strip().splitlines()
     told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    hint = "" if isinstance(options, Common) and options.debug else "; --debug shows the traceback"
+    hint = "" if debug else "; --debug shows the traceback"
     typer.echo(f"error: unexpected {printable(told)}{hint}", err=True)

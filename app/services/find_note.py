@@ -198,9 +198,8 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
     if not said.strip():
         raise UsageError("the name of the note is empty; name it by its path in the vault")
     for path in paths_meant(vault, said):
-        for candidate in (path, f"{path}.md"):
-            if candidate in files and is_note(candidate):
-                return candidate
+        if path in files and is_note(path):
+            return path
     found = resolve_path(files, "", said)
     if found.path is None or not is_note(found.path):
         near = _near([path for path in files if is_note(path)], files.aliases_of, said)
@@ -214,25 +213,22 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
 
 
 def paths_meant(vault: Path, said: str) -> list[str]:
-    """``said`` as paths relative to the vault, with ``/``; what lies outside of it is left out."""
+    """``said`` as paths relative to the vault, with ``/``, as it is and with ``.md``; what lies
+    outside of it is left out."""
     inside = [Path(os.path.normpath(vault / said))]
     here = Path(os.path.expanduser(said))  # noqa: PTH111 - ``~nobody`` is a name like others
     # Not resolved: a note that is a symbolic link is known under its own name.
     inside.append(Path(os.path.normpath(Path.cwd().resolve() / here)))
-    return list(
-        dict.fromkeys(
-            path.relative_to(vault).as_posix() for path in inside if path.is_relative_to(vault)
-        )
-    )
+    found = [path.relative_to(vault).as_posix() for path in inside if path.is_relative_to(vault)]
+    return list(dict.fromkeys(one for path in found for one in (path, f"{path}.md")))
 
 
 def from_here(vault: Path, said: str) -> str:
     """A note as a shell completes its path: the path in the vault, if there is a file; else as it
     was said."""
     for path in paths_meant(vault, said):
-        for candidate in (path, f"{path}.md"):
-            if is_note(candidate) and os.path.isfile(vault / candidate):  # noqa: PTH113
-                return candidate
+        if is_note(path) and os.path.isfile(vault / path):  # noqa: PTH113
+            return path
     return said
 
 

@@ -117,9 +117,8 @@ def _no_note(place: Place, found: Walk, said: str) -> NoteStatusReport | None:
     there = {file.path: "not a note: notes are the files that end in .md" for file in found.files}
     there.update(found.problems)
     for path in paths_meant(place.vault, said):
-        for candidate in (path, f"{path}.md"):
-            if reason := there.get(candidate) or _out_of_sight(place, found, candidate):
-                return _without(candidate, reason)
+        if reason := there.get(path) or _out_of_sight(place, found, path):
+            return _without(path, reason)
     return None
 
 
