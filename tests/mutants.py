@@ -243,7 +243,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/api/guard.py", 'if scheme.lower() == "bearer" else', "if True else"),
     ("app/mcp/text.py", "if lines and not shown:", "if not lines:"),
     ("app/web/render.py", "return sanitise(render(text, _ANSWER))", "return render(text, _ANSWER)"),
-    ("app/evaluation/held_out.py", "for link in shown(self._view.links())", "for link in self._view.links()"),
+    ("app/evaluation/links.py", "for link in shown(self._view.links())", "for link in self._view.links()"),
     ("app/evaluation/metrics.py", "for k in range(1, TOP + 1)]", "for k in range(2, TOP + 2)]"),
     ("app/services/find_note.py",
      "return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)",
@@ -260,7 +260,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("app/services/ask.py", "return Turn(turn.typed, WITHDRAWN, subject=subject)", "return turn"),
     ("app/services/doctor/index.py", "view.generation < state.generation", "False"),
     ("app/api/middleware.py", "int(declared[:20]) > MAX_BODY", "False"),
-    ("app/evaluation/unrelated.py", "name.lower() not in there and ", ""),
+    ("app/evaluation/links.py", "name.lower() not in there and ", ""),
 )  # fmt: skip
 """(file, text that stands in it once, what stands there instead)."""
 

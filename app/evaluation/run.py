@@ -29,7 +29,7 @@ from notehop.app.evaluation.answer_sets import (
     read_answer_set,
     rows,
 )
-from notehop.app.evaluation.held_out import reader_without
+from notehop.app.evaluation.links import reader_without, with_unrelated_links
 from notehop.app.evaluation.metrics import (
     ANSWERS,
     check_installed,
@@ -54,7 +54,6 @@ from notehop.app.evaluation.runner import (
     ask_all,
     compare,
 )
-from notehop.app.evaluation.unrelated import with_unrelated_links
 from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline, distinct, pair
 from notehop.app.services.open_vault import Place, open_place
 from notehop.config import Settings, load_settings

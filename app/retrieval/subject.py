@@ -165,6 +165,7 @@ class Subject:
             named = self._names()
             if not named and self._words is None:
                 # Nothing to look for among the candidates.
+                self._found = ()
                 return ()
             paths = dict.fromkeys(filter(None, self._view.paths_of(candidates)))
             rank = {path: at for at, path in enumerate(paths)}

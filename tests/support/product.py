@@ -71,7 +71,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.answer_sets": (
         "AnswerQuestion conclusion measured read_answer_set rows"
     ),
-    "notehop.app.evaluation.held_out": "reader_without",
     "notehop.app.evaluation.metrics": (
         "answer_values Answered ANSWERS context_values Estimate holds mean RANKED "
         "ranked_targets ranking_values refusal"
@@ -81,7 +80,7 @@ _HOMES: dict[str, str] = {
         "golden_sets GoldenSet Lines Question QuestionSet read_questions Target"
     ),
     "notehop.app.evaluation.runner": "ask_all compare Context Evaluated MeasuredVault",
-    "notehop.app.evaluation.unrelated": "linked_at_random with_unrelated_links",
+    "notehop.app.evaluation.links": "linked_at_random reader_without with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
     "notehop.app.mcp": "arguments http resources",
     "notehop.app.mcp.tools": "Access TOOLS",

@@ -1,20 +1,65 @@
-"""Owns links that mean nothing, written into a copy of a golden set: a vault of poor links.
+"""What links are worth: an index read as if some were not there, a vault with links that mean nothing.
 
-Touches: vault-write (a copy of the set's notes, in the folder of the evaluation).
+Touches: index (reads), vault-write (a copy of a golden set's notes, in the folder of the evaluation).
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from notehop.app.evaluation.questions import GoldenSet
+from notehop.app.evaluation.questions import GoldenSet, LinkPair
 from notehop.config.errors import UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX
+from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.pagerank import pagerank
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.stores.reader import Generation, Reader, Snapshot
 from notehop.indexing.vault.sentences import sentence_spans
+
+
+def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
+    """What opens an index whose readers do not see these links, as :meth:`Reader.open` does.
+
+    PageRank does not count them either; it is worked out once for each generation.
+    """
+    known: dict[int, Mapping[str, float]] = {}
+
+    def shown(rows: Iterable[LinkRow]) -> list[LinkRow]:
+        return [link for link in rows if (link.path, link.target_path) not in links]
+
+    class HeldOut(Snapshot):
+        """A generation without these links."""
+
+        def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
+            return shown(super().links_from(paths))
+
+        def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
+            return shown(super().links_to(paths))
+
+        @property
+        def pagerank(self) -> Mapping[str, float]:
+            if self.generation not in known:
+                edges = (
+                    (link.path, link.target_path)
+                    for link in shown(self._view.links())
+                    if link.target_path and link.status in (Status.RESOLVED, Status.AMBIGUOUS)
+                )
+                known[self.generation] = pagerank([note.path for note in self.notes()], edges)
+            return known[self.generation]
+
+    class HeldOutReader(Reader):
+        """A reader of such generations."""
+
+        def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
+            return HeldOut(held, view)
+
+    return HeldOutReader.open
+
 
 _LINKED = re.compile(r"\[\[([^\]|#]+)")
 _UNWRITABLE = re.compile(r"[\[\]|#^\\]")
