@@ -141,6 +141,8 @@ class Engine:
         self._closed = True
         self._beside.close()
         self._reader.close()
+        with self._loading:
+            self._embedder = self._language = None
         if isinstance(self._llm, ProviderLLM):
             self._llm.close()
 

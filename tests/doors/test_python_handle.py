@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -157,8 +159,11 @@ def test_a_closed_vault_answers_nothing(index: tuple[Path, Path]) -> None:
     vault = open_vault(index[0], index_dir=index[1])
     retriever, engine = vault.retriever(), vault.query_engine()
     vault.search("oyster beds")
+    model = weakref.ref(vault.embed_model)
     vault.close()
     vault.close()
+    gc.collect()
+    assert model() is None, "a closed vault holds no model"
     before = sorted(path.name for path in index[0].rglob("*.md"))
     for call in (
         lambda: vault.search("oyster beds"),
