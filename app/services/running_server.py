@@ -256,11 +256,7 @@ def ask_server(
     with closing(connection):
         try:
             connection.sock.settimeout(seconds)
-            body, headers = query.model_dump_json().encode(), _headers(running)
-            status, told = _sent(connection, "POST", route, body, headers)
-            if status in (http.client.OK, http.client.CREATED):
-                return model.model_validate(told)
-            raise error_of(told) or _Unusable(f"it answered {status}")
+            return model.model_validate_json(_sent(running, connection, route, query).read())
         except _FAILURES as exc:
             if isinstance(query, CaptureQuery) and not isinstance(exc, _Unusable):
                 inbox = place.settings.capture.folder or "the vault"
@@ -284,12 +280,7 @@ def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, No
     running, connection = found
     try:
         connection.sock.settimeout(place.settings.server.timeout_s + LATER)
-        body = query.model_dump_json().encode()
-        connection.request("POST", "/query/stream", body, _headers(running))
-        response = connection.getresponse()
-        if response.status != http.client.OK:
-            told = json.loads(response.read())
-            raise error_of(told) or _Unusable(f"it answered {response.status}")
+        response = _sent(running, connection, "/query/stream", query)
     except BaseException as exc:
         connection.close()
         if not isinstance(exc, _FAILURES):
@@ -336,8 +327,9 @@ def _connected(
             # What proves itself is what is asked: a connection that ends is not made again.
             connection.auto_open = 0
             challenge = secrets.token_hex(16)
-            _, health = _sent(connection, "GET", f"/health?challenge={challenge}")
-            given = Health.model_validate(health).proof or ""
+            connection.request("GET", f"/health?challenge={challenge}")
+            health = Health.model_validate_json(connection.getresponse().read())
+            given = health.proof or ""
             expected = proof(running.token, place, challenge)
             if connection.sock is None or not hmac.compare_digest(
                 given.encode(), expected.encode()
@@ -365,19 +357,21 @@ def _events(
             _log.debug("the answer broke off: %s", _reason(exc))
 
 
-def _headers(running: Running) -> dict[str, str]:
-    # Only to a server that has proved that it wrote the file, and so knows this anyway.
-    entry = ticket(running.token)
-    return {"Content-Type": "application/json", "Authorization": f"Bearer {entry}"}
-
-
 def _sent(
-    connection: http.client.HTTPConnection,
-    method: str,
-    route: str,
-    body: bytes | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> tuple[int, Any]:
-    connection.request(method, route, body, dict(headers or {}))
+    running: Running, connection: http.client.HTTPConnection, route: str, query: BaseModel
+) -> http.client.HTTPResponse:
+    """The response to a request, unless it says what is wrong.
+
+    :raises NotehopError: what the server says is wrong.
+    """
+    # Only to a server that has proved that it wrote the file, and so knows the ticket anyway.
+    headers = {
+        "Content-Type": "application/json",
+        "Authorization": f"Bearer {ticket(running.token)}",
+    }
+    connection.request("POST", route, query.model_dump_json().encode(), headers)
     response = connection.getresponse()
-    return response.status, json.loads(response.read())
+    if response.status not in (http.client.OK, http.client.CREATED):
+        told = json.loads(response.read())
+        raise error_of(told) or _Unusable(f"it answered {response.status}")
+    return response
