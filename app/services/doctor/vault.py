@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -254,9 +255,8 @@ def _look_through(place: Place, kinds: Collection[Kind], report: DoctorReport) -
     if Kind.AMBIGUOUS in kinds:
         report.ambiguous = ambiguous(found)
     if Kind.CONFLICTS in kinds:
-        report.conflicts = conflict_copies(
-            [*found.notes, *found.others], _likeness(place.vault, found)
-        )
+        alike = partial(_alike, place.vault, found)
+        report.conflicts = conflict_copies([*found.notes, *found.others], alike)
     if Kind.DUPLICATES in kinds:
         report.duplicates = duplicates(found.notes)
     if Kind.WARNINGS in kinds:
@@ -269,19 +269,17 @@ def _look_through(place: Place, kinds: Collection[Kind], report: DoctorReport) -
         report.orphans = orphans(found)
 
 
-def _likeness(vault: Path, found: Survey) -> Callable[[str, str], bool]:
-    def alike(one: str, other: str) -> bool:
-        notes = found.notes.get(one), found.notes.get(other)
-        if notes[0] is None or notes[1] is None:
-            return False
-        try:
-            texts = [(vault / path).read_text("utf-8", "replace") for path in (one, other)]
-        except OSError:
-            return False
-        if notes[0].content_hash == notes[1].content_hash:
-            return bool(texts[0].strip())
-        if not all(_LONG_ENOUGH <= len(text) <= _TOO_LONG for text in texts):
-            return False
-        return ratio(*texts, score_cutoff=_NEARLY) >= _NEARLY
-
-    return alike
+def _alike(vault: Path, found: Survey, one: str, other: str) -> bool:
+    """Whether two notes say the same, or nearly."""
+    notes = found.notes.get(one), found.notes.get(other)
+    if notes[0] is None or notes[1] is None:
+        return False
+    try:
+        texts = [(vault / path).read_text("utf-8", "replace") for path in (one, other)]
+    except OSError:
+        return False
+    if notes[0].content_hash == notes[1].content_hash:
+        return bool(texts[0].strip())
+    if not all(_LONG_ENOUGH <= len(text) <= _TOO_LONG for text in texts):
+        return False
+    return ratio(*texts, score_cutoff=_NEARLY) >= _NEARLY

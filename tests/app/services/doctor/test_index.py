@@ -37,16 +37,12 @@ def place(tmp_path: Path) -> Place:
     return built(tmp_path, NOTES)
 
 
-def check(place: Place) -> IndexCheck:
-    return check_index(place)
-
-
 def told(found: IndexCheck) -> list[tuple[str, str, str]]:
     return [(one.part, one.problem, one.command) for one in found.findings]
 
 
 def test_a_sound_index(place: Place) -> None:
-    found = check(place)
+    found = check_index(place)
     assert (found.exists, told(found), found.not_done) == (True, [], [])
     assert (found.generation, found.pending) == (1, 0)
     assert [(part.part, part.items, part.generation) for part in found.parts] == [
@@ -177,13 +173,13 @@ def test_every_harm_is_found_and_repaired_by_the_command_that_is_named(
 ) -> None:
     place = built(tmp_path, NOTES)
     harm(place)
-    found = check(place)
+    found = check_index(place)
     matching = [one for one in found.findings if one.part == part and problem in one.problem]
     assert matching, told(found)
     assert (matching[0].command, matching[0].broken) == (command, broken)
     commands = {one.command for one in found.findings}
     index(place, rebuild=REBUILD in commands)
-    mended = check(place)
+    mended = check_index(place)
     assert (told(mended), mended.not_done) == ([], [])
     assert [part.items for part in mended.parts] == [3, 3, 3]
 
@@ -200,7 +196,7 @@ def test_a_table_is_not_made_of_a_catalog_that_lacks_a_vector(place: Place) -> N
 
 def test_settings_that_do_not_fit(place: Place) -> None:
     other = locate(place.vault, index_dir=place.layout.root, overrides={"chunking.max_tokens": 64})
-    [(part, problem, command)] = told(check(other))
+    [(part, problem, command)] = told(check_index(other))
     assert (part, command) == ("catalog", REBUILD)
     assert "settings name max_tokens 64" in problem
 
@@ -215,23 +211,23 @@ def test_what_differs_while_another_process_writes_means_nothing(
     monkeypatch.setattr("notehop.app.services.doctor.index._query_model", commit_meanwhile)
     remove("vectors")(place)
     with WriterLock(place.layout, "notehop index"):
-        found = check(place)
+        found = check_index(place)
     assert found.findings == []
     assert "vectors, lexical: the index was written meanwhile" in found.not_done
 
 
 def test_an_index_without_its_marker_is_made_elsewhere(place: Place, tmp_path: Path) -> None:
     place.layout.marker.unlink()
-    [(part, _, command)] = told(check(place))
+    [(part, _, command)] = told(check_index(place))
     assert (part, command) == ("marker", "notehop index --index-dir NEW_FOLDER")
     other = locate(place.vault, index_dir=tmp_path / "new")
     index(other)
-    assert told(check(other)) == []
+    assert told(check_index(other)) == []
 
 
 def test_a_folder_that_is_no_index(tmp_path: Path) -> None:
     place = place_of(tmp_path, NOTES)
     place.layout.root.mkdir()
     (place.layout.root / "letter.txt").write_text("dear reader")
-    assert not check(place).exists
+    assert not check_index(place).exists
     assert [path.name for path in place.layout.root.iterdir()] == ["letter.txt"]

@@ -171,35 +171,26 @@ def test_names_that_tools_give(copy: str, of: str, tool: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("paths", "alike", "of"),
     [
-        "Gulf War (conflict 1991).md",
-        "Resolving a conflict.md",
-        "Copies (and conflicts).md",
-        "Sync-conflict.md",
-        "Laptop-DESKTOP.md",
+        # Names that people give.
+        (["Gulf War (conflict 1991).md", "Plan.md"], True, []),
+        (["Resolving a conflict.md", "Plan.md"], True, []),
+        (["Copies (and conflicts).md", "Plan.md"], True, []),
+        (["Sync-conflict.md", "Plan.md"], True, []),
+        (["Laptop-DESKTOP.md", "Plan.md"], True, []),
+        # A copy whose note is gone.
+        (["Plan.sync-conflict-20260501-101500-ABCDEF7.md"], False, [None]),
+        # The name of a computer counts only beside its note, a number beside one that says the same.
+        (["Setup-DESKTOP-1A2B3C4.md"], True, []),
+        (["Plan 2.md", "Plan.md"], True, ["Plan.md"]),
+        (["Plan (1).md", "Plan.md"], True, ["Plan.md"]),
+        (["Plan 2.md", "Plan.md"], False, []),
+        (["Plan (1).md", "Plan.md"], False, []),
+        (["Plan 2.md", "other/Plan.md"], True, []),
+        (["Plan (1).md", "other/Plan.md"], True, []),
+        (["map 2.png", "map.png"], True, []),
     ],
 )
-def test_names_that_people_give(path: str) -> None:
-    assert conflict_copies([path, "Plan.md"], lambda *_: True) == []
-
-
-def test_a_copy_whose_note_is_gone() -> None:
-    copy = "Plan.sync-conflict-20260501-101500-ABCDEF7.md"
-    [found] = conflict_copies([copy], lambda *_: False)
-    assert found.of is None
-
-
-def test_a_computer_name_counts_only_beside_its_note() -> None:
-    assert conflict_copies(["Setup-DESKTOP-1A2B3C4.md"], lambda *_: True) == []
-
-
-@pytest.mark.parametrize("name", ["Plan 2.md", "Plan (1).md"])
-def test_a_number_counts_only_beside_a_note_that_says_the_same(name: str) -> None:
-    assert [one.of for one in conflict_copies([name, "Plan.md"], lambda *_: True)] == ["Plan.md"]
-    assert conflict_copies([name, "Plan.md"], lambda *_: False) == []
-    assert conflict_copies([name, "other/Plan.md"], lambda *_: True) == []
-
-
-def test_pictures_with_numbers_are_no_copies() -> None:
-    assert conflict_copies(["map 2.png", "map.png"], lambda *_: True) == []
+def test_what_counts_as_a_copy(paths: list[str], alike: bool, of: list[str | None]) -> None:
+    assert [one.of for one in conflict_copies(paths, lambda *_: alike)] == of
