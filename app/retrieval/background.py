@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel
 
 from notehop.app.retrieval.fusion import DISPATCH
-from notehop.app.retrieval.nodes import VaultPostprocessor, Vector, noted
+from notehop.app.retrieval.nodes import VaultPostprocessor, noted
 from notehop.app.retrieval.retrievers import known_vector
 from notehop.app.retrieval.trace import TracedQuery, trace_of, view_for
 from notehop.indexing.stores.lexical import LexicalIndex
@@ -159,22 +159,12 @@ def _measured(view: Snapshot) -> Background:
     return Background(np.sort(np.round((rows @ rows.T)[one[apart], other[apart]], 6)))
 
 
-@dataclass(frozen=True, slots=True)
-class Relevance:
-    """How much better than chance a passage fits a query.
-
-    ``value``, 0 to 1: the share of the query's words that it holds, weighed by their rarity, or how
-    far its likeness to the query is above the background, whichever is more. ``weak``: it is no
-    nearer than by chance, and holds less than half of the words.
-    """
-
-    value: float
-    weak: bool
-
-
 class RelevancePostprocessor(VaultPostprocessor):
-    """Tells of each source how much better than chance it fits: ``metadata["relevance"]``, 0 to 1,
-    and ``metadata["weak"]``. What the query names exactly is what was asked for.
+    """Tells of each source how much better than chance it fits: ``metadata["relevance"]``, 0 to 1, is
+    the share of the query's words that it holds, weighed by their rarity, or how far its likeness to
+    the query is above the background, whichever is more; a query without a vector goes by words
+    alone. ``metadata["weak"]``: it is no nearer than by chance, and holds less than half of the
+    words. What the query names exactly is what was asked for.
 
     With ``weight``, the first :data:`REORDERED` hits are ordered anew: ``weight`` times its
     relevance, in units of the best score, is added to the score of each.
@@ -217,41 +207,27 @@ class RelevancePostprocessor(VaultPostprocessor):
             if hit.node.metadata.get("role", "source") == "source"
             and "relevance" not in hit.node.metadata
         ]
-        known = relevance(ids, words, known_vector(query, view.chunk_vectors), view)
-        return [
-            _judged(hit, known[hit.node.node_id]) if hit.node.node_id in known else hit
-            for hit in hits
-        ]
-
-
-def _judged(hit: NodeWithScore, one: Relevance) -> NodeWithScore:
-    if DISPATCH in (hit.node.metadata.get("signals") or {}):
-        one = Relevance(1.0, weak=False)
-    node = noted(hit.node, relevance=one.value, weak=one.weak)
-    return NodeWithScore(node=node, score=hit.score)
-
-
-def relevance(
-    ids: Sequence[ChunkId],
-    words: Sequence[Word],
-    vector: Vector | None,
-    view: Snapshot,
-) -> dict[ChunkId, Relevance]:
-    """The relevance of passages to a query.
-
-    :param words: of the query.
-    :param vector: of the query; None where it has none, and then words alone count.
-    """
-    held = view.lexical.held((token for word in words for token in word.tokens), ids)
-    bar = background_of(view).bar_for(words)
-    near = [math.nan] * len(ids) if vector is None else view.chunk_vectors.similarities(vector, ids)
-    found: dict[ChunkId, Relevance] = {}
-    for id_, similarity in zip(ids, map(float, near), strict=True):
-        by_words = coverage(words, held.get(id_, ()))
-        above = (similarity - bar) / (1 - bar) if bar < 1 and not math.isnan(similarity) else 0.0
-        value = round(min(max(by_words, above, 0.0), 1.0), 4)
-        found[id_] = Relevance(value, weak=above <= 0 and by_words < ENOUGH_WORDS)
-    return found
+        held = view.lexical.held((token for word in words for token in word.tokens), ids)
+        bar = background_of(view).bar_for(words)
+        rows = view.chunk_vectors
+        vector = known_vector(query, rows)
+        near = [math.nan] * len(ids) if vector is None else rows.similarities(vector, ids)
+        known: dict[ChunkId, tuple[float, bool]] = {}
+        for id_, similarity in zip(ids, map(float, near), strict=True):
+            by_words = coverage(words, held.get(id_, ()))
+            above = (similarity - bar) / (1 - bar) if bar < 1 and similarity == similarity else 0.0
+            value = round(min(max(by_words, above, 0.0), 1.0), 4)
+            known[id_] = value, above <= 0 and by_words < ENOUGH_WORDS
+        found: list[NodeWithScore] = []
+        for hit in hits:
+            if hit.node.node_id in known:
+                value, weak = known[hit.node.node_id]
+                if DISPATCH in (hit.node.metadata.get("signals") or {}):
+                    value, weak = 1.0, False
+                node = noted(hit.node, relevance=value, weak=weak)
+                hit = NodeWithScore(node=node, score=hit.score)
+            found.append(hit)
+        return found
 
 
 def coverage(words: Sequence[Word], held: Collection[str]) -> float:
