@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.retrievers import BaseRetriever
@@ -121,7 +121,15 @@ def retrieve(
     Nothing is among them whose text does not stand in the vault: the index may be behind it.
     """
     fresh = freshness(view, parts.vault, parts.settings, parts.remedy)
-    around = _context(view, parts, wanted, narrowed, fresh)
+    # Filters choose sources; connected notes are their context, and only those that a tag or a path
+    # keeps out by name are none.
+    update = {
+        "hidden": narrowed.notes.hidden,
+        "allowed": narrowed.allowed,
+        **({"max_connected": 0, "order": "rank"} if narrowed.lists else {}),
+    }
+    model = None if narrowed.lists else parts.embed_model()
+    around = connected(view, parts.settings, wanted, model, fresh).model_copy(update=update)
     # Places that no connected note takes go to the next hits only where that is wanted.
     most = SPARE * around.places if wanted.fill else around.places
     fresh = fresh.model_copy(
@@ -256,22 +264,12 @@ def ranking(
     settings = parts.settings.retrieval
     # A phrase is looked for in texts of the catalog, by whichever signal comes to it first.
     beside = None if allowed is not None and allowed.phrases else parts.beside
+    what: dict[str, Any] = {"allowed": allowed, "with_text": False}
+    top_k = settings.candidates
+    model, words = parts.embed_model(), parts.tokenizer
     signals = {
-        "semantic": SemanticRetriever(
-            view,
-            parts.embed_model(),
-            similarity_top_k=settings.candidates,
-            allowed=allowed,
-            with_text=False,
-            beside=beside,
-        ),
-        "lexical": LexicalRetriever(
-            view,
-            parts.tokenizer,
-            similarity_top_k=settings.candidates,
-            allowed=allowed,
-            with_text=False,
-        ),
+        "semantic": SemanticRetriever(view, model, similarity_top_k=top_k, beside=beside, **what),
+        "lexical": LexicalRetriever(view, words, similarity_top_k=top_k, **what),
     }
     judges: dict[str, CandidateSignal] = {
         "subject": SubjectSignal(view, subject, allowed=allowed),
@@ -286,9 +284,7 @@ def ranking(
         judges=judges,
         k=settings.rrf_k,
         similarity_top_k=most,
-        dispatch=TitleRetriever(view, allowed=allowed, with_text=False)
-        if settings.title_dispatch
-        else None,
+        dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
         widening=AliasWidening(view) if settings.alias_expansion else None,
         beside=beside,
     )
@@ -299,29 +295,8 @@ def ranking(
         view,
         expansion=preset(settings.expansion),
         weight=settings.expansion_weight,
-        allowed=allowed,
-        with_text=False,
+        **what,
     )
-
-
-def _context(
-    view: Snapshot,
-    parts: Parts,
-    wanted: Wanted,
-    narrowed: Narrowed,
-    fresh: FreshnessPostprocessor,
-) -> ConnectedNotesPostprocessor:
-    """What settles the sources of a query, and adds their connected notes.
-
-    Filters choose sources; connected notes are their context, and only those that a tag or a path
-    keeps out by name are none.
-    """
-    if narrowed.lists:
-        options = wanted.connected.model_copy(update={"max": 0, "order": "rank"})
-        wanted = replace(wanted, connected=options)
-    model = None if narrowed.lists else parts.embed_model()
-    found = connected(view, parts.settings, wanted, model, fresh)
-    return found.model_copy(update={"hidden": narrowed.notes.hidden, "allowed": narrowed.allowed})
 
 
 def connected(
