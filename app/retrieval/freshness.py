@@ -233,17 +233,6 @@ class CurrentView(_Forwarding):
                 found.append(now)
         return found
 
-    def says(self, path: str, id_: str, text: str) -> bool:
-        """Whether a note still says a text; if not, that counts as left out.
-
-        :param id_: of what holds the text, which is no chunk of the index.
-        """
-        look = self._looks_at([path])[path]
-        if look.there and (look.changed is None or look.changed.says(text)):
-            return True
-        self.leave_out(path, id_, look)
-        return False
-
     def stands(self, chunk_id: ChunkId, look: Look) -> bool:
         """Whether a chunk stands in the file of its note."""
         if look.changed is None:
@@ -473,8 +462,11 @@ class FreshnessPostprocessor(VaultPostprocessor):
         """
         id_ = hit.node.node_id
         if place.chunk_id != id_:
-            text = hit.node.get_content(MetadataMode.NONE)
-            return hit if now.says(place.path, id_, text) else None
+            look, text = now.look(rows[place.path]), hit.node.get_content(MetadataMode.NONE)
+            if look.there and (look.changed is None or look.changed.says(text)):
+                return hit
+            now.leave_out(place.path, id_, look)
+            return None
         look = now.look(rows[place.path], read=before < self.places)
         if not now.stands(id_, look):
             if before < self.told:
