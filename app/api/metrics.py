@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prometheus_client import (
@@ -42,26 +43,10 @@ class Metrics:
         self._requests = Counter(
             "notehop_requests", "Requests.", ("route", "method", "status"), registry=own
         )
-        self._seconds = Histogram(
-            "notehop_request_seconds",
-            "Time of a request.",
-            ("route",),
-            registry=own,
-            buckets=_SECONDS,
-        )
-        self._stages = Histogram(
-            "notehop_stage_seconds",
-            "Time of a stage of a query.",
-            ("stage",),
-            registry=own,
-            buckets=_SECONDS,
-        )
-        self._late = Histogram(
-            "notehop_loop_lag_seconds",
-            "How late the event loop is.",
-            registry=own,
-            buckets=_SECONDS,
-        )
+        times = partial(Histogram, registry=own, buckets=_SECONDS)
+        self._seconds = times("notehop_request_seconds", "Time of a request.", ("route",))
+        self._stages = times("notehop_stage_seconds", "Time of a stage of a query.", ("stage",))
+        self._late = times("notehop_loop_lag_seconds", "How late the event loop is.")
         taken = Gauge(
             "notehop_taken", "Requests that run or wait for their turn.", ("pool",), registry=own
         )

@@ -13,104 +13,98 @@ from notehop.app.api.guard import OPEN
 from notehop.app.api.reference import reference_html
 from notehop.app.models import Problem, StreamEvent
 
-FILTERED: dict[str, Any] = {
-    "written": {
-        "summary": "Filters in the text: a folder, a time, a phrase",
-        "value": {"query": 'path:Daily after:2026-10-01 "second casting"'},
-    },
-    "fields": {
-        "summary": "The same kinds of filters as fields",
-        "value": {
-            "query": "atlas timeline",
-            "filters": {
-                "tag": "project",
-                "after": "2w",
-                "properties": {"status": "open"},
-                "not": {"path": ["Archive", "Templates"]},
-            },
+
+def _example(summary: str, **value: Any) -> dict[str, Any]:
+    return {"summary": summary, "value": value}
+
+
+FILTERED = {
+    "written": _example(
+        "Filters in the text: a folder, a time, a phrase",
+        query='path:Daily after:2026-10-01 "second casting"',
+    ),
+    "fields": _example(
+        "The same kinds of filters as fields",
+        query="atlas timeline",
+        filters={
+            "tag": "project",
+            "after": "2w",
+            "properties": {"status": "open"},
+            "not": {"path": ["Archive", "Templates"]},
         },
-    },
-    "newest": {
-        "summary": "Filters alone: the newest notes that they leave",
-        "value": {"query": "", "filters": {"type": "daily", "after": "7d"}},
-    },
+    ),
+    "newest": _example(
+        "Filters alone: the newest notes that they leave",
+        query="",
+        filters={"type": "daily", "after": "7d"},
+    ),
 }
 
-QUERIES: dict[str, Any] = {
-    "question": {
-        "summary": "A question",
-        "value": {"query": "When does the Atlas project launch?"},
-    },
-    "options": {
-        "summary": "More sources, no connected notes",
-        "value": {
-            "query": "What did we decide about the Atlas launch?",
-            "top_k": 8,
-            "connected": {"max": 0},
-        },
-    },
+QUERIES = {
+    "question": _example("A question", query="When does the Atlas project launch?"),
+    "options": _example(
+        "More sources, no connected notes",
+        query="What did we decide about the Atlas launch?",
+        top_k=8,
+        connected={"max": 0},
+    ),
     **FILTERED,
 }
 
-SEARCHES: dict[str, Any] = {
-    "passages": {
-        "summary": "The best passages",
-        "value": {"query": "atlas timeline", "top_k": 10},
-    },
-    "notes": {
-        "summary": "One hit a note, with the ranks that each signal gave",
-        "value": {"query": "atlas timeline", "results": "notes", "explain": True},
-    },
+SEARCHES = {
+    "passages": _example("The best passages", query="atlas timeline", top_k=10),
+    "notes": _example(
+        "One hit a note, with the ranks that each signal gave",
+        query="atlas timeline",
+        results="notes",
+        explain=True,
+    ),
     **FILTERED,
 }
 
-THEMES: dict[str, Any] = {
-    "all": {"summary": "All themes, the largest first", "value": {}},
-    "some": {
-        "summary": "Those that have to do with something, within a folder",
-        "value": {"query": "tide gates", "filters": {"path": "Projects"}, "max": 3},
-    },
+THEMES = {
+    "all": _example("All themes, the largest first"),
+    "some": _example(
+        "Those that have to do with something, within a folder",
+        query="tide gates",
+        filters={"path": "Projects"},
+        max=3,
+    ),
 }
 
-BROWSES: dict[str, Any] = {
-    "around": {
-        "summary": "The notes that link to one, and those it links to",
-        "value": {"seeds": ["Hollin Reach"]},
-    },
-    "far": {
-        "summary": "Two links forward, the newest first, with the passages that they lead to",
-        "value": {
-            "seeds": ["Hollin Reach", "People/Gwen Aldous.md"],
-            "depth": 2,
-            "direction": "forward",
-            "rank": "recency",
-            "results": "chunks",
-            "max": 10,
-        },
-    },
+BROWSES = {
+    "around": _example("The notes that link to one, and those it links to", seeds=["Hollin Reach"]),
+    "far": _example(
+        "Two links forward, the newest first, with the passages that they lead to",
+        seeds=["Hollin Reach", "People/Gwen Aldous.md"],
+        depth=2,
+        direction="forward",
+        rank="recency",
+        results="chunks",
+        max=10,
+    ),
 }
 
-CAPTURES: dict[str, Any] = {
-    "thought": {
-        "summary": "A text; its first line names the note",
-        "value": {"text": "Ask Gwen about the second casting of the tide gate."},
-    },
-    "titled": {
-        "summary": "With a title and tags",
-        "value": {
-            "text": "The eelgrass by the hatchery is back.",
-            "title": "Eelgrass",
-            "tags": ["estuary", "to-check"],
-        },
-    },
+CAPTURES = {
+    "thought": _example(
+        "A text; its first line names the note",
+        text="Ask Gwen about the second casting of the tide gate.",
+    ),
+    "titled": _example(
+        "With a title and tags",
+        text="The eelgrass by the hatchery is back.",
+        title="Eelgrass",
+        tags=["estuary", "to-check"],
+    ),
 }
 
-TEXTS: dict[str, Any] = {
-    "query": {"summary": "As a query", "value": {"texts": ["When do elvers come?"]}},
-    "passages": {
-        "summary": "As passages of notes",
-        "value": {"texts": ["Elvers come in April.", "The gate opens."], "kind": "passage"},
-    },
+TEXTS = {
+    "query": _example("As a query", texts=["When do elvers come?"]),
+    "passages": _example(
+        "As passages of notes",
+        texts=["Elvers come in April.", "The gate opens."],
+        kind="passage",
+    ),
 }
 
 EVENTS: dict[str, Any] = {
