@@ -73,44 +73,34 @@ _HANDED_ON = frozenset((b"forwarded", b"via", b"x-real-ip", b"cf-connecting-ip")
 """Headers of proxies, beside ``X-Forwarded-…``."""
 
 
-def allowed_hosts(bound: str, more: Collection[str] = ()) -> frozenset[str]:
-    """The host names of a server that listens on ``bound``."""
-    return frozenset((*LOOPBACK, bound.lower(), *more))
+Refuse = Callable[[Scope], ProblemResponse | None]
+"""Says why a request is not let in; None lets it in."""
 
 
 class Guard:
     """Lets a request in, or refuses it."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, refuse: Refuse) -> None:
         self._app = app
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else None
+        refusal = self._refuse(scope) if scope["type"] in ("http", "websocket") else None
         await (refusal or self._app)(scope, receive, send)
 
-    def refusal(self, scope: Scope) -> ProblemResponse | None:
-        """Why a request is not let in; None lets it in."""
-        raise NotImplementedError
 
-
-class HostGuard(Guard):
-    """Refuses requests under a name that is not this server's.
+def unless_host(names: Collection[str], *, any_address: bool) -> Refuse:
+    """Refuse requests under a name that is not this server's.
 
     :param names: host names that are ours.
     :param any_address: whether any IP address will do too, for a server that others may reach.
     """
 
-    def __init__(self, app: ASGIApp, *, names: Collection[str], any_address: bool = False) -> None:
-        super().__init__(app)
-        self._names = frozenset(names)
-        self._any_address = any_address
-
-    def refusal(self, scope: Scope) -> ProblemResponse | None:
-        """Why a name is not ours."""
+    def refuse(scope: Scope) -> ProblemResponse | None:
         headers = [value for name, value in scope["headers"] if name == b"host"]
         name = host_name(headers[0].decode("latin-1")) if len(headers) == 1 else ""
-        if name in self._names or (self._any_address and is_address(name)):
+        if name in names or (any_address and is_address(name)):
             return None
         detail = (
             f"this server does not answer for the host {name!r}; use {LOOPBACK[1]}, or name the "
@@ -118,21 +108,28 @@ class HostGuard(Guard):
         )
         return respond(http_problem(HTTPStatus.MISDIRECTED_REQUEST, detail))
 
+    return refuse
+
 
 OURS = ("same-origin", "none")
 """Values of ``Sec-Fetch-Site``: a page of this server, or the user's own doing."""
 
 
-class OriginGuard(Guard):
-    """Lets in what pages of this server ask for, programs, and pages of allowed origins."""
+def unless_origin(allowed: Collection[str]) -> Refuse:
+    """Let in what pages of this server ask for, programs, and pages of allowed origins."""
 
-    def __init__(self, app: ASGIApp, *, allowed: Collection[str] = ()) -> None:
-        super().__init__(app)
-        self._allowed = frozenset(allowed)
+    def welcome(scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        origins = headers.getlist("origin")
+        if len(origins) > 1:
+            return False
+        if origins:
+            return origins[0] in allowed or _same(origins[0], headers.get("host", ""))
+        sites = headers.getlist("sec-fetch-site")
+        return all(site in OURS for site in sites) or _led_here(scope, headers)
 
-    def refusal(self, scope: Scope) -> ProblemResponse | None:
-        """Why an origin may not ask."""
-        if self._welcome(scope):
+    def refuse(scope: Scope) -> ProblemResponse | None:
+        if welcome(scope):
             return None
         detail = (
             "a page of another origin may not ask this server; the setting server.allow_origins "
@@ -140,15 +137,7 @@ class OriginGuard(Guard):
         )
         return respond(http_problem(HTTPStatus.FORBIDDEN, detail, kind="origin"))
 
-    def _welcome(self, scope: Scope) -> bool:
-        headers = Headers(scope=scope)
-        origins = headers.getlist("origin")
-        if len(origins) > 1:
-            return False
-        if origins:
-            return origins[0] in self._allowed or _same(origins[0], headers.get("host", ""))
-        sites = headers.getlist("sec-fetch-site")
-        return all(site in OURS for site in sites) or _led_here(scope, headers)
+    return refuse
 
 
 def _same(origin: str, host: str) -> bool:
@@ -221,23 +210,20 @@ class Buckets:
         return len(self._buckets)
 
 
-class RateLimit(Guard):
-    """Lets clients of other machines ask so often, and no more.
+def unless_rate(per_minute: int) -> Refuse:
+    """Let clients of other machines ask so often, and no more.
 
     :param per_minute: requests a minute on average; 0 holds nobody back.
     """
+    buckets = Buckets(per_minute, per_minute / 60 * BURST)
 
-    def __init__(self, app: ASGIApp, *, per_minute: int) -> None:
-        super().__init__(app)
-        self._per_minute = per_minute
-        self._buckets = Buckets(per_minute, per_minute / 60 * BURST)
-
-    def refusal(self, scope: Scope) -> ProblemResponse | None:
-        """How long a client that asked too often has to wait."""
-        if not self._per_minute or from_here(scope):
+    def refuse(scope: Scope) -> ProblemResponse | None:
+        if not per_minute or from_here(scope):
             return None
-        wait = self._buckets.wait(client_of(scope))
-        return too_often(f"more than {self._per_minute} requests a minute", wait) if wait else None
+        wait = buckets.wait(client_of(scope))
+        return too_often(f"more than {per_minute} requests a minute", wait) if wait else None
+
+    return refuse
 
 
 def too_often(what: str, wait: float) -> ProblemResponse:
@@ -288,25 +274,31 @@ TRUSTED = "notehop.trusted"
 """Key of the scope: whether the request came with the token, or none is asked for."""
 
 
-class TokenGuard(Guard):
-    """Lets in requests with one of the tokens; with no tokens at all, everybody."""
+def unless_token(tokens: Sequence[str]) -> Refuse:
+    """Let in requests with one of the tokens; with no tokens at all, everybody.
 
-    def __init__(self, app: ASGIApp, *, tokens: Sequence[str] = ()) -> None:
-        super().__init__(app)
-        self._tokens = [token.encode() for token in tokens]
-        self._guesses = Buckets(GUESSES, GUESSES)
+    Of each it is written down in its scope whether it came with one.
+    """
+    known = [token.encode() for token in tokens]
+    guesses = Buckets(GUESSES, GUESSES)
 
-    def refusal(self, scope: Scope) -> ProblemResponse | None:
-        """Why a request without the token is not let in; also says whether it came with it."""
+    def knows(headers: Headers) -> bool:
+        sent = headers.getlist("authorization")
+        scheme, _, given = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")
+        said = given.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+        # All are compared, each in the same time whatever it holds.
+        return sum(hmac.compare_digest(said, token) for token in known) > 0
+
+    def refuse(scope: Scope) -> ProblemResponse | None:
         headers = Headers(scope=scope)
-        shows = bool(self._tokens) and "authorization" in headers
+        shows = bool(known) and "authorization" in headers
         client = client_of(scope)
         # Before it is compared: an answer other than this would tell a right guess from a wrong.
-        if shows and (wait := self._guesses.wait(client, count=False)):
+        if shows and (wait := guesses.wait(client, count=False)):
             return too_often("too many wrong tokens", wait)
-        scope[TRUSTED] = not self._tokens or self._knows(headers)
+        scope[TRUSTED] = not known or knows(headers)
         if shows and not scope[TRUSTED]:
-            self._guesses.wait(client)
+            guesses.wait(client)
         path = scope["path"]
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         if scope[TRUSTED] or (reads and (path in OPEN or path.startswith(OPEN_BELOW))):
@@ -317,9 +309,4 @@ class TokenGuard(Guard):
             {"WWW-Authenticate": 'Bearer realm="notehop"'},
         )
 
-    def _knows(self, headers: Headers) -> bool:
-        sent = headers.getlist("authorization")
-        scheme, _, given = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")
-        said = given.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
-        # All are compared, each in the same time whatever it holds.
-        return sum(hmac.compare_digest(said, token) for token in self._tokens) > 0
+    return refuse

@@ -18,12 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from notehop.app.api.errors import respond
 from notehop.app.api.guard import (
-    HostGuard,
-    OriginGuard,
-    RateLimit,
-    TokenGuard,
-    allowed_hosts,
+    LOOPBACK,
+    Guard,
     is_loopback,
+    unless_host,
+    unless_origin,
+    unless_rate,
+    unless_token,
 )
 from notehop.app.api.logs import RequestLog
 from notehop.app.api.metrics import Metrics
@@ -162,16 +163,17 @@ def install(
     :param tokens: any of them lets a request in; none: nothing is asked for.
     :param metrics: hears of every request.
     """
-    names = allowed_hosts(settings.host, settings.allow_hosts)
+    names = {*LOOPBACK, settings.host.lower(), *settings.allow_hosts}
+    hosts = unless_host(names, any_address=not is_loopback(settings.host))
     outermost_first = [
         (RequestLog, {"observe": metrics.request if metrics is not None else None}),
         (SecurityHeaders, {}),
         (Unexpected, {}),
-        (HostGuard, {"names": names, "any_address": not is_loopback(settings.host)}),
-        (OriginGuard, {"allowed": settings.allow_origins}),
+        (Guard, {"refuse": hosts}),
+        (Guard, {"refuse": unless_origin(settings.allow_origins)}),
         *_cors(settings),
-        (RateLimit, {"per_minute": settings.rate_per_minute}),
-        (TokenGuard, {"tokens": tokens}),
+        (Guard, {"refuse": unless_rate(settings.rate_per_minute)}),
+        (Guard, {"refuse": unless_token(tokens)}),
         (BodyLimit, {}),
     ]
     for kind, options in reversed(outermost_first):
