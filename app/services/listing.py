@@ -88,17 +88,18 @@ def listing(
     plain = _plain(text if period is None else period.rest)
     if not (_ASKS if period is None else _ASKS_OF_A_TIME).search(plain):
         return ()
-    found = _candidates(plain, labels, tokenizer)
     named = [word for word in plain.split() if word not in SMALL | _ASKING]
+    left_over = named if period is None else [word for word in named if word not in _DONE]
+    if len(left_over) > LONGEST or len(named) > 2 * LONGEST or (period is None and not named):
+        return ()
+    found = _candidates(plain, labels, tokenizer)
     if period is not None:
         kinds = frozenset[str]().union(*(words for words, _ in found))
         named = [
             word
             for word in named
-            if word not in _DONE or not kinds.isdisjoint(_tokens(word, tokenizer))
+            if word in left_over or not kinds.isdisjoint(_tokens(word, tokenizer))
         ]
-    if len(named) > LONGEST or (period is None and not named):
-        return ()
     tokens = _tokens(" ".join(named), tokenizer) if named else []
     read: list[tuple[int, tuple[Condition, ...]]] = []
     for chosen in islice(_covering(tokens, found), CHOICES):
