@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -22,7 +22,7 @@ from notehop.app.evaluation.metrics import (
     Estimate,
     percent,
 )
-from notehop.app.evaluation.runner import Change, Evaluated, Row
+from notehop.app.evaluation.runner import Evaluated, Row
 from notehop.indexing.shown import counted, on_one_line
 
 WIDTH = 160
@@ -54,13 +54,20 @@ def show_evaluation(found: Evaluated, *, changes: bool) -> None:
     """
     size = f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
     headline(found.name, size)
-    _print(_gains(found, found.measure))
+    _show_gains(found, found.measure)
     if found.measure != CONTAINS and CONTAINS in found.rows[0].measures:
-        _print(_gains(found, CONTAINS))
-    for table in _measures(found):
-        _print(table)
+        _show_gains(found, CONTAINS)
+    # The rankings of notes and of passages, with what the context holds beside the first.
+    for unit, beside in ((NOTES, (CONTEXT, LINKED)), (CHUNKS, ())):
+        names = [*beside, *(name for name in MEASURES if name.startswith(f"{unit}."))]
+        short = [_SHORT.get(name, name.removeprefix(f"{unit}.")) for name in names]
+        rows = (
+            [str(number), row.setting, *(percent(row.measures[name].value) for name in names)]
+            for number, row in enumerate(found.rows, start=1)
+        )
+        _show_table(("", f"{unit}, %", *short), rows)
     if any(row.words is not None for row in found.rows):
-        _print(_answers(found))
+        _show_answer_measures(found)
     if changes:
         _show_changes(found, found.rows[-1])
     warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
@@ -70,9 +77,9 @@ def show_answers(found: AnswersEvaluated) -> None:
     """Print an answer set by kind of question, in percent, and what it comes to."""
     headline(found.name, f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}")
     for setting, rows in found.settings.items():
-        _print(_answer_table(setting, rows))
+        _show_answer_rows(setting, rows)
         if any(row.gains for row in rows):
-            _print(_answer_table(f"gained by {setting}", rows, gained=True))
+            _show_answer_rows(f"gained by {setting}", rows, gained=True)
     for one in found.each:
         values = " ".join(name for name in (*HELD[:4], REFUSED) if one.get(name))
         asked = on_one_line(f"{one['kind']} {one['why'] or ''} {one['id']}: {one['question']}")
@@ -81,17 +88,15 @@ def show_answers(found: AnswersEvaluated) -> None:
     show(styled(f"{found.name}: {found.conclusion}"))
 
 
-def _answer_table(title: str, rows: Sequence[AnswerRow], *, gained: bool = False) -> Table:
+def _show_answer_rows(title: str, rows: Sequence[AnswerRow], *, gained: bool = False) -> None:
     """Measures by group, each with its interval; an empty cell is one that does not apply."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column(f"{title}, %", no_wrap=True)
-    for name in ("", *ANSWER_MEASURES):
-        table.add_column(name.replace(" of ", "/"), justify="right", no_wrap=True)
+    cells: list[list[str]] = []
     for row in rows:
         has = row.gains if gained else row.measures
-        cells = [_narrow(has.get(name), "+" * gained) for name in ANSWER_MEASURES]
-        table.add_row(row.group, str(row.questions), *cells)
-    return table
+        values = [_narrow(has.get(name), "+" * gained) for name in ANSWER_MEASURES]
+        cells.append([row.group, str(row.questions), *values])
+    head = (f"{title}, %", "", *(name.replace(" of ", "/") for name in ANSWER_MEASURES))
+    _show_table(head, cells, named=0)
 
 
 def _narrow(estimate: Estimate | None, sign: str) -> str:
@@ -102,17 +107,11 @@ def _narrow(estimate: Estimate | None, sign: str) -> str:
     return f"{value:{sign}} ({low} to {high})"
 
 
-def _print(table: Table) -> None:
-    """Print a table as wide as it is: on a narrow terminal lines break, and no number is lost."""
-    width = max(out().width, WIDTH)
-    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
-
-
-def _gains(found: Evaluated, measure: str) -> Table:
+def _show_gains(found: Evaluated, measure: str) -> None:
     """One measure of each setting, and what it gains; changes and time are of the set's measure."""
     usual = measure == found.measure
     numbers = {row.setting: number for number, row in enumerate(found.rows, start=1)}
-    table = _table("", "setting", f"{measure}, %", "over", "gain", *(["+", "-", "ms"] * usual))
+    rows: list[list[str]] = []
     for row in found.rows:
         value, gain = row.measures[measure], row.gains.get(measure)
         told = [str(numbers[row.setting]), row.setting]
@@ -122,63 +121,53 @@ def _gains(found: Evaluated, measure: str) -> Table:
             told += [str(len(row.helped)), str(len(row.hurt))] * usual
         else:
             told += [""] * (4 if usual else 2)
-        table.add_row(*told, *([f"{row.milliseconds:.1f}"] * usual))
-    return table
+        rows.append([*told, *([f"{row.milliseconds:.1f}"] * usual)])
+    more = ["+", "-", "ms"] * usual
+    _show_table(("", "setting", f"{measure}, %", "over", "gain", *more), rows)
 
 
-def _answers(found: Evaluated) -> Table:
+def _show_answer_measures(found: Evaluated) -> None:
     """What the answers hold, in percent, their mean length, and the foreign ones left unanswered.
 
     A measure that applies to no question is an empty cell.
     """
     names = [name for name in ANSWERS if any(name in row.measures for row in found.rows)]
-    head = [_SHORT[name] for name in names]
-    table = _table("", "answer, %", *head, "refused", "words")
+    rows: list[list[str]] = []
     for number, row in enumerate(found.rows, start=1):
         values = [row.measures.get(name) for name in names]
         shown = ["" if one is None else percent(one.value) for one in (*values, row.refused)]
         words = "" if row.words is None else f"{row.words:.0f}"
-        table.add_row(str(number), row.setting, *shown, words)
-    return table
+        rows.append([str(number), row.setting, *shown, words])
+    head = ("", "answer, %", *(_SHORT[name] for name in names), "refused", "words")
+    _show_table(head, rows)
 
 
-def _measures(found: Evaluated) -> list[Table]:
-    """The rankings of notes and of passages, with what the context holds beside the first."""
-    tables = []
-    for unit, beside in ((NOTES, (CONTEXT, LINKED)), (CHUNKS, ())):
-        names = [*beside, *(name for name in MEASURES if name.startswith(f"{unit}."))]
-        short = [_SHORT.get(name, name.removeprefix(f"{unit}.")) for name in names]
-        table = _table("", f"{unit}, %", *short)
-        for number, row in enumerate(found.rows, start=1):
-            values = (percent(row.measures[name].value) for name in names)
-            table.add_row(str(number), row.setting, *values)
-        tables.append(table)
-    return tables
+def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int = 1) -> None:
+    """Print a table as wide as it is: on a narrow terminal lines break, and no number is lost.
 
-
-def _table(*names: str) -> Table:
-    """A table with the numbers of the settings, their names, and columns of numbers."""
+    :param named: the column that holds names; all others hold numbers.
+    """
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for at, name in enumerate(names):
-        table.add_column(name, justify="left" if at == 1 else "right", no_wrap=True)
-    return table
+    for at, name in enumerate(head):
+        table.add_column(name, justify="left" if at == named else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    width = max(out().width, WIDTH)
+    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
 
 
 def _show_changes(found: Evaluated, row: Row) -> None:
     texts = {question.id: question.text for question in found.questions}
     for name, changes in (("helped", row.helped), ("hurt", row.hurt)):
         headline(f"{name} by {row.setting}", counted(len(changes), "question"))
-        _list(changes, texts)
-
-
-def _list(changes: Sequence[Change], texts: dict[str, str]) -> None:
-    for change in changes[:CHANGES]:
-        text = on_one_line(texts[change.id])
-        clipped = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-        values = f"{change.before:.2f} -> {change.after:.2f}  "
-        show(styled((values, "dim"), clipped, (f"  {on_one_line(change.id)}", "dim")), indent=2)
-    if len(changes) > CHANGES:
-        show(styled(f"and {len(changes) - CHANGES:,} more (--json has all)"), indent=2)
+        for change in changes[:CHANGES]:
+            text = on_one_line(texts[change.id])
+            clipped = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+            values = f"{change.before:.2f} -> {change.after:.2f}  "
+            shown = styled((values, "dim"), clipped, (f"  {on_one_line(change.id)}", "dim"))
+            show(shown, indent=2)
+        if len(changes) > CHANGES:
+            show(styled(f"and {len(changes) - CHANGES:,} more (--json has all)"), indent=2)
 
 
 def _bounds(estimate: Estimate) -> str:
