@@ -184,7 +184,7 @@ FEW = 3
 LONGEST = 120
 """Words that are quoted of each of a few, at most."""
 
-SUMMARY = 40
+SUMMARY = 60
 """Words of what is quoted of a note in a list of notes, at most."""
 
 NEAREST = 3
@@ -339,13 +339,13 @@ def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
     said: list[Said] = []
     for source, found in zip(material.sources, read, strict=True):
         text += f"\n- {body(on_one_line(source.title))}"
-        start = len(text)
-        ranges: tuple[Range, ...] = ()
         if found and found[0].kind in _FLAT and len(found[0].text.split()) <= SUMMARY:
-            text += f": {body(found[0].text)}"
-            start, ranges = start + 2, found[0].ranges
-        text += f" {source.marker}"
-        said.append(Said(start, len(text), source.marker, ranges))
+            start = len(text) + 2
+            text += f": {body(found[0].text)} {source.marker}"
+            said.append(Said(start, len(text), source.marker, found[0].ranges))
+        else:
+            # A name alone states nothing that the note could bear out.
+            text += f" {source.marker}"
     cited = tuple(source.marker for source in material.sources)
     return Draft(text, "extractive", cited, said=tuple(said))
 

@@ -28,7 +28,8 @@ NOTES = {
     "2026-03-02.md": "Unpacked the kiln.\n\n- The blue ran.\n- Two lids stuck.\n",
     "2026-03-05.md": "---\ntags: [log]\n---\nIda glazed.\n",
     "2026-04-01.md": "Snow, so no firing.\n",
-} | {f"Firing {day:02}.md": f"---\ntype: firing\n---\nCone {day}.\n" for day in range(1, 23)}
+} | {f"Firing {day:02}.md": f"---\ntype: firing\n---\nCone {day}.\n" for day in range(1, 22)}
+NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.\n- Too hot.\n"
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +135,10 @@ def test_an_engine_answers_so_too(vault: VaultHandle) -> None:
 def test_a_long_list_says_how_many_there_are(vault: VaultHandle) -> None:
     answer = vault.ask("how many firings are there?")
     assert answer.answer.startswith("22 notes match type:firing; the newest 20:")
-    assert len(answer.sources) == 20
+    assert len(answer.sources) == len(answer.citations) == 20
+    assert "\n- Firing 22 [1]\n" in answer.answer
+    assert all(claim.flag is None and not claim.lacks for claim in answer.claims)
+    assert {citation.support for citation in answer.citations} == {None}
 
 
 def test_a_word_for_word_question_and_a_search_are_not_read_as_filters(vault: VaultHandle) -> None:
