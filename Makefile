@@ -9,7 +9,7 @@ EVAL_DATA ?= ../shared/data
 export PYTHONUTF8 := 1
 export WITHOUT_BROWSER
 
-.PHONY: build/package setup demo browser test test-all record mutants check bench soak eval eval-answers docs clean
+.PHONY: build/package setup demo wheel install-check browser test test-all record mutants check bench soak eval eval-answers docs clean
 
 setup: .venv/.installed
 
@@ -43,6 +43,15 @@ browser:
 	  fi; \
 	  $(PYTHON) tests/browser/find_browser.py || \
 	    echo "no Chromium or Chrome can be had here: the tests of the page are left out"; }
+
+# What pip, pipx and uv install: dist/notehop-*.whl.
+wheel: setup
+	@rm -rf dist && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+# Into empty environments, in each of the ways that docs/install.md names; HOW=pip for one of them.
+HOW ?= pip pipx uv
+install-check: wheel
+	@for how in $(HOW); do PYTHON=$(PYTHON) sh tests/install.sh $$how dist/notehop-*.whl || exit 1; done
 
 # As many processes as there are cores, at most four; what takes long is left to test-all.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))

@@ -1,10 +1,11 @@
-"""The server as a whole: the API of a vault, the page, the protocol for agents, and who may ask."""
+"""The server as a whole: the API of its vaults, the page, the protocol for agents, and who may ask."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
 
 from notehop.app.api.app import create_app, waiting_app
 from notehop.app.api.errors import Refusal
@@ -14,13 +15,13 @@ from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.open_vault import Place
 from notehop.app.services.running_server import Announcement, is_serving, read_running
+from notehop.app.services.vaults import LazyVault, Vaults, below
 from notehop.app.web import routes
 from notehop.config.errors import IndexFailure, NotehopError, UsageError
-from notehop.config.secrets import server_token
+from notehop.config.secrets import server_token, token_variable, vault_tokens
 
 if TYPE_CHECKING:
     from notehop.app.services.index_process import FirstIndex
-    from notehop.app.services.vault import VaultHandle
 
 T = TypeVar("T")
 
@@ -35,14 +36,17 @@ class AlreadyServed(Exception):
 
 
 class PooledVault:
-    """The vault for agents, who wait for their turn where all others do."""
+    """A vault for agents, who wait for their turn where all others do."""
 
-    opened = True
-
-    def __init__(self, vault: VaultHandle, workers: Workers) -> None:
+    def __init__(self, vault: LazyVault, workers: Workers) -> None:
+        self._vault = vault
         self._workers = workers
-        self.open = lambda: vault
+        self.open = vault.open
         self.capture = vault.capture
+
+    @property
+    def opened(self) -> bool:
+        return self._vault.opened
 
     async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
         """Have a thread do what blocks.
@@ -58,17 +62,27 @@ class PooledVault:
 
 
 class VaultServer:
-    """The port and the token of a server, taken before anything slow is loaded.
+    """The port and the tokens of a server, taken before anything slow is loaded.
 
-    :raises UsageError: if others could reach it without a token, or the address is none of ours.
-    :raises AlreadyServed: if what has the port is a server of this place, with these settings.
+    :param places: of the vaults, by name, the default first.
+    :raises UsageError: if others could reach it without a token, a vault has one and the server has
+        none, or the address is none of ours.
+    :raises AlreadyServed: if what has the port is a server of these places, with these settings.
     :raises NotehopError: if the port is taken or not allowed.
     """
 
-    def __init__(self, place: Place) -> None:
-        self._settings = place.settings.server
+    def __init__(self, places: Mapping[str, Place]) -> None:
+        self._names = [*places]
+        self._settings = places[self._names[0]].settings.server
         self._token = server_token(self._settings)
+        self._of_vaults = vault_tokens(self._names)
         host, port = self._settings.host, self._settings.port
+        if self._token is None and self._of_vaults:
+            raise UsageError(
+                f"{token_variable(next(iter(self._of_vaults)))} is the token of one vault, and the "
+                "server has none, so that all else would be open to everybody: set "
+                'NOTEHOP_SERVER__TOKEN="$(openssl rand -hex 32)" too, which opens everything'
+            )
         if self._token is None and not is_loopback(host):
             raise UsageError(
                 f"{host} can be reached from other machines, so clients must show a token: set "
@@ -79,9 +93,10 @@ class VaultServer:
         try:
             self._listening = listen(host, port)
         except PortTaken:
-            running = read_running(place.layout)
-            if running is not None and running.url.endswith(f":{port}") and is_serving(place):
-                raise AlreadyServed(running.url, running.pid) from None
+            running = [read_running(place.layout) for place in places.values()]
+            ours = [one for one in running if one is not None and urlsplit(one.url).port == port]
+            if len(ours) == len(places) and all(map(is_serving, places.values())):
+                raise AlreadyServed(ours[0].url, ours[0].pid) from None
             raise
 
     @property
@@ -89,28 +104,45 @@ class VaultServer:
         """Where the server will be found."""
         return url_of(self._listening, self._settings.host)
 
+    def url_of(self, name: str) -> str:
+        """Where a vault will be found: the default at the root."""
+        return self.url if name == self._names[0] else self.url + below(name)
+
     @property
     def asks_for_token(self) -> bool:
         """Whether clients need one."""
         return self._token is not None
 
     def open(
-        self, vault: VaultHandle, announced: Announcement, started: Callable[[], None]
+        self,
+        vaults: Vaults,
+        announced: Mapping[str, Announcement],
+        started: Callable[[], None],
     ) -> None:
-        """Serve a vault until SIGINT or SIGTERM.
+        """Serve vaults until SIGINT or SIGTERM.
 
-        :param announced: says where the server is, and lets the programs of its user in.
+        :param announced: by name, says where the vault is, and lets the programs of its user in.
         :param started: called once connections are taken.
         """
-        tokens = () if self._token is None else (self._token, announced.ticket)
+        own: dict[str, tuple[str, ...]] = {}
+        if self._token is not None:
+            tickets = {name: (one.ticket,) for name, one in announced.items()}
+            own = {
+                name: (*tickets.get(name, ()), *self._of_vaults.get(name, ())) for name in vaults
+            }
         workers = Workers(self._settings)
-        agents = HttpTransport(PooledVault(vault, workers), vault.name, workers.closing)
+        agents = HttpTransport(
+            {name: PooledVault(vault, workers) for name, vault in vaults.items()}, workers.closing
+        )
+        # Of one vault, every route is its own.
+        alone = own.pop(vaults.default, ()) if len(vaults) == 1 else ()
         app = create_app(
-            vault,
+            vaults,
             self._settings,
-            tokens=tokens,
-            prove=announced.prove,
-            routers=(routes(vault, workers.lookups.run), agents.router),
+            tokens=() if self._token is None else (self._token, *alone),
+            vault_tokens=own,
+            prove={name: one.prove for name, one in announced.items()},
+            routers=(routes(workers.lookups.run), agents.router),
             workers=workers,
         )
         try:
@@ -132,7 +164,7 @@ class VaultServer:
             first.run()
             made.set()
 
-        tokens = () if self._token is None else (self._token,)
+        tokens = () if self._token is None else (self._token, *self._of_vaults.get(name, ()))
         app = waiting_app(name, self._settings, tokens, lambda: first.said)
         threading.Thread(target=make, name="notehop-first-index", daemon=True).start()
         try:

@@ -81,6 +81,14 @@ class CaptureFailed(NotehopError):
     public: ClassVar[str | None] = "the note cannot be written"
 
 
+class ReadOnly(CaptureFailed):
+    """A new note was handed to a process that only reads."""
+
+    status = 403
+    problem_type = "read-only"
+    public: ClassVar[str | None] = None
+
+
 class CaptureFolder(CaptureFailed):
     """The folder for new notes is none, or leads elsewhere; whoever keeps the vault can mend it."""
 
@@ -128,6 +136,16 @@ class IndexUnwritable(IndexFailure):
     """The index folder cannot be written: permissions, a read-only or a full disk."""
 
     problem_type = "index-unwritable"
+
+
+class VectorServerError(IndexFailure):
+    """The server of vectors may not be asked, cannot be reached, or gave no answer that fits."""
+
+    problem_type = "vector-server"
+
+
+class CollectionMissing(VectorServerError):
+    """The server of vectors has no such collection."""
 
 
 class ModelError(NotehopError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -94,6 +94,43 @@ def server_address(url: str) -> str:
             "must be an address like http://127.0.0.1:8080/v1, without user, password or query"
         )
     return url
+
+
+def name_in_address(name: str) -> str:
+    """A name that stands in the path of an address as it is."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", name):
+        raise ValueError("must be letters, digits, _, - and dots, and not begin with - or a dot")
+    return name
+
+
+def database_address(url: str) -> str:
+    """The address of a database in PostgreSQL, as its clients take it; no password in it."""
+    url = url.strip()
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url)
+        secret = parts.password is not None
+        keys = {name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    except ValueError:
+        raise ValueError(_DATABASE) from None
+    if secret or keys & {"password", "sslpassword"}:
+        raise ValueError(
+            "must hold no password: set PGPASSWORD, or keep it in a passfile (docs/deploy.md)"
+        )
+    if parts.scheme not in ("postgresql+psycopg", "postgresql") or parts.fragment:
+        raise ValueError(_DATABASE)
+    return url
+
+
+_DATABASE = "must be an address like postgresql+psycopg://user@host:5432/database"
+
+
+def database_schema(name: str) -> str:
+    """The name of a schema, which needs no quotes and leaves room for what is put behind it."""
+    if not re.fullmatch(r"([a-z_][a-z0-9_]{0,49})?", name) or name.startswith("pg_"):
+        raise ValueError("must be a name of lower-case letters, digits and _, at most 50, not pg_…")
+    return name
 
 
 Origin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9+.-]*://[^/\s?#@*]+$")]

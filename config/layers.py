@@ -21,6 +21,7 @@ from pydantic_settings import EnvSettingsSource
 from pydantic_settings.exceptions import SettingsError as EnvError
 
 from notehop.config.errors import SettingsError
+from notehop.config.secrets import VAULT_TOKEN
 from notehop.config.settings import Settings
 from notehop.config.small_files import is_folder, read_toml_file
 
@@ -36,6 +37,7 @@ MODELS = ("embedding.model", "rerank.model")
 SECRET = {
     "server.token": ", or name a file that only you can read with server.token_file",
     "llm.api_key": "",
+    "chroma.token": "",
 }
 """Keys that no settings file may hold, and what else can be done than to set their variable."""
 
@@ -145,7 +147,7 @@ def _environment() -> list[Layer]:
     layers: list[Layer] = []
     unknown: list[str] = []
     for name in sorted(os.environ):
-        if not name.lower().startswith(ENV_PREFIX):
+        if not name.lower().startswith(ENV_PREFIX) or name.startswith(VAULT_TOKEN):
             continue
         parts = name.lower().removeprefix(ENV_PREFIX).split("__")
         if len(parts) > 1 and (_is_setting(parts) or ".".join(parts) in FORMER):
@@ -215,7 +217,7 @@ def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
         folder = key in MODELS and is_folder(str(value))
         if folder or not vault_may_set(key):
             raise SettingsError(
-                f"{origin}: {key} = {value!r} cannot be set by a vault; "
+                f"{origin}: {key} = {_shown(key, value)} cannot be set by a vault; "
                 f"set it in {user_config_file()} or by an environment variable"
             )
 
@@ -317,10 +319,13 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     rule = error["msg"].replace("Input should be", "must be")
     if error["type"].startswith("model_"):
         rule = f"must be a table with keys of: {', '.join(_keys_at(location))}"
-    # A password may stand in an address.
-    hidden = _secret(key) or (key.endswith("_url") and "@" in str(error["input"]))
-    shown = "(not shown)" if hidden else repr(error["input"])
-    return f"{origin}: {key} = {shown}: {rule}"
+    return f"{origin}: {key} = {_shown(key, error['input'])}: {rule}"
+
+
+def _shown(key: str, value: object) -> str:
+    """A value for a message. A password may stand in an address, wherever it was written."""
+    address = key.endswith("url") and ("@" in str(value) or "password" in str(value).lower())
+    return "(not shown)" if _secret(key) or address else repr(value)
 
 
 def _keys_at(parents: Sequence[str]) -> list[str]:

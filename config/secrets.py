@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -15,6 +17,9 @@ SHORTEST = 16
 
 _LONGEST = 4_096
 
+VAULT_TOKEN = "NOTEHOP_TOKEN_"
+"""How the variables begin that hold the tokens of vaults."""
+
 
 def server_token(settings: ServerSettings) -> str | None:
     """The token of the server: the setting, else what its file holds; None if neither is set.
@@ -26,6 +31,33 @@ def server_token(settings: ServerSettings) -> str | None:
     if settings.token_file is None:
         return None
     return _checked(_private(settings.token_file.expanduser()), str(settings.token_file))
+
+
+def token_variable(name: str) -> str:
+    """The environment variable that holds the token of a vault: ``NOTEHOP_TOKEN_MY_NOTES``."""
+    return VAULT_TOKEN + re.sub(r"[^A-Z0-9]", "_", name.upper())
+
+
+def vault_tokens(names: Iterable[str]) -> dict[str, tuple[str]]:
+    """The tokens of vaults, by name: each opens its vault alone.
+
+    :raises SettingsError: if one is no token, or of two vaults.
+    """
+    found: dict[str, tuple[str]] = {}
+    of: dict[str, str] = {}
+    for name in names:
+        variable = token_variable(name)
+        token = os.environ.get(variable, "")
+        if not token:
+            continue
+        if variable in of:
+            raise SettingsError(
+                f"{variable} is the token of two vaults, {of[variable]} and {name}; give one another "
+                "name: --vault name=folder"
+            )
+        of[variable] = name
+        found[name] = (_checked(token, variable),)
+    return found
 
 
 def _private(path: Path) -> str:

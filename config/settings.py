@@ -18,8 +18,11 @@ from notehop.config.fields import (
     Section,
     comment_link_kind,
     constant,
+    database_address,
+    database_schema,
     folder_inside,
     host_name,
+    name_in_address,
     none_if,
     server_address,
     setting,
@@ -50,6 +53,19 @@ class VaultSettings(Section):
     Obsidian's own graph; `none`; or `all`, those between lines of %% as well. Their text is never
     shown."""
 
+    canvas: bool = setting(True, vault=True)
+    """Read canvases (`.canvas`): their cards are found and cited, and link to the files they show."""
+
+    bases: bool = setting(True, vault=True)
+    """Read bases (`.base`): which notes they show, view by view, and by which filters."""
+
+    pdf: bool = setting(True, vault=True)
+    """Read PDFs page by page, with the extra `pip install 'notehop[pdf]'`; without it they are
+    attachments, as with false."""
+
+    max_pdf_bytes: int = setting(100_000_000, ge=1)
+    """PDFs larger than this many bytes are skipped with a reason."""
+
     max_note_bytes: int = setting(10_000_000, ge=1)
     """Notes larger than this many bytes are skipped with a reason; a book of 1,000 pages has 3
     MB."""
@@ -68,7 +84,60 @@ class IndexSettings(Section):
 
     mirror: bool = setting(True)
     """Keep a copy of passages and vectors in Chroma, which other LlamaIndex programs can open; no
-    search of notehop reads it."""
+    search of notehop reads it. None is kept with `vectors.engine = "chroma"`."""
+
+
+class VectorsSettings(Section):
+    """What searches the vectors of passages."""
+
+    engine: Literal["embedded", "chroma"] = setting("embedded")
+    """`embedded`: every vector is compared, in memory (1.5 kB a passage); `chroma`: the server of
+    [chroma] names candidates, which are compared exactly, and no process holds the vectors
+    (docs/deploy.md)."""
+
+
+class ChromaSettings(Section):
+    """The Chroma server that `vectors.engine = "chroma"` asks. It gets your passages."""
+
+    url: Annotated[str, AfterValidator(server_address)] = setting(
+        "http://127.0.0.1:8000", min_length=1
+    )
+    """Address of the server; one that is not this machine has to be named in
+    `privacy.allow_hosts`."""
+
+    tenant: Annotated[str, AfterValidator(name_in_address)] = setting("default_tenant")
+    """Tenant of the server, which has to be there."""
+
+    database: Annotated[str, AfterValidator(name_in_address)] = setting("default_database")
+    """Database of the tenant, which has to be there."""
+
+    token: Annotated[SecretStr | None, none_if("")] = setting("")
+    """Sent as `Authorization: Bearer …` and as `X-Chroma-Token`; empty: neither. In no file: set
+    NOTEHOP_CHROMA__TOKEN."""
+
+    oversampling: int = constant(4, ge=1, le=100)
+    """Candidates for each hit that is wanted."""
+
+    timeout_s: float = constant(5.0, gt=0, le=600)
+    """Seconds that a search waits for candidates; then every vector is compared."""
+
+    write_timeout_s: float = constant(120.0, gt=0, le=3_600)
+    """Seconds that a batch may take to be written; the server may build its graph meanwhile."""
+
+
+class CatalogSettings(Section):
+    """Where the catalog of the index is: the notes, passages, vectors and links."""
+
+    url: Annotated[str, AfterValidator(database_address)] = setting("")
+    """Empty: a file in the folder of the index. Or a PostgreSQL database that several machines
+    share, `postgresql+psycopg://user@host/database` (docs/deploy.md), with
+    `pip install 'notehop[postgres]'`. The password is in no setting: PGPASSWORD or a passfile
+    holds it."""
+
+    schema_name: Annotated[str, AfterValidator(database_schema)] = setting("")
+    """Schema of the index in that database, lower case, at most 50 letters; empty: one named after
+    the vault and its path. Machines that see the vault at different paths share an index by naming
+    the same."""
 
 
 class WatchSettings(Section):
@@ -260,8 +329,8 @@ class PrivacySettings(Section):
     """What may leave this machine."""
 
     allow_hosts: tuple[Annotated[str, AfterValidator(host_name)], ...] = setting(())
-    """Hosts beside this machine that may get text of your notes from a language model's provider,
-    for example `api.openai.com`; a host that is not named gets nothing."""
+    """Hosts beside this machine that may get text of your notes, as language models
+    (`api.openai.com`) or as the server of [chroma]; a host that is not named gets nothing."""
 
 
 class CaptureSettings(Section):
@@ -279,6 +348,10 @@ class CaptureSettings(Section):
 
 class ServerSettings(Section):
     """The HTTP server."""
+
+    vaults: tuple[str, ...] = setting(())
+    """Vaults that `serve` and `mcp` are for where no `--vault` is given: folders, or `name=folder`;
+    the first is asked where none is named."""
 
     host: str = setting("127.0.0.1", min_length=1)
     """Address to listen on; one that others can reach takes a token."""
@@ -315,6 +388,10 @@ class ServerSettings(Section):
     """Requests a minute that one address beside this machine may make, on average; 0: any
     number."""
 
+    idle_minutes: float = setting(30, ge=0)
+    """Minutes without a question after which models and index leave memory, of an MCP server, too;
+    the next question loads them again. 0: never."""
+
     metrics: bool = setting(False)
     """Whether `/metrics` tells numbers in the text format of Prometheus."""
 
@@ -332,6 +409,9 @@ class Settings(BaseSettings):
 
     vault: VaultSettings = VaultSettings()
     index: IndexSettings = IndexSettings()
+    vectors: VectorsSettings = VectorsSettings()
+    chroma: ChromaSettings = ChromaSettings()
+    catalog: CatalogSettings = CatalogSettings()
     watch: WatchSettings = WatchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     chunking: ChunkingSettings = ChunkingSettings()

@@ -25,6 +25,7 @@ def index_vault(
     rebuild: bool = False,
     allow_mass_delete: bool = False,
     transformations: Sequence[TransformComponent] = (),
+    ray: str | None = None,
 ) -> Report:
     """Build the index of a vault, or bring it up to date.
 
@@ -40,6 +41,8 @@ def index_vault(
         what they change of a node's text, or add to its metadata, is embedded with it, and nothing
         else of the index. They give back every node, in order. With others, or none, the next run
         makes all notes anew.
+    :param ray: address of a Ray cluster whose workers embed, with the extra ``ray``; None for this
+        machine.
     :returns: what was indexed, skipped and failed, and why.
     :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
@@ -47,22 +50,27 @@ def index_vault(
     from notehop.indexing.enrich.enricher import enrich, with_enrichment
     from notehop.indexing.enrich.report import within_budget
     from notehop.indexing.pipeline import Indexer
-    from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+    from notehop.indexing.pipeline.models import embedding_by
+    from notehop.indexing.report import Silent
+    from notehop.indexing.stores.layout import layout_for
     from notehop.indexing.vault.walk import vault_folder
 
     vault = vault_folder(Path(path))
     settings = settings or load_settings(vault=vault)
-    layout = IndexLayout(index_dir_for(vault, Path(index_dir) if index_dir else settings.index.dir))
-    indexer = Indexer(
-        vault,
-        settings,
-        layout,
-        progress,
-        command="index_vault",
-        transformations=transformations,
-    )
-    report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
-    return with_enrichment(report, enrich(indexer, within_budget))
+    layout = layout_for(vault, settings, Path(index_dir) if index_dir else None)
+    progress = progress or Silent()
+    with embedding_by(ray, settings, layout.root, progress.message) as load:
+        indexer = Indexer(
+            vault,
+            settings,
+            layout,
+            progress,
+            load,
+            command="index_vault",
+            transformations=transformations,
+        )
+        report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
+        return with_enrichment(report, enrich(indexer, within_budget))
 
 
 def __getattr__(name: str) -> object:

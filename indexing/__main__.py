@@ -77,14 +77,14 @@ def _index(options: argparse.Namespace) -> None:
     from notehop.indexing.enrich.report import agreement
     from notehop.indexing.pipeline import Indexer
     from notehop.indexing.report import report_lines, warning_lines
-    from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+    from notehop.indexing.stores.layout import layout_for
     from notehop.indexing.terminal import terminal_progress
     from notehop.indexing.vault.walk import vault_folder
     from notehop.indexing.watch.service import write_report
 
     vault = vault_folder(options.vault)
     settings = _settings(options, vault)
-    layout = IndexLayout(index_dir_for(vault, options.index_dir or settings.index.dir))
+    layout = layout_for(vault, settings, options.index_dir)
     command = options.part_of or "python -m notehop.indexing"
     indexer = Indexer(vault, settings, layout, terminal_progress(), command=command)
     report = indexer.run(rebuild=options.rebuild, allow_mass_delete=options.allow_mass_delete)
@@ -113,7 +113,7 @@ def _writer(options: argparse.Namespace) -> Callable[[Update | str], None]:
 
 
 def _follow(options: argparse.Namespace) -> None:
-    from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+    from notehop.indexing.stores.layout import layout_for
     from notehop.indexing.vault.walk import vault_folder
     from notehop.indexing.watch.service import (
         Following,
@@ -127,7 +127,7 @@ def _follow(options: argparse.Namespace) -> None:
     def settings() -> Settings:
         return _settings(options, vault)
 
-    layout = IndexLayout(index_dir_for(vault, options.index_dir or settings().index.dir))
+    layout = layout_for(vault, settings(), options.index_dir)
     arguments = [str(vault), "--index-dir", str(layout.root)]
     if options.config is not None:
         arguments += ["--config", str(options.config)]

@@ -1,4 +1,4 @@
-"""Keeps a text as a new note, the only thing in notehop that writes to a vault: under a name that
+"""Keeps a text as a new note, the only thing in notehop that writes among the notes: under a name that
 every disk takes and a link can say, all of it or nothing, and never over another file.
 
 Touches: vault-write (one new file, and the folder for it).

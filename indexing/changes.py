@@ -6,22 +6,31 @@ Touches: vault-read (:func:`scan`), index (reads).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from notehop.config.errors import MassDeletion
 from notehop.config.settings import VaultSettings
+from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf
+from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.model import NoteStatus
-from notehop.indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk, walk_within
+from notehop.indexing.vault.pdf import INSTALL, is_installed
+from notehop.indexing.vault.walk import (
+    FILE_KINDS,
+    FileEntry,
+    Walk,
+    read_ignore_filters,
+    walk_within,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """Notes by what has to be done with them; every note of walk and catalog is in one of them.
 
-    ``read``: new, or other in size or time. ``retry``: looks the same, but failed before, or may be
-    another one all the same.
+    ``read``: new, or other in size or time. ``retry``: looks the same, but could not be read before,
+    or may be another one all the same.
     ``unchanged``: nothing to do. ``skip``: a row with this reason has to be written. ``gone``: in
     the catalog only. Of files that are no notes, ``attach`` maps the new or otherwise excluded ones
     to whether they are kept out, ``detach`` are gone.
@@ -52,9 +61,46 @@ def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = No
     :raises VaultError: if it is not there or cannot be listed.
     """
     filters = read_ignore_filters(vault)
-    if within is None:
-        return walk(vault, exclude=settings.exclude, ignore_filters=filters)
-    return walk_within(vault, within, exclude=settings.exclude, ignore_filters=filters)
+    found = walk_within(
+        vault,
+        ("",) if within is None else within,
+        exclude=settings.exclude,
+        ignore_filters=filters,
+        suffixes=note_suffixes(settings),
+    )
+    limit = settings.max_pdf_bytes
+    large = {file.path for file in found.files if file.kind == "note" and file.size > limit}
+    if not any(map(is_pdf, large)):
+        return found
+    files = (
+        replace(file, excluded=file.excluded or _above(file, limit, "PDFs", "vault.max_pdf_bytes"))
+        if file.path in large and is_pdf(file.path)
+        else file
+        for file in found.files
+    )
+    return replace(found, files=tuple(files))
+
+
+def note_suffixes(settings: VaultSettings) -> tuple[str, ...]:
+    """How the names of the files end that are read as notes."""
+    others = {".canvas": settings.canvas, ".base": settings.bases, ".pdf": settings.pdf}
+    if not is_installed():
+        others[".pdf"] = False
+    return (NOTE_SUFFIX, *(suffix for suffix, is_read in others.items() if is_read))
+
+
+def unread_pdfs(attachments: Mapping[str, bool], settings: VaultSettings) -> str | None:
+    """A line on the PDFs that are not read for want of the extra; None if there is nothing to say.
+
+    :param attachments: path -> whether it is kept out.
+    """
+    count = sum(is_pdf(path) and not kept_out for path, kept_out in attachments.items())
+    if not count or not settings.pdf or is_installed():
+        return None
+    return (
+        f"not read: {counted(count, 'PDF')}; {INSTALL}, and index again, to read them; "
+        "or write pdf = false below [vault] in notehop.toml"
+    )
 
 
 def changes_since(catalog: CatalogReads, found: Walk, max_note_bytes: int) -> Changes:
@@ -95,8 +141,9 @@ def compare(
     unchanged: list[str] = []
     skip: list[tuple[FileEntry, str]] = []
     attach: dict[str, bool] = {}
-    seen = {file.path for file in found.files}
-    away = sorted(known.keys() - seen)
+    # A file can change sides: of a canvas the settings say which it is.
+    seen = {kind: {file.path for file in found.files if file.kind == kind} for kind in FILE_KINDS}
+    away = sorted(known.keys() - seen["note"])
     moved = {(known[path].size, known[path].mtime_ns) for path in away}
     for file in found.files:
         if file.kind != "note":
@@ -112,7 +159,7 @@ def compare(
                 skip.append((file, reason))
         elif row is None or (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
             read.append(file)
-        elif row.status is NoteStatus.FAILED:
+        elif row.status is NoteStatus.FAILED and not row.content_hash:
             retry.append(file)
         elif row.content_hash:
             young = recent_ns is not None and file.mtime_ns >= recent_ns
@@ -136,16 +183,21 @@ def compare(
         skip=tuple(skip),
         gone=tuple(path for path in away if not hidden(path)),
         attach=attach,
-        detach=tuple(path for path in sorted(attachments.keys() - seen) if not hidden(path)),
+        detach=tuple(
+            path for path in sorted(attachments.keys() - seen["attachment"]) if not hidden(path)
+        ),
     )
 
 
 def _too_large(file: FileEntry, limit: int) -> str | None:
-    if file.size <= limit:
+    if file.size <= limit or is_pdf(file.path):
         return None
+    return _above(file, limit, "notes", "vault.max_note_bytes")
+
+
+def _above(file: FileEntry, limit: int, kind: str, setting: str) -> str:
     return (
-        f"{file.size / 1e6:.1f} MB, and notes above {limit / 1e6:.1f} MB are skipped "
-        "(vault.max_note_bytes)"
+        f"{file.size / 1e6:.1f} MB, and {kind} above {limit / 1e6:.1f} MB are skipped ({setting})"
     )
 
 

@@ -6,11 +6,16 @@ import ctypes
 import gc
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.support.postgres import PostgresServer
 
 # To copy an index to Chroma takes a process and seconds: the tests of that ask for it.
 os.environ.setdefault("NOTEHOP_INDEX__MIRROR", "false")
@@ -77,13 +82,28 @@ def _resident() -> int:
     return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server of PostgreSQL; who stops it starts it again."""
+    from tests.support.postgres import ABSENT, PostgresServer, programs
+
+    if programs() is None:
+        pytest.skip(ABSENT)
+    server = PostgresServer()
+    yield server
+    server.close()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in a line what was left out for want of a browser."""
+    """Say in a line each what was left out for want of a browser or a server."""
     skipped = terminalreporter.stats.get("skipped", [])
     page = [one for one in skipped if one.nodeid.startswith("tests/browser/")]
     if page:
         reason = page[0].longrepr[2].removeprefix("Skipped: ")
         terminalreporter.write_line(f"{len(page)} tests of the page were left out: {reason}")
+    if absent := [one for one in skipped if "PostgreSQL is not installed" in str(one.longrepr)]:
+        reason = absent[0].longrepr[2].removeprefix("Skipped: ")
+        terminalreporter.write_line(f"{len(absent)} tests of services were left out: {reason}")
 
 
 @pytest.fixture(scope="session")

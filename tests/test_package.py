@@ -80,7 +80,12 @@ def run(project: Path, installed: Path, *arguments: str) -> str:
 def test_a_wheel_holds_one_package_with_its_data(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"notehop"}
-    for data in ("py.typed", "config/default.toml", "app/web/static/index.html"):
+    for data in (
+        "py.typed",
+        "config/default.toml",
+        "app/web/static/index.html",
+        "app/obsidian/main.js",
+    ):
         assert f"notehop/{data}" in names
     assert "notehop/app/demo/vault/Projects/Hollin Reach/Hollin Reach.md" in names
 

@@ -11,6 +11,7 @@ from notehop.app.answer.citations import Grammar, check_citations, grammar_for
 from notehop.app.answer.context import body
 from notehop.app.answer.material import Material
 from notehop.app.answer.passages import Passage, Range, SentenceSpans, passages
+from notehop.app.answer.tasks import open_items
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
 
@@ -348,6 +349,24 @@ def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
             text += f" {source.marker}"
     cited = tuple(source.marker for source in material.sources)
     return Draft(text, "extractive", cited, said=tuple(said))
+
+
+def of_tasks(material: Material) -> Draft:
+    """The answer to a question for open tasks: each as it stands, note by note."""
+    text, heading = f"{body(on_one_line(material.listed))}:\n", ""
+    said: list[Said] = []
+    cited: list[str] = []
+    for source in material.sources:
+        items = open_items(source.text, material.tasks or ()) or open_items(source.text)
+        place = place_of(source)
+        if items and place != heading:
+            text, heading = f"{text}\n{body(place)}\n", place
+        for first, last in items:
+            start = len(text) + 2
+            text += f"- {body(source.text[first:last])} {source.marker}\n"
+            said.append(Said(start, len(text) - 1, source.marker, ((first, last),)))
+        cited += [source.marker] if items else []
+    return Draft(text.rstrip("\n"), "extractive", tuple(cited), said=tuple(said))
 
 
 def _beginning(source: Source, read: Sequence[Passage]) -> Quote:

@@ -15,7 +15,7 @@ from llama_index.core.llms import MockLLM
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.decision import features, likelihood, unmentioned
-from notehop.app.answer.draft import Draft, Quote, of_a_kind, quoted, silent
+from notehop.app.answer.draft import Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, promoted
 from notehop.app.answer.question import read
 from notehop.app.answer.relevance import Asked, Named, Reading, score
@@ -98,6 +98,8 @@ class ExtractiveSynthesizer(VaultSynthesizer):
 
     def draft(self, query: str, material: Material) -> Draft:
         """Quote what answers, or say that nothing does; notes that were listed are named."""
+        if material.tasks is not None:
+            return of_tasks(material)
         if material.listed:
             return of_a_kind(material, self._reading.sentences)
         found = self._look(query, material)

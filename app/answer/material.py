@@ -18,6 +18,7 @@ from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Supp
 from notehop.app.retrieval.connected_notes import renumbered
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import noted
+from notehop.indexing.shown import page_of
 
 _NOT_IN_A_FRAGMENT = re.compile(r"[#|^:%\[\]\\\s]+")
 
@@ -31,6 +32,10 @@ def open_uri(vault: str, path: str, headings: Sequence[str] = (), *, block: str 
         become spaces, as the application does when it compares headings.
     :param block: id of a block, without ``^``; it is found without headings.
     """
+    if path.lower().endswith(".canvas"):
+        headings = ()  # the app opens no card
+    elif page := page_of(path, " > ".join(headings)):
+        headings, block = (f"page={page}",), ""
     parts = [_NOT_IN_A_FRAGMENT.sub(" ", heading).strip() for heading in headings]
     fragment = [f"^{block}"] if block else [part for part in parts if part]
     target = "#".join([path, *fragment])
@@ -50,7 +55,8 @@ class Material:
     among the chunks of its note, and ``decided`` to the signals that decided its place.
     ``outside`` are the labels of connected notes that the filters of the query do not leave.
     ``listed`` says what the sources have in common, where they are the notes of a kind that a
-    question wants listed; empty where they were searched for.
+    question wants listed; empty where they were searched for. ``tasks`` are the names that open
+    tasks were asked for by, None where they were not.
     """
 
     sources: tuple[Source, ...] = ()
@@ -63,6 +69,7 @@ class Material:
     decided: Mapping[str, frozenset[str]] = field(default_factory=dict)
     outside: frozenset[str] = frozenset()
     listed: str = ""
+    tasks: tuple[str, ...] | None = None
 
 
 def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
@@ -93,6 +100,7 @@ def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
         decided={marker: frozenset(one.get(DECIDED_BY) or ()) for marker, one in told.items()},
         outside=frozenset(marker for marker, one in told.items() if one.get("filtered_out")),
         listed=listed.pop() if len(listed) == 1 else "",
+        tasks=next((tuple(one["tasks"]) for one in told.values() if "tasks" in one), None),
     )
 
 
@@ -124,7 +132,7 @@ def promoted(material: Material, labels: Collection[str]) -> Material:
     )
 
 
-_PLACE_FIELDS = ("path", "title", "heading", "lines", "text", "uri")
+_PLACE_FIELDS = ("path", "title", "heading", "lines", "text", "uri", "page")
 
 
 def _place(node: NodeWithScore, vault: str) -> dict[str, Any]:
@@ -140,6 +148,7 @@ def _place(node: NodeWithScore, vault: str) -> dict[str, Any]:
         "lines": (first, int(metadata.get("last_line") or first)),
         "text": node.node.get_content(),
         "uri": open_uri(vault, path, headings),
+        "page": page_of(path, " > ".join(headings)),
     }
 
 

@@ -35,6 +35,12 @@ LONGEST = 300
 Vectors = NDArray[np.float32]
 Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
 
+_PROGRAM = re.compile(
+    r"\s*(?:```|~~~)\s*(?:tsx?|jsx?|typescript|javascript|python|py|java|kotlin|c|cpp|cs|rust|go|ruby|rb|php"
+    r"|swift|scala)\b",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -339,6 +345,11 @@ def _by_words(at: int, named: Named, asked: Asked, news: _News) -> list[Candidat
     return found
 
 
+def _is_command(passage: Passage) -> bool:
+    """Whether it is a block of code that may be typed, and no program: that says how something works."""
+    return passage.kind == "code" and not _PROGRAM.match(passage.written)
+
+
 def _shape(
     order: int, passage: Passage, read: Sequence[Passage], named: Named, fresh: int
 ) -> dict[str, float]:
@@ -351,7 +362,7 @@ def _shape(
         "first_below_heading": float(first),
         "item": float(passage.kind == "item"),
         "row": float(passage.kind == "row"),
-        "code": float(passage.kind == "code"),
+        "code": float(_is_command(passage)),
         "property": float(source_kind(named.source) == "properties"),
         "short": float(length < 4),
         "label": float(passage.kind == "prose" and not ends and length < 7),
@@ -412,7 +423,9 @@ def _forms(
         found["reason_there"] = float(_REASONS.search(fold(text).casefold()) is not None)
     if "howto" in forms:
         found["step"] = float(passage.kind == "item" and passage.mark[:1].isdigit())
-        found["code_for_howto"] = float(passage.kind == "code" or "`" in text)
+        found["code_for_howto"] = float(
+            _is_command(passage) or (passage.kind != "code" and "`" in text)
+        )
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
         found["enumerates"] = float(text.count(",") >= 2)

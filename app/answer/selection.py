@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from notehop.app.answer.draft import Part, Quote, laid_out
+from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
 from notehop.app.answer.relevance import Asked, Candidate, Named, spells
 
@@ -61,6 +62,13 @@ BESIDE_A_KEY = 1
 """Words that a question may have beside the note's name and the key of one of its properties, to ask
 for no more than that."""
 
+STEPS = 1.5
+"""How much less likely than the best sentence of their note steps may be where it is asked how, in a
+note that the question does not name."""
+
+_OPEN = ("open", "comparison", "list")
+"""Forms of questions that may ask for a property by another word than its key: "in what state is it?"."""
+
 _NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
 """Properties that name a note and say nothing of it."""
 
@@ -75,7 +83,10 @@ def select(
     :returns: empty where nothing can be quoted.
     """
     found = [one for one in ranked if _quotable(one, asked.question.form)]
+    found = _without_bystanders(found, asked, sources)
     found = _followed(found, sources, asked)
+    if asked.question.form == "howto":
+        found = _steps_first(found, sources, asked)
     found = _first_of(lambda one: _named_property(one, asked, sources), found)
     if any(one.subject for one in sources):
         # Who asks for news gets them before what a property calls status.
@@ -299,6 +310,76 @@ def _named_property(one: Candidate, asked: Asked, sources: Sequence[Named]) -> b
         and _names(asked, named)
         and any(_is_asked(each, asked) for each in properties(named.source.text))
     )
+
+
+def _without_bystanders(
+    found: list[Candidate], asked: Asked, sources: Sequence[Named]
+) -> list[Candidate]:
+    """The candidates without properties and outlines of bases that are near by a note's name alone.
+
+    The properties stay of a note that has nothing else.
+    """
+    told = {sources[one.source].source.path for one in found if one.passage.kind != "property"}
+
+    def may(one: Candidate) -> bool:
+        named = sources[one.source]
+        if one.passage.kind == "property":
+            return named.source.path not in told or _may_ask_for(one, asked, named)
+        return not named.source.path.endswith(".base") or _names(asked, named)
+
+    return [one for one in found if may(one)] or found
+
+
+def _may_ask_for(one: Candidate, asked: Asked, named: Named) -> bool:
+    """Whether a question may be for the properties of a note: it has one of their keys, or they a
+    value of the kind that it asks for. An open question may call a key otherwise."""
+    words, form = asked.reading.words, asked.question.form
+    left = asked.words - frozenset(words(" ".join((named.source.title, *named.names))))
+    if form in _OPEN:
+        return bool(left)
+    listed = [each.text for each in properties(named.source.text) if not _NAMING.match(each.text)]
+    keys = (each.partition(":")[0] for each in listed)
+    if left & frozenset(words(" ".join(listed if form == "yesno" else keys))):
+        return True
+    if form in ("person", "place"):
+        return bool(names_of("; ".join(listed)))
+    typed = any(one.features.get(name) for name in ("number_there", "date_there"))
+    return typed and not one.features.get("measure_not_there")
+
+
+def _steps_first(found: list[Candidate], sources: Sequence[Named], asked: Asked) -> list[Candidate]:
+    """The candidates, the steps of the best one's note before what that note says about them, from
+    the first step of their section on."""
+    if not found or found[0].features.get("code") or found[0].features.get("step"):
+        return found
+    best, note = found[0], sources[found[0].source].source.path
+    near = next(
+        (
+            one
+            for one in found
+            if one.features.get("step") and sources[one.source].source.path == note
+        ),
+        None,
+    )
+    if near is None or (
+        near.score < best.score - STEPS and not _names(asked, sources[best.source])
+    ):
+        return found
+    heading = sources[near.source].source.heading
+    section = [
+        at
+        for at, named in enumerate(sources)
+        if (named.source.path, named.source.heading) == (note, heading)
+    ]
+    for at in sorted(section, key=lambda at: sources[at].source.lines):
+        read = passages(sources[at].source.text, asked.reading.sentences)
+        order = next((order for order, one in enumerate(read) if one.mark[:1].isdigit()), None)
+        if order is not None:
+            first = replace(
+                near, source=at, order=order, passage=read[order], score=best.score + STEPS
+            )
+            return [first, *found]
+    return found
 
 
 def _sides(found: Sequence[Candidate], asked: Asked) -> list[int]:

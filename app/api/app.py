@@ -8,8 +8,8 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from html import escape
 from http import HTTPStatus
 from importlib.metadata import version
@@ -19,13 +19,15 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 
 from notehop.app.api import errors, middleware, openapi
 from notehop.app.api.errors import respond
-from notehop.app.api.guard import TRUSTED
+from notehop.app.api.guard import TRUSTED, unless_token
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.routes import note_routes, query_routes, state_routes, writing_routes
-from notehop.app.api.service import EVERYWHERE, Prove, Service, whole_signs
+from notehop.app.api.service import EVERYWHERE, METHODS, Prove, Service, whole_signs
 from notehop.app.api.workers import Workers
 from notehop.app.models import Health
 from notehop.app.problems import http_problem
+from notehop.app.services.open_vault import resting
+from notehop.app.services.vaults import Vaults
 from notehop.config import load_settings
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ServerSettings
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 
 AGAIN = 5
 """Seconds after which it is worth asking again."""
-
-_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{again}">
@@ -56,7 +56,7 @@ def waiting_app(
     """
     app = FastAPI(title="notehop", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.workers = Workers(settings)
-    middleware.install(app, settings, tokens, None)
+    middleware.install(app, settings, unless_token(tokens))
     errors.install(app)
     again = {"Retry-After": str(AGAIN)}
 
@@ -90,7 +90,7 @@ def waiting_app(
         text = _PAGE.format(again=AGAIN, text=escape(f"{progress_text(request)}."))
         return Response(text, HTTPStatus.SERVICE_UNAVAILABLE, again, "text/html")
 
-    @app.api_route("/{path:path}", methods=_METHODS)
+    @app.api_route("/{path:path}", methods=METHODS)
     async def other(request: Request) -> Response:
         detail = f"{progress_text(request)}; ask again in {AGAIN} s"
         told = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, kind="indexing")
@@ -103,38 +103,46 @@ _log = logging.getLogger(__name__)
 
 
 def create_app(
-    vault: VaultHandle,
+    vaults: Vaults | VaultHandle,
     settings: ServerSettings | None = None,
     *,
     tokens: Sequence[str] = (),
-    prove: Prove | None = None,
+    vault_tokens: Mapping[str, Sequence[str]] | None = None,
+    prove: Mapping[str, Prove] | None = None,
     routers: Sequence[APIRouter] = (),
     workers: Workers | None = None,
 ) -> FastAPI:
-    """Make the API of one vault; it warms the vault up when it starts and closes it at its end.
+    """Make the API of some vaults, or of one that is open; it warms them up when it starts and closes
+    them at its end. One that cannot be opened says why, and the others are served.
 
     :param settings: the defaults if None.
     :param tokens: clients must send one of them; none: nothing is asked for.
-    :param prove: None answers no challenge.
+    :param vault_tokens: by name of a vault, what opens that vault alone; only where there are tokens.
+    :param prove: by name of a vault; where there is none, no challenge is answered.
     :param routers: served beside it, behind the same guards.
     :param workers: where requests wait, if the routers wait there too; closed at its end.
     """
     settings = settings or load_settings().server
     workers = workers or Workers(settings)
-    metrics = Metrics(vault, workers) if settings.metrics else None
+    if not isinstance(vaults, Vaults):
+        vaults = Vaults.of(vaults)
+    metrics = Metrics(vaults, workers) if settings.metrics else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
-        threading.Thread(target=_warm, args=(vault,), name="notehop-warm", daemon=True).start()
+        threading.Thread(target=_warm, args=(vaults,), name="notehop-warm", daemon=True).start()
         looking = metrics and asyncio.create_task(metrics.watch_loop())
         try:
-            yield
+            with ExitStack() as watched:
+                for vault in vaults.values():
+                    watched.enter_context(resting(vault.current, settings.idle_minutes))
+                yield
         finally:
             if looking:
                 looking.cancel()
             workers.close()
-            vault.close()
+            vaults.close()
 
     app = FastAPI(
         title="notehop",
@@ -152,10 +160,13 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.workers = workers
-    middleware.install(app, settings, tokens, metrics)
+    if not tokens and vault_tokens:
+        raise ValueError("tokens of vaults open nothing where no token is asked for")
+    guard = unless_token(tokens, vault_tokens, vaults.default)
+    middleware.install(app, settings, guard, metrics, vaults)
     errors.install(app)
     openapi.install(app, needs_token=bool(tokens))
-    service = Service(vault, workers, app.version, prove, metrics)
+    service = Service(vaults, workers, app.version, prove or {}, metrics)
     for routes in (query_routes, note_routes, writing_routes, state_routes):
         app.include_router(routes(service))
     for router in routers:
@@ -163,12 +174,14 @@ def create_app(
     return app
 
 
-def _warm(vault: VaultHandle) -> None:
-    try:
-        vault.warm()
-    except NotehopError as exc:
-        # The server stays up: every query says the same, and the reason may pass.
-        _log.error("%s", exc)
+def _warm(vaults: Vaults) -> None:
+    for name, vault in vaults.items():
+        try:
+            vault.open().warm()
+        except NotehopError as exc:
+            # The server stays up: every query says the same, and the reason may pass.
+            level = logging.INFO if vault.indexing else logging.ERROR
+            _log.log(level, "%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
     # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
     gc.collect()
     gc.freeze()

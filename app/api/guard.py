@@ -2,9 +2,10 @@
 
 The host name stops DNS rebinding: a page on the web may point a name of its own at 127.0.0.1 and have
 the browser read the answers, but the browser then says that name in ``Host``. ``Origin`` and
-``Sec-Fetch-Site`` say who has a request made; no page can forge them, and programs send neither. One
-thing is let through: a link elsewhere may lead to the page of this server, whose text the other page
-cannot read. This machine is never held back for its rate; what a proxy on it hands on is of others.
+``Sec-Fetch-Site`` say who has a request made; no page can forge them, and programs send neither. Two
+things are let through: a link elsewhere may lead to the page of this server, and a frame to its side
+pane, which browsers show in the app alone. The other page can read the text of neither. This machine is
+never held back for its rate; what a proxy on it hands on is of others.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from notehop.app.api.errors import ProblemResponse, respond
 from notehop.app.problems import http_problem
+from notehop.app.services.vaults import NAMED
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names under which this machine reaches itself."""
@@ -111,6 +113,11 @@ def unless_host(names: Collection[str], *, any_address: bool) -> Refuse:
     return refuse
 
 
+APP = "app://obsidian.md"
+"""The origin of the application on a computer; its plugin frames the side pane."""
+
+PANE = "/pane"
+
 OURS = ("same-origin", "none")
 """Values of ``Sec-Fetch-Site``: a page of this server, or the user's own doing."""
 
@@ -124,7 +131,12 @@ def unless_origin(allowed: Collection[str]) -> Refuse:
         if len(origins) > 1:
             return False
         if origins:
-            return origins[0] in allowed or _same(origins[0], headers.get("host", ""))
+            origin = origins[0]
+            return (
+                origin in allowed
+                or _same(origin, headers.get("host", ""))
+                or (origin == APP and _reads(scope, PANE, "/health"))
+            )
         sites = headers.getlist("sec-fetch-site")
         return all(site in OURS for site in sites) or _led_here(scope, headers)
 
@@ -156,14 +168,14 @@ def _same(origin: str, host: str) -> bool:
 
 
 def _led_here(scope: Scope, headers: Headers) -> bool:
-    """Whether a link led a user to the page, in a tab of its own."""
-    return (
-        scope["type"] == "http"
-        and scope["method"] in ("GET", "HEAD")
-        and scope["path"] == "/"
-        and headers.get("sec-fetch-mode") == "navigate"
-        and headers.get("sec-fetch-dest") == "document"
-    )
+    """Whether a link led a user to the page, in a tab of its own, or a frame to the side pane."""
+    path = {"document": "/", "iframe": PANE}.get(headers.get("sec-fetch-dest", ""))
+    return path is not None and _reads(scope, path) and headers.get("sec-fetch-mode") == "navigate"
+
+
+def _reads(scope: Scope, *paths: str) -> bool:
+    """Whether one of some paths is read and nothing done."""
+    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"] in paths
 
 
 REMEMBERED = 10_000
@@ -261,33 +273,62 @@ def _network(client: str) -> str:
     return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
 
 
-OPEN = frozenset({"/", "/favicon.ico", "/health", "/health/live", "/health/ready"})
+OPEN = frozenset({"/", PANE, "/favicon.ico", "/health", "/health/live", "/health/ready"})
 """Paths that need no token."""
 
 OPEN_BELOW = "/static/"
 """Nor does what is below: the files of the page."""
 
+VAULTS = "/vaults"
+
+METRICS = "/metrics"
+
+OF_ALL = frozenset({METRICS, "/mcp"})
+"""Paths that are of all vaults of a server, where none is named: no token of a vault opens them."""
+
 GUESSES = 30
 """Wrong tokens a minute that a client may show, and at once."""
 
 TRUSTED = "notehop.trusted"
-"""Key of the scope: whether the request came with the token, or none is asked for."""
+"""Key of the scope: whether the request came with a token that opens what it asks for, or none is
+asked for."""
+
+OPENS = "notehop.opens"
+"""Key of the scope: the names of the vaults that its token opens; None for all."""
 
 
-def unless_token(tokens: Sequence[str]) -> Refuse:
-    """Let in requests with one of the tokens; with no tokens at all, everybody.
+def unless_token(
+    tokens: Sequence[str], of_vaults: Mapping[str, Sequence[str]] | None = None, default: str = ""
+) -> Refuse:
+    """Let in requests with a token for what they ask; with no tokens at all, everybody.
 
-    Of each it is written down in its scope whether it came with one.
+    Of each it is written down in its scope what its token opens.
+
+    :param tokens: they open everything.
+    :param of_vaults: by the name of a vault, what opens its routes, and no others.
+    :param default: the vault whose routes are those that name none.
     """
-    known = [token.encode() for token in tokens]
+    known: list[tuple[bytes, str | None]] = [(token.encode(), None) for token in tokens]
+    for name, own in (of_vaults or {}).items():
+        known += [(token.encode(), name) for token in own]
     guesses = Buckets(GUESSES, GUESSES)
 
-    def knows(headers: Headers) -> bool:
+    def opened(headers: Headers) -> set[str | None]:
+        """What the token of a request opens: names of vaults, None for everything."""
         sent = headers.getlist("authorization")
         scheme, _, given = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")
         said = given.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
         # All are compared, each in the same time whatever it holds.
-        return sum(hmac.compare_digest(said, token) for token in known) > 0
+        same = [hmac.compare_digest(said, token) for token, _ in known]
+        return {name for fits, (_, name) in zip(same, known, strict=True) if fits}
+
+    def trusts(scope: Scope, opens: set[str | None]) -> bool:
+        path, name = scope["path"], scope.get(NAMED)
+        if None in opens:
+            return True
+        if path in OF_ALL and (name is None or path == METRICS):
+            return False
+        return bool(opens) if path == VAULTS else (name or default) in opens
 
     def refuse(scope: Scope) -> ProblemResponse | None:
         headers = Headers(scope=scope)
@@ -296,14 +337,19 @@ def unless_token(tokens: Sequence[str]) -> Refuse:
         # Before it is compared: an answer other than this would tell a right guess from a wrong.
         if shows and (wait := guesses.wait(client, count=False)):
             return too_often("too many wrong tokens", wait)
-        scope[TRUSTED] = not known or knows(headers)
-        if shows and not scope[TRUSTED]:
+        opens: set[str | None] = opened(headers) if known else {None}
+        scope[OPENS] = None if None in opens else opens
+        scope[TRUSTED] = trusts(scope, opens)
+        if shows and not opens:
             guesses.wait(client)
-        path = scope["path"]
-        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        if scope[TRUSTED] or (reads and (path in OPEN or path.startswith(OPEN_BELOW))):
+        file = scope["path"].startswith(OPEN_BELOW) and _reads(scope, scope["path"])
+        if scope[TRUSTED] or file or _reads(scope, *OPEN):
             return None
-        detail = "this server wants its token; send it as Authorization: Bearer …"
+        detail = (
+            "this token is of another vault; send one that opens this"
+            if opens
+            else "this server wants its token; send it as Authorization: Bearer …"
+        )
         return respond(
             http_problem(HTTPStatus.UNAUTHORIZED, detail, kind="token"),
             {"WWW-Authenticate": 'Bearer realm="notehop"'},

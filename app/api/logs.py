@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from notehop.app.api.guard import from_here
 from notehop.app.problems import elsewhere
+from notehop.app.services.vaults import NAMED
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -75,8 +76,8 @@ NAME = "X-Request-Id"
 _GIVEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 """An id that a client may give: nothing that could forge a line of the log."""
 
-Observe = Callable[[str, str, int, float], None]
-"""Hears of a route, a method, a status and the seconds it took."""
+Observe = Callable[[str | None, str, str, int, float], None]
+"""Hears of the name of a vault if one is named, a route, a method, a status and the seconds it took."""
 
 
 class RequestLog:
@@ -116,7 +117,7 @@ class RequestLog:
         route = str(getattr(scope.get("route"), "path", "none"))
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         if self._observe is not None:
-            self._observe(route, method, status, seconds)
+            self._observe(scope.get(NAMED), route, method, status, seconds)
         fields = {"method": method, "route": route, "status": status, "ms": round(seconds * 1e3, 1)}
         _log.info("request", extra={"fields": fields})
 

@@ -6,7 +6,6 @@ Nothing here reads a vault.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from http import HTTPStatus
 
 import anyio
@@ -18,20 +17,46 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from notehop.app.api.errors import respond
 from notehop.app.api.guard import (
+    APP,
     LOOPBACK,
+    PANE,
+    VAULTS,
     Guard,
+    Refuse,
     is_loopback,
     unless_host,
     unless_origin,
     unless_rate,
-    unless_token,
 )
 from notehop.app.api.logs import RequestLog
 from notehop.app.api.metrics import Metrics
 from notehop.app.problems import http_problem, problem
+from notehop.app.services.vaults import ASKED, NAMED, Vaults, below
 from notehop.config.settings import ServerSettings
 
 _log = logging.getLogger(__name__)
+
+
+class VaultPaths:
+    """Gives each request the vault that it is for: that of ``/vaults/{name}/…``, below which is all
+    that there is at the root, else the default."""
+
+    def __init__(self, app: ASGIApp, *, vaults: Vaults) -> None:
+        self._app = app
+        self._vaults = vaults
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; what is below never sees the name of a vault in its path."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        own = {**scope, ASKED: self._vaults[None]}
+        if own["path"].startswith(f"{VAULTS}/"):
+            name, slash, rest = own["path"][len(VAULTS) + 1 :].partition("/")
+            if slash and name in self._vaults and not f"/{rest}".startswith(f"{VAULTS}/"):
+                own |= {"path": f"/{rest}", "root_path": below(name)}
+                own |= {ASKED: self._vaults[name], NAMED: name}
+        await self._app(own, receive, send)
 
 
 class Unexpected:
@@ -121,6 +146,13 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
+IN_THE_APP = {
+    **HEADERS,
+    "Content-Security-Policy": POLICY.replace("ancestors 'none'", f"ancestors {APP}"),
+}
+"""Those of the side pane, which the app may frame, and nobody else."""
+del IN_THE_APP["X-Frame-Options"]
+
 FILES = "/static/"
 """What is below may be kept by a browser; everything else may be of the vault."""
 
@@ -137,11 +169,12 @@ class SecurityHeaders:
             await self._app(scope, receive, send)
             return
         file = scope["path"].startswith(FILES)
+        always = IN_THE_APP if scope["path"] == PANE else HEADERS
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in always.items():
                     headers[name] = value
                 # Files are kept, and asked for each time: a new version shows at once.
                 kept = file and message["status"] < HTTPStatus.BAD_REQUEST
@@ -156,16 +189,22 @@ AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "L
 
 
 def install(
-    app: FastAPI, settings: ServerSettings, tokens: Sequence[str], metrics: Metrics | None
+    app: FastAPI,
+    settings: ServerSettings,
+    unless_token: Refuse,
+    metrics: Metrics | None = None,
+    vaults: Vaults | None = None,
 ) -> None:
     """Put the app behind all of them.
 
-    :param tokens: any of them lets a request in; none: nothing is asked for.
+    :param unless_token: refuses who may not ask.
     :param metrics: hears of every request.
+    :param vaults: whose routes these are; None while there is none to ask.
     """
     names = {*LOOPBACK, settings.host.lower(), *settings.allow_hosts}
     hosts = unless_host(names, any_address=not is_loopback(settings.host))
     outermost_first = [
+        *([(VaultPaths, {"vaults": vaults})] if vaults is not None else []),
         (RequestLog, {"observe": metrics.request if metrics is not None else None}),
         (SecurityHeaders, {}),
         (Unexpected, {}),
@@ -173,7 +212,7 @@ def install(
         (Guard, {"refuse": unless_origin(settings.allow_origins)}),
         *_cors(settings),
         (Guard, {"refuse": unless_rate(settings.rate_per_minute)}),
-        (Guard, {"refuse": unless_token(tokens)}),
+        (Guard, {"refuse": unless_token}),
         (BodyLimit, {}),
     ]
     for kind, options in reversed(outermost_first):

@@ -11,7 +11,8 @@ from fastapi import APIRouter, Body, Depends, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from notehop.app.api.guard import TRUSTED, from_here
+from notehop.app.api.errors import respond
+from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.metrics import MEDIA_TYPE
 from notehop.app.api.openapi import (
     BROWSES,
@@ -23,7 +24,15 @@ from notehop.app.api.openapi import (
     TEXTS,
     THEMES,
 )
-from notehop.app.api.service import BODY_REFUSED, JSON, Service, problems, seen
+from notehop.app.api.service import (
+    BODY_REFUSED,
+    JSON,
+    METHODS,
+    Asked,
+    Service,
+    problems,
+    seen,
+)
 from notehop.app.api.workers import Stream
 from notehop.app.models import (
     Answer,
@@ -40,9 +49,12 @@ from notehop.app.models import (
     Query,
     SearchQuery,
     SearchResult,
+    Suggestions,
     ThemesQuery,
     ThemesResult,
+    VaultList,
 )
+from notehop.app.problems import http_problem
 
 Question = Annotated[Query, Body(openapi_examples=QUERIES)]
 
@@ -50,7 +62,7 @@ Question = Annotated[Query, Body(openapi_examples=QUERIES)]
 def query_routes(service: Service) -> APIRouter:
     """``/query``, ``/query/stream``, ``/search`` and ``/themes``."""
     router = APIRouter(tags=["queries"])
-    vault, workers = service.vault, service.workers
+    workers = service.workers
 
     @router.post(
         "/ask",
@@ -66,11 +78,14 @@ def query_routes(service: Service) -> APIRouter:
         response_model=Answer,
         responses=BODY_REFUSED,
     )
-    async def ask(body: Question) -> Response:
-        return await service.reply(workers.answers, lambda: vault.ask(body))
+    async def ask(body: Question, asked: Asked = Depends(service.asked)) -> Response:
+        return await asked.reply(workers.answers, lambda vault: vault.ask(body))
 
-    async def begun(body: Question) -> AsyncIterator[Stream]:
-        stream = Stream(workers.answers, lambda cancelled: vault.stream(body, cancelled=cancelled))
+    async def begun(body: Question, asked: Asked = Depends(service.asked)) -> AsyncIterator[Stream]:
+        stream = Stream(
+            workers.answers,
+            lambda cancelled: asked.vault.open().stream(body, cancelled=cancelled),
+        )
         try:
             await stream.begin()
             yield stream
@@ -106,8 +121,9 @@ def query_routes(service: Service) -> APIRouter:
     )
     async def search(
         body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)],
+        asked: Asked = Depends(service.asked),
     ) -> Response:
-        return await service.reply(workers.lookups, lambda: vault.search(body))
+        return await asked.reply(workers.lookups, lambda vault: vault.search(body))
 
     @router.post(
         "/themes",
@@ -118,8 +134,9 @@ def query_routes(service: Service) -> APIRouter:
     )
     async def themes(
         body: Annotated[ThemesQuery, Body(openapi_examples=THEMES)],
+        asked: Asked = Depends(service.asked),
     ) -> Response:
-        return await service.reply(workers.lookups, lambda: vault.themes(body))
+        return await asked.reply(workers.lookups, lambda vault: vault.themes(body))
 
     return router
 
@@ -134,9 +151,9 @@ Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
 
 
 def note_routes(service: Service) -> APIRouter:
-    """``/notes/{path}``, ``/graph`` and ``/graph/browse``."""
+    """``/notes/{path}``, ``/graph``, ``/graph/browse`` and ``/suggest``."""
     router = APIRouter(tags=["notes"])
-    vault, lookups = service.vault, service.workers.lookups
+    lookups = service.workers.lookups
     refusals = problems(
         HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE
     )
@@ -163,9 +180,10 @@ def note_routes(service: Service) -> APIRouter:
         mentions: Annotated[
             bool, Parameter(description="Whether to look for mentions without a link.")
         ] = True,
+        asked: Asked = Depends(service.asked),
     ) -> Response:
-        return await service.reply(
-            lookups, lambda: vault.note(path, section=section, mentions=mentions)
+        return await asked.reply(
+            lookups, lambda vault: vault.note(path, section=section, mentions=mentions)
         )
 
     @router.get(
@@ -186,8 +204,31 @@ def note_routes(service: Service) -> APIRouter:
         ] = [],  # noqa: B006 (never changed; the framework copies it)
         depth: Annotated[int, Parameter(ge=1, le=2, description="Links to follow.")] = 1,
         most: Annotated[int, Parameter(ge=1, le=MOST, description="Notes at most.")] = 60,
+        asked: Asked = Depends(service.asked),
     ) -> Response:
-        return await service.reply(lookups, lambda: vault.picture(around, depth=depth, most=most))
+        return await asked.reply(
+            lookups, lambda vault: vault.picture(around, depth=depth, most=most)
+        )
+
+    @router.get(
+        "/suggest",
+        operation_id="suggest",
+        summary="Suggest links that a note, or the whole vault, may lack",
+        response_model=Suggestions,
+        responses=refusals,
+    )
+    async def suggest(
+        note: Annotated[
+            Name | None,
+            Parameter(
+                description="Path, title or alias; none: the best of the whole vault.",
+                examples=["Hollin Reach"],
+            ),
+        ] = None,
+        limit: Annotated[int, Parameter(ge=1, le=100, description="Links at most.")] = 10,
+        asked: Asked = Depends(service.asked),
+    ) -> Response:
+        return await asked.reply(lookups, lambda vault: vault.suggest(note, limit))
 
     @router.post(
         "/graph/browse",
@@ -198,8 +239,9 @@ def note_routes(service: Service) -> APIRouter:
     )
     async def browse(
         body: Annotated[BrowseQuery, Body(openapi_examples=BROWSES)],
+        asked: Asked = Depends(service.asked),
     ) -> Response:
-        return await service.reply(lookups, lambda: vault.browse(body))
+        return await asked.reply(lookups, lambda vault: vault.browse(body))
 
     return router
 
@@ -210,7 +252,7 @@ LOCATION = {"Location": {"description": "Where it is read.", "schema": {"type": 
 def writing_routes(service: Service) -> APIRouter:
     """``/capture`` and ``/embed``."""
     router = APIRouter()
-    vault, lookups = service.vault, service.workers.lookups
+    lookups = service.workers.lookups
 
     @router.post(
         "/capture",
@@ -223,12 +265,13 @@ def writing_routes(service: Service) -> APIRouter:
     )
     async def capture(
         body: Annotated[CaptureQuery, Body(openapi_examples=CAPTURES)],
+        asked: Asked = Depends(service.asked),
     ) -> Response:
-        captured = await lookups.run(lambda: vault.capture(body))
+        captured = await lookups.run(lambda: asked.vault.capture(body))
         return Response(
             captured.model_dump_json(),
             HTTPStatus.CREATED,
-            {"Location": f"/notes/{quote(captured.filename)}"},
+            {"Location": f"{asked.below}/notes/{quote(captured.filename)}"},
             JSON,
         )
 
@@ -240,8 +283,11 @@ def writing_routes(service: Service) -> APIRouter:
         response_model=Embedded,
         responses=BODY_REFUSED,
     )
-    async def embed(body: Annotated[EmbedQuery, Body(openapi_examples=TEXTS)]) -> Response:
-        return await service.reply(lookups, lambda: vault.embed(body))
+    async def embed(
+        body: Annotated[EmbedQuery, Body(openapi_examples=TEXTS)],
+        asked: Asked = Depends(service.asked),
+    ) -> Response:
+        return await asked.reply(lookups, lambda vault: vault.embed(body))
 
     return router
 
@@ -252,9 +298,9 @@ CHALLENGE = Parameter(
 
 
 def state_routes(service: Service) -> APIRouter:
-    """``/status``, ``/health`` with its two halves and, where it is wanted, ``/metrics``."""
+    """``/vaults``, ``/status``, ``/health`` with its two halves and, where it is wanted,
+    ``/metrics``."""
     router = APIRouter(tags=["state"])
-    vault = service.vault
     unavailable = problems(HTTPStatus.SERVICE_UNAVAILABLE)
 
     @router.get(
@@ -265,11 +311,41 @@ def state_routes(service: Service) -> APIRouter:
         response_model=IndexStatus,
         responses=unavailable,
     )
-    async def status(request: Request) -> Response:
+    async def status(request: Request, asked: Asked = Depends(service.asked)) -> Response:
         here = from_here(request.scope)
-        return await service.reply(
-            service.workers.lookups, lambda: seen(vault.status(), from_here=here)
+        return await asked.reply(
+            service.workers.lookups, lambda vault: seen(vault.status(), from_here=here)
         )
+
+    @router.get(
+        "/vaults",
+        operation_id="vaults",
+        summary="List the vaults of the server, the default first",
+        description=(
+            "Below the `url` of each are all routes of this server, for that vault. A token of one "
+            "vault is told of that vault alone; folders are told to this machine only."
+        ),
+        response_model=VaultList,
+        responses=unavailable,
+    )
+    async def vaults(request: Request) -> Response:
+        here, opens = from_here(request.scope), request.scope.get(OPENS)
+
+        def work() -> str:
+            names = [name for name in service.vaults if opens is None or name in opens]
+            found = [service.vaults.summary(name) for name in names]
+            if not here:
+                found = [one.model_copy(update={"folder": ""}) for one in found]
+            return VaultList(vaults=found).model_dump_json()
+
+        return Response(await service.workers.lookups.run(work), media_type=JSON)
+
+    @router.api_route("/vaults/{name}/{path:path}", methods=METHODS, include_in_schema=False)
+    async def no_vault(name: str) -> Response:
+        detail = (
+            f"there is no vault {name[:LONGEST]!r} here; GET /vaults lists those that there are"
+        )
+        return respond(http_problem(HTTPStatus.NOT_FOUND, detail, kind="vault-missing"))
 
     # Without a thread: they wait for nothing, and answer while all threads answer questions.
     @router.get(
@@ -280,17 +356,20 @@ def state_routes(service: Service) -> APIRouter:
         response_model_exclude_none=True,
     )
     async def health(
-        request: Request, challenge: Annotated[str | None, CHALLENGE] = None
+        request: Request,
+        challenge: Annotated[str | None, CHALLENGE] = None,
+        asked: Asked = Depends(service.asked),
     ) -> Health:
-        proof = None
-        if service.prove is not None and challenge is not None:
-            proof = service.prove(challenge)
+        vault, proof = asked.vault, None
+        prove = service.prove.get(asked.name or service.vaults.default)
+        if prove is not None and challenge is not None:
+            proof = prove(challenge)
         if not request.scope.get(TRUSTED, True):
             return Health(live=True, ready=vault.ready, proof=proof)
         return Health(
             live=True,
             ready=vault.ready,
-            vault=vault.name,
+            vault=vault.place.name,
             generation=vault.generation,
             version=service.version,
             proof=proof,
@@ -302,8 +381,8 @@ def state_routes(service: Service) -> APIRouter:
         summary="Answer at all",
         response_model_exclude_none=True,
     )
-    async def live() -> Health:
-        return Health(live=True, ready=vault.ready)
+    async def live(asked: Asked = Depends(service.asked)) -> Health:
+        return Health(live=True, ready=asked.vault.ready)
 
     @router.get(
         "/health/ready",
@@ -312,11 +391,11 @@ def state_routes(service: Service) -> APIRouter:
         response_model_exclude_none=True,
         responses={503: {"description": "Not ready yet", "model": Health}},
     )
-    async def ready(response: Response) -> Health:
-        if not vault.ready:
+    async def ready(response: Response, asked: Asked = Depends(service.asked)) -> Health:
+        if not asked.vault.ready:
             response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
             response.headers["Retry-After"] = "1"
-        return Health(live=True, ready=vault.ready)
+        return Health(live=True, ready=asked.vault.ready)
 
     # Probes ask for the head alone; the server leaves the body out.
     for path, answer in (("/health", health), ("/health/live", live), ("/health/ready", ready)):

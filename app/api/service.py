@@ -1,4 +1,4 @@
-"""What the routes share: the vault, the threads that its work runs in, what a body must be, how replies
+"""What the routes share: the vaults, the threads that its work runs in, what a body must be, how replies
 are made and how much of a status they tell.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import PROBLEM
 from notehop.app.api.workers import Pool, Workers
 from notehop.app.models import IndexStatus
+from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 JSON = "application/json"
 """The one media type that is read."""
 
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+"""What a route takes that answers to everything."""
 
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """An escape of half a sign: in pairs they are one, alone nothing that can be written."""
@@ -61,6 +64,7 @@ def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
         told |= {
             "vault": status.name,
             "index_dir": "",
+            "catalog": "",
             "settings_file": "",
             "shared_model": None,
             "settings": {},
@@ -94,28 +98,49 @@ Prove = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One vault behind HTTP.
+    """The vaults behind HTTP.
 
-    :ivar prove: None answers no challenge.
+    :ivar prove: by name of a vault; where there is none, no challenge is answered.
     :ivar metrics: None counts nothing.
     """
 
-    vault: VaultHandle
+    vaults: Vaults
     workers: Workers
     version: str
-    prove: Prove | None = None
+    prove: Mapping[str, Prove]
     metrics: Metrics | None = None
 
-    async def reply(self, pool: Pool, work: Callable[[], BaseModel]) -> Response:
+    async def asked(self, request: Request) -> Asked:
+        """The vault that a request is for; in the loop, where the framework needs no thread for it."""
+        scope = request.scope
+        return Asked(self, scope.get(NAMED), scope[ASKED], scope.get("root_path", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The vault that a request is for.
+
+    :ivar name: None where the request names none.
+    :ivar below: the path below which its routes are.
+    """
+
+    service: Service
+    name: str | None
+    vault: LazyVault
+    below: str
+
+    async def reply(self, pool: Pool, work: Callable[[VaultHandle], BaseModel]) -> Response:
         """Have a thread do the work and write its result as JSON, so that the loop does neither.
 
         :raises Refusal: if there is no place in the pool, or it takes too long.
         """
-        return Response(await pool.run(lambda: self._written(work())), media_type=JSON)
+        return Response(
+            await pool.run(lambda: self._written(work(self.vault.open()))), media_type=JSON
+        )
 
     def _written(self, result: BaseModel) -> str:
-        if self.metrics is not None:
-            self.metrics.stages(getattr(result, "timings_ms", {}))
+        if self.service.metrics is not None:
+            self.service.metrics.stages(self.name, getattr(result, "timings_ms", {}))
         return result.model_dump_json()
 
 

@@ -40,6 +40,13 @@ def evaluate(
     each: Annotated[
         bool, typer.Option("--each", help="With --answers: list the answer to each question, too.")
     ] = False,
+    suggestions: Annotated[
+        bool,
+        typer.Option(
+            "--suggestions",
+            help="Take a fifth of the links out of a copy of the vault: are they suggested again?",
+        ),
+    ] = False,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Turn each part of retrieval off, one by one.")
     ] = False,
@@ -101,8 +108,13 @@ def evaluate(
     from importlib.metadata import version
 
     from notehop.app.cli.output import print_json
-    from notehop.app.cli.show_evaluation import show_answers, show_evaluation
+    from notehop.app.cli.show_evaluation import (
+        show_answers,
+        show_evaluation,
+        show_suggestions_evaluated,
+    )
     from notehop.app.evaluation.run import Plan, evaluate_answers
+    from notehop.app.evaluation.suggested import evaluate_suggestions
     from notehop.indexing.terminal import terminal_progress
 
     plan = Plan(ablate, compare, measure, questions, seed, unrelated_links)
@@ -117,6 +129,16 @@ def evaluate(
         found.append(evaluate_answers(options.place(), answers, plan, progress, each=each))
         if not options.json:
             show_answers(found[0])
+    elif suggestions:
+        if data is not None or ablate or compare or measure or html is not None:
+            raise UsageError(
+                "--suggestions is of the links of --vault; with it only --seed, --work, --out and "
+                "--json make sense"
+            )
+        progress = terminal_progress()
+        found.append(evaluate_suggestions(options.place(), work, progress, seed))
+        if not options.json:
+            show_suggestions_evaluated(found[0])
     elif each:
         raise UsageError("--each lists the answers to an answer set; name it with --answers")
     else:

@@ -121,6 +121,30 @@ class Common:
             self.vault, index_dir=self.index_dir, config_file=self.config, overrides=overrides
         )
 
+    def places(
+        self,
+        vaults: Sequence[str] | None,
+        overrides: Mapping[str, Any] | None = None,
+        *,
+        read_only: bool = False,
+    ) -> dict[str, Place]:
+        """Find several vaults, by the names that they go by.
+
+        :param vaults: folders, or ``name=folder``; none: that of these options, else of the settings.
+        :param overrides: as for :meth:`place`.
+        """
+        from notehop.app.services.vaults import locate_all
+
+        for one in vaults or ():
+            given_path(one)
+        return locate_all(
+            vaults or ([str(self.vault)] if self.vault is not None else ()),
+            index_dir=self.index_dir,
+            config_file=self.config,
+            overrides=overrides,
+            read_only=read_only,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.text import Text
 
-from notehop.indexing.shown import on_one_line, printable
+from notehop.indexing.shown import location, on_one_line, printable
 
 WIDEST = 100
 """Columns that prose takes at most: longer lines are hard to read."""
@@ -52,10 +52,9 @@ def title_of(title: str, heading: str) -> str:
     return on_one_line(f"{title} > {heading}" if heading and title else title or heading)
 
 
-def place_of(path: str, lines: tuple[int, int]) -> str:
+def place_of(path: str, lines: tuple[int, int], heading: str = "") -> str:
     """Where something stands: a file and its first line, or its first and last."""
-    first, last = lines
-    return on_one_line(f"{path}:{first}" if first == last else f"{path}:{first}-{last}")
+    return on_one_line(location(path, lines, heading))
 
 
 def written_by(model: str | None) -> str:

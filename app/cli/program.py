@@ -95,14 +95,16 @@ for name, command, kind, leave_out in (
     ("chat", queries.chat, None, ("json",)),
     ("search", queries.search, QueryCommand, ()),
     ("browse", queries.browse, None, ()),
+    ("suggest", queries.suggest, None, ()),
     ("themes", queries.themes, QueryCommand, ()),
     ("links", vault.links, None, ()),
     ("capture", vault.capture, None, ()),
     ("status", vault.status, None, ()),
     ("doctor", vault.doctor, None, ()),
     ("models", vault.models, None, ()),
-    ("serve", serve.serve, None, ()),
-    ("mcp", serve.mcp, None, ("json",)),
+    ("plugin", vault.plugin, None, ()),
+    ("serve", serve.serve, None, ("vault",)),
+    ("mcp", serve.mcp, None, ("json", "vault")),
     ("eval", evaluate, None, ()),
 ):
     app.command(name=name, cls=kind)(with_options(command, leave_out=leave_out))

@@ -1,4 +1,4 @@
-"""``notehop ask``, ``chat``, ``search``, ``browse``, ``themes``: what a vault is asked.
+"""``notehop ask``, ``chat``, ``search``, ``browse``, ``suggest``, ``themes``: what a vault is asked.
 
 A running server answers where there is one; else the vault is opened.
 """
@@ -32,12 +32,15 @@ if TYPE_CHECKING:
         Query,
         SearchResult,
         StreamEvent,
+        Suggestions,
         ThemesResult,
     )
     from notehop.app.services.open_vault import Place
     from notehop.app.services.vault import VaultHandle
 
-ReplyT = TypeVar("ReplyT", bound="Answer | BrowseResult | SearchResult | ThemesResult")
+ReplyT = TypeVar(
+    "ReplyT", bound="Answer | BrowseResult | SearchResult | Suggestions | ThemesResult"
+)
 
 AGAIN = "/new"
 """What is typed to begin a new conversation."""
@@ -213,6 +216,35 @@ def browse(
     _print(options, place, found, partial(show_browse, asked=wanted))
 
 
+def suggest(
+    options: Common,
+    note: Annotated[
+        str | None,
+        typer.Argument(metavar="[NOTE]", help="A path, title or alias; none: the whole vault."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="Links at most.")] = 10,
+) -> None:
+    """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
+    from notehop.app.models import SuggestQuery
+    from notehop.app.models.query import as_query
+    from notehop.app.services.find_note import from_here
+    from notehop.indexing.terminal import terminal_progress
+
+    place = options.place()
+    meant = None if note is None else from_here(place.vault, note)
+    wanted = as_query(SuggestQuery, {"note": meant, "limit": limit})
+    progress = terminal_progress() if note is None and sys.stderr.isatty() else None
+    found = _replied(
+        place,
+        wanted,
+        lambda vault: vault.suggest(wanted.note, wanted.limit, progress=progress),
+        shows_progress=progress is not None,
+    )
+    from notehop.app.cli.show_lists import show_suggestions
+
+    _print(options, place, found, show_suggestions)
+
+
 def themes(
     filters: FilterOptions,
     options: Common,
@@ -284,18 +316,29 @@ class _Talk(ExitStack):
                 return _written(events, done)
 
 
-def _replied(place: Place, query: Parameters, work: Callable[[VaultHandle], ReplyT]) -> ReplyT:
-    """What a running server replies, else the vault, opened for it."""
+def _replied(
+    place: Place,
+    query: Parameters,
+    work: Callable[[VaultHandle], ReplyT],
+    *,
+    shows_progress: bool = False,
+) -> ReplyT:
+    """What a running server replies, else the vault, opened for it.
+
+    :param shows_progress: whether the work says itself what it does.
+    """
     from notehop.app.cli.output import waiting
     from notehop.app.services.running_server import ask_server
 
-    with waiting(READING):
+    with waiting(READING) as done:
         found: ReplyT | None = ask_server(place, query)
         if found is not None:
             return found
         from notehop.app.services.open_vault import open_place
 
         with open_place(place) as vault:
+            if shows_progress:
+                done()
             return work(vault)
 
 
@@ -306,7 +349,7 @@ def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT]
         _warn(place, reply)
 
 
-def _warn(place: Place, reply: Answer | BrowseResult | SearchResult | ThemesResult) -> None:
+def _warn(place: Place, reply: ReplyT) -> None:
     """Say what a reply warns of, and how many notes may have changed since they were indexed."""
     from notehop.app.cli.output import warn
     from notehop.app.services.index_process import remedy

@@ -1,20 +1,31 @@
-"""``notehop serve`` and ``notehop mcp``: a vault for others, until Ctrl-C or until its agent goes."""
+"""``notehop serve`` and ``notehop mcp``: vaults for others, until Ctrl-C or until its agent goes."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
 
-from notehop.app.cli.options import Common, VaultArgument
+from notehop.app.cli.options import Common, VaultArgument, common_option, given_path
 from notehop.config.errors import UsageError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
+VaultOption = Annotated[
+    list[str] | None,
+    common_option(
+        "--vault",
+        help="Folder of the vault; repeated, of several; name=FOLDER names one.",
+        metavar="PATH",
+    ),
+]
+
 
 def serve(
     options: Common,
+    vault: VaultOption = None,
     host: Annotated[
         str | None, typer.Option("--host", help="Address to listen on.", metavar="ADDRESS")
     ] = None,
@@ -25,6 +36,13 @@ def serve(
     watch: Annotated[
         bool, typer.Option("--watch/--no-watch", help="Keep the index up to the vault.")
     ] = True,
+    read_only: Annotated[
+        bool,
+        typer.Option(
+            "--read-only",
+            help="Write nothing: serve an index that another process makes and keeps up.",
+        ),
+    ] = False,
     log_level: Annotated[
         LogLevel,
         typer.Option("--log-level", help="What is logged to standard error; info: every request."),
@@ -34,62 +52,92 @@ def serve(
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import AlreadyServed, VaultServer
-    from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
-    from notehop.app.services.open_vault import open_place
+    from notehop.app.services.index_process import FirstIndex, has_index
     from notehop.app.services.running_server import Announcement
+    from notehop.app.services.vaults import LazyVault, Vaults
     from notehop.indexing.shown import on_one_line, printable
 
     configure("debug" if options.debug else log_level)
-    place = options.place({"server.host": host, "server.port": port})
-    name = printable(on_one_line(place.name))
+    places = options.places(vault, {"server.host": host, "server.port": port}, read_only=read_only)
+    names = ", ".join(printable(on_one_line(name)) for name in places)
+    first_name, first_place = next(iter(places.items()))
+    watch = watch and not read_only
 
     def say(text: str) -> None:
         typer.echo(text, err=True)
 
+    def tell_json(url: str) -> None:
+        told: dict[str, object] = {"url": url, "vault": str(first_place.vault)}
+        if len(places) > 1:
+            told["vaults"] = {
+                name: {"url": server.url_of(name), "vault": str(place.vault)}
+                for name, place in places.items()
+            }
+        print_json(told)
+
     with ExitStack() as held:
         try:
-            server = held.enter_context(VaultServer(place))
+            server = held.enter_context(VaultServer(places))
         except AlreadyServed as told:
             if options.json:
-                print_json({"url": told.url, "vault": str(place.vault)})
-            say(f"notehop answers for {name} at {told.url} already (process {told.pid})")
+                print_json({"url": told.url, "vault": str(first_place.vault)})
+            say(f"notehop answers for {names} at {told.url} already (process {told.pid})")
             return
-        announced = Announcement(place)
+        # What is said lies beside the index.
+        announced = {} if read_only else {name: Announcement(one) for name, one in places.items()}
 
         def started() -> None:
-            announced.tell(server.url)
+            for name, one in announced.items():
+                one.tell(server.url_of(name))
             if options.json:
-                print_json({"url": server.url, "vault": str(place.vault)})
+                tell_json(server.url)
             token = "; clients need the token" if server.asks_for_token else ""
-            say(f"notehop answers for {name} at {server.url} (Ctrl-C stops it{token})")
+            say(f"notehop answers for {names} at {server.url} (Ctrl-C stops it{token})")
 
-        if watch and not has_index(place):
-            first = FirstIndex(place, "notehop serve", say, options.config)
+        if watch and len(places) == 1 and not has_index(first_place):
             server.wait(
-                first,
-                place.name,
-                lambda: say(f"{name} has no index yet; {server.url} says how far it is"),
+                FirstIndex(first_place, "notehop serve", say, options.config),
+                first_name,
+                lambda: say(f"{names} has no index yet; {server.url} says how far it is"),
             )
-        opened = held.enter_context(open_place(place))
-        held.enter_context(announced)
+        vaults = Vaults(
+            {
+                name: LazyVault(place, "notehop serve", options.config)
+                for name, place in places.items()
+            }
+        )
+        held.callback(vaults.close)
+        if len(vaults) == 1:
+            vaults[None].open()
+        for one in announced.values():
+            held.enter_context(one)
         if watch:
-            held.enter_context(FollowerProcess(place, "notehop serve", say, options.config))
-        server.open(opened, announced, started)
+            vaults.follow()
+        server.open(vaults, announced, started)
 
 
 def mcp(
     options: Common,
     folder: VaultArgument = None,
+    vault: VaultOption = None,
     watch: Annotated[
         bool, typer.Option("--watch/--no-watch", help="Keep the index up to the vault.")
     ] = True,
 ) -> None:
     """Be the MCP server of a vault for an agent, which starts this command itself."""
+    if folder is not None and len(vault or ()) > 1:
+        raise UsageError(f"{folder} and several --vault are named; name each with --vault")
+    if folder is not None and vault:
+        options = replace(options, vault=given_path(vault[0])).with_vault(folder)
+        vault = None
     options = options.with_vault(folder)
     if options.json:
         raise UsageError("mcp speaks JSON in any case; leave --json out")
-    place = options.place()
+    places = options.places(vault)
     from notehop.app.mcp.stdio import serve
-    from notehop.app.services.open_vault import LazyVault
+    from notehop.app.services.vaults import LazyVault, Vaults
 
-    serve(LazyVault(place, "notehop mcp", options.config), follow=watch)
+    vaults = {
+        name: LazyVault(place, "notehop mcp", options.config) for name, place in places.items()
+    }
+    serve(Vaults(vaults), follow=watch)

@@ -21,6 +21,7 @@ from notehop.app.models import (
     SearchResult,
     Source,
 )
+from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import on_one_line
 
 UNSURE = " [?]"
@@ -71,8 +72,10 @@ def show_support(citation: Citation, mode: str) -> None:
         show(styled((word, style)), indent=4)
         return
     first, last = citation.quote_lines or citation.lines
-    lines = f"line {first}" if first == last else f"lines {first}-{last}"
-    show(styled((word, style), f", {lines}: “{_short(citation.quote)}”"), indent=4)
+    lines = f", line {first}" if first == last else f", lines {first}-{last}"
+    if not is_note(citation.path):
+        lines = ""
+    show(styled((word, style), f"{lines}: “{_short(citation.quote)}”"), indent=4)
 
 
 def show_left_out(left_out: list[LeftOut]) -> None:
@@ -83,7 +86,7 @@ def show_left_out(left_out: list[LeftOut]) -> None:
     for one in left_out:
         marker = one.marker if one.marker.startswith("[") else f"[{one.marker}]"
         part = "all of it" if one.part == "whole" else "its end"
-        where = f"  {place_of(one.path, one.lines)}  {part}, {one.tokens:,} tokens"
+        where = f"  {place_of(one.path, one.lines, one.heading)}  {part}, {one.tokens:,} tokens"
         title = title_of(one.title, one.heading)
         show(styled((marker, "bold cyan"), " ", (title, "bold"), (where, "dim")))
 
@@ -189,7 +192,7 @@ def _place(source: Source, *, scores: bool = False) -> None:
             " ",
             (title_of(source.title, source.heading), "bold"),
             "  ",
-            (place_of(source.path, source.lines), "dim"),
+            (place_of(source.path, source.lines, source.heading), "dim"),
             (f"  {', '.join(told)}" if told else "", "yellow"),
         )
     )
@@ -207,7 +210,10 @@ def _connected(notes: Sequence[ConnectedNote]) -> None:
         return
     headline("Connected notes", "context, not evidence")
     for note in notes:
-        title, place = title_of(note.title, note.heading), place_of(note.path, note.lines)
+        title, place = (
+            title_of(note.title, note.heading),
+            place_of(note.path, note.lines, note.heading),
+        )
         show(
             styled((f"[{note.label}]", "bold magenta"), " ", (title, "bold"), "  ", (place, "dim"))
         )

@@ -23,6 +23,7 @@ from notehop.app.evaluation.metrics import (
     percent,
 )
 from notehop.app.evaluation.runner import Evaluated, Row
+from notehop.app.evaluation.suggested import SuggestionsEvaluated
 from notehop.indexing.shown import counted, on_one_line
 
 WIDTH = 160
@@ -86,6 +87,18 @@ def show_answers(found: AnswersEvaluated) -> None:
         show(styled(asked, (f"  {values}", "dim")))
         show(styled(on_one_line(str(one["answer"]))), indent=2)
     show(styled(f"{found.name}: {found.conclusion}"))
+
+
+def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:
+    """Print how many of the links that were taken out are suggested again, in percent."""
+    taken = counted(found.pairs, "linked pair")
+    headline(found.name, f"{counted(found.notes, 'note')}, {taken} taken out")
+    said = {"unnamed": "words of the link gone, too", "named": "words of the link left"}
+    cells = [
+        [said[kind], _narrow(found.recall[kind], ""), _narrow(found.precision[kind], "")]
+        for kind in said
+    ]
+    _show_table(("%", "among the first 10", "of all suggested"), cells, named=0)
 
 
 def _show_answer_rows(title: str, rows: Sequence[AnswerRow], *, gained: bool = False) -> None:

@@ -17,6 +17,7 @@ from notehop.app.models import (
     HeldModel,
     ModelList,
     PulledModel,
+    Suggestions,
     ThemesResult,
     ThemeView,
 )
@@ -44,9 +45,24 @@ def show_browse(found: BrowseResult, asked: BrowseQuery) -> None:
         show(styled((f"\n{len(found.notes)} of {more}; --max {asked.max} is the most", "dim")))
 
 
+def show_suggestions(found: Suggestions) -> None:
+    """Print links that are missing, the most likely first, each with the sentence that shows it."""
+    for one in found.suggestions:
+        why = {"alike": "alike", "mention": "named", "dangling": f"{one.notes} notes link to it"}
+        link, place = on_one_line(one.link), on_one_line(f"{one.source}:{one.line}")
+        show(
+            styled(
+                (link, "bold cyan"), f"  in {place}", (f"  {one.score:.2f} {why[one.kind]}", "dim")
+            )
+        )
+        show(styled(f"    “{on_one_line(one.text)}”"))
+    if not found.suggestions:
+        show(styled("No link is missing that notehop can see."))
+
+
 def _show_note(note: BrowsedNote, asked: BrowseQuery) -> None:
     whole = asked.results == "notes"
-    place = on_one_line(note.path) if whole else place_of(note.path, note.lines)
+    place = on_one_line(note.path) if whole else place_of(note.path, note.lines, note.heading)
     title = title_of(note.title, note.heading)
     told = [f"{counted(note.edges, 'link')}"]
     if note.depth > 1:

@@ -17,6 +17,7 @@ from notehop.app.models import (
     NextRun,
     NoteStatusReport,
     StatusLink,
+    VectorServerNow,
 )
 from notehop.indexing.enrich.report import numbered
 from notehop.indexing.shown import ago, counted, on_one_line, shown_size, shown_time
@@ -137,9 +138,15 @@ def _index(told: IndexStatus) -> None:
     _row("words", f"language {told.made_with.get('language')}")
     _row("vault", told.vault)
     _row("index", told.index_dir)
+    if not told.catalog.startswith(told.index_dir):
+        _row("catalog", told.catalog)
     largest = sorted(told.sizes.items(), key=lambda item: (-item[1], item[0]))
     sizes = ", ".join(f"{name} {shown_size(count)}" for name, count in largest if count)
     _row("size", f"{shown_size(told.bytes)}: {sizes}")
+    if (asked := told.vector_server) is not None:
+        _row("vectors", _vector_server(asked, told.generation))
+        if asked.problem is not None:
+            _row("", f"{asked.problem}; searches compare every vector meanwhile")
     if told.chroma_generation is not None:
         newest = told.chroma_generation == told.generation
         more = "" if newest else f" of {told.generation}; `notehop index` brings it up"
@@ -155,6 +162,19 @@ def _index(told: IndexStatus) -> None:
             for one in told.enrichment.failed
         ]
         _kept("Not written", failed)
+
+
+def _vector_server(now: VectorServerNow, generation: int) -> str:
+    told = [f"at {now.url}, collection {now.collection}"]
+    if now.problem is None and now.generation is None:
+        told.append("not filled yet; `notehop index` does so")
+    elif now.generation is not None:
+        behind = now.generation != generation
+        more = f" of {generation}; `notehop index` brings it up" if behind else ""
+        told.append(f"generation {now.generation}{more}")
+    if now.recall is not None:
+        told.append(f"{100 * now.recall:.1f} % of the nearest passages are among its candidates")
+    return ", ".join(told)
 
 
 def _enrichment(now: EnrichmentNow) -> str:

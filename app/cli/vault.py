@@ -1,4 +1,6 @@
-"""``notehop index``, ``links``, ``capture``, ``status``, ``doctor``, ``models``: a vault and its index."""
+"""``notehop index``, ``links``, ``capture``, ``status``, ``doctor``, ``models``, ``plugin``: a vault and
+its index.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,19 @@ def index(
         str | None,
         typer.Option("--device", metavar="DEVICE", help="Embed on: auto, cpu, cuda or mps."),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="ADDRESS",
+            help="Embed on a Ray cluster: HOST:PORT, ray://HOST:PORT or auto.",
+        ),
+    ] = None,
 ) -> None:
     """Build the index of a vault, or bring it up to date."""
     options = options.with_vault(folder)
+    if ray is not None and watch:
+        raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
     from notehop.app.services.index_process import update_index
     from notehop.indexing.enrich.report import agreement
     from notehop.indexing.terminal import terminal_progress
@@ -57,6 +69,7 @@ def index(
         rebuild=rebuild,
         allow_mass_delete=allow_mass_delete,
         agree=agreement(yes=yes),
+        ray=ray,
     )
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
@@ -317,6 +330,62 @@ def models(
         dry_run=dry_run,
     )
     options.print(pulled, partial(show_pulled, dry_run=dry_run))
+
+
+def plugin(
+    options: Common,
+    action: Annotated[
+        Literal["install", "remove"],
+        typer.Argument(metavar="install|remove", help="Put it there, or take it away."),
+    ],
+    folder: VaultArgument = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before.")] = False,
+) -> None:
+    """Put the side pane for Obsidian into a vault, below .obsidian/plugins/notehop, or take it away."""
+    from notehop.app.services import plugin as plugins
+
+    vault = options.with_vault(folder).place().vault
+    state = plugins.plugin_state(vault)
+    where, version = printable(str(state.folder)), plugins.shipped_version()
+    if action == "install":
+        size = sum(map(len, plugins.shipped().values()))
+        over = f", over version {printable(state.version)}" if state.version else ""
+        names = ", ".join(plugins.FILES)
+        plan = f"{names} ({size / 1000:.0f} kB, version {version}) will be written to {where}{over}"
+    else:
+        plan = f"{printable(', '.join(state.removable))} will be deleted from {where}"
+    if not yes and (action == "install" or state.removable):
+        _agree(plan)
+    if action == "install":
+        plugins.install_plugin(vault)
+    else:
+        plugins.remove_plugin(vault)
+
+    had, state = state.removable, plugins.plugin_state(vault)
+    if options.json:
+        from notehop.app.cli.output import print_json
+
+        print_json(
+            {"folder": str(state.folder), "version": state.version, "others": [*state.others]}
+        )
+    elif state.version:
+        typer.echo(f"installed version {state.version} in {where}")
+        typer.echo(
+            "next, in Obsidian: Settings > Community plugins > enable notehop (restart the app if it "
+            "is not listed); and keep running: notehop serve"
+        )
+    else:
+        left = f"; left there, as not of the plugin: {printable(', '.join(state.others))}"
+        told = "removed from" if had else "no plugin of notehop is in"
+        typer.echo(f"{told} {where}{left if state.others else ''}")
+
+
+def _agree(told: str) -> None:
+    """Say what will be done and ask; nothing is done where nobody can agree."""
+    typer.echo(f"{told}.", err=True)
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is here to agree; to go on without being asked, add --yes")
+    typer.confirm("Go on?", abort=True, err=True)
 
 
 def _settings(options: Common) -> Settings:

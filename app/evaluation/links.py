@@ -56,7 +56,7 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
         """A reader of such generations."""
 
         def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
-            return HeldOut(held, view)
+            return HeldOut(held, view, self._server)
 
     return HeldOutReader.open
 

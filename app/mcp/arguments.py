@@ -5,7 +5,7 @@ agent: they are all it knows, and every token of them is paid for in each of its
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError
@@ -18,6 +18,7 @@ from notehop.app.models import (
     Parameters,
     Query,
     SearchQuery,
+    SuggestQuery,
 )
 from notehop.app.models.notes import MOST_SEEDS, Seed
 from notehop.app.models.query import FilterFields, at_most, listed
@@ -90,6 +91,12 @@ class ReadArguments(Parameters):
             )
 
 
+class SuggestArguments(SuggestQuery):
+    """Arguments of ``suggest_links``."""
+
+    budget: Budget = 2_000
+
+
 class OverviewArguments(Parameters):
     """Arguments of ``vault_overview``."""
 
@@ -156,6 +163,11 @@ SHOWN: dict[type[Parameters], dict[str, str | dict[str, Any]]] = {
         "outline_only": "Headings and links alone.",
         "budget": "",
     },
+    SuggestArguments: {
+        "note": "A path, title or alias; none: the whole vault.",
+        "limit": "",
+        "budget": "",
+    },
     CaptureQuery: {
         "text": "Markdown.",
         "title": "Else the first line of the text.",
@@ -168,8 +180,15 @@ SHOWN: dict[type[Parameters], dict[str, str | dict[str, Any]]] = {
 _KEPT = ("type", "enum", "items", "default")
 
 
-def input_schema(kind: type[Parameters]) -> dict[str, Any]:
-    """What a tool takes. Unknown arguments are refused, which the schema says at its top."""
+VAULT = "vault"
+"""The argument of every tool that says which vault it is for, where there are several."""
+
+
+def input_schema(kind: type[Parameters], vaults: Sequence[str] = ()) -> dict[str, Any]:
+    """What a tool takes. Unknown arguments are refused, which the schema says at its top.
+
+    :param vaults: names of those that can be asked, the default first; of one nothing is said.
+    """
     schema = kind.model_json_schema()
     fields: dict[str, Any] = {}
     required: list[str] = []
@@ -183,6 +202,8 @@ def input_schema(kind: type[Parameters]) -> dict[str, Any]:
                 fields[argument]["description"] = told
         if name in schema.get("required", ()):
             required.append(argument)
+    if len(vaults) > 1:
+        fields[VAULT] = {"type": "string", "enum": [*vaults], "default": vaults[0]}
     found: dict[str, Any] = {"type": "object", "properties": fields}
     if required:
         found["required"] = required
@@ -234,6 +255,24 @@ def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> Argument
 
 
 _GUESSED = dict(FilterFields.guessed)
+
+
+def read_vault(given: Mapping[str, Any], vaults: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """The vault that a call is for, and its other arguments.
+
+    :param vaults: as for :func:`input_schema`; of one, the argument is not known.
+    :raises QueryError: if there is no such vault.
+    """
+    rest = {**given}
+    name = rest.pop(VAULT, None) if len(vaults) > 1 else None
+    if name is None:
+        return vaults[0], rest
+    found = [one for one in vaults if one.casefold() == str(name).casefold()]
+    if not found:
+        raise QueryError(
+            f"{VAULT}: there is no {str(name)[:LONGEST]!r}; one of {', '.join(vaults)}"
+        )
+    return name if name in found else found[0], rest
 
 
 def _none_such(kind: type[Parameters], name: str) -> str:

@@ -7,7 +7,7 @@ origins and token. The SDK's own look at ``Host`` and ``Origin`` knows less and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from notehop.app.problems import http_problem
+from notehop.app.services.vaults import NAMED
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -38,17 +39,16 @@ class HttpTransport:
 
     The SDK is loaded with the first request: most servers never see an agent.
 
-    :param name: of the vault.
+    :param vaults: by name, the default first. A request that is for one of them has that alone.
     :param closing: set when the server goes; open streams end then.
     """
 
-    def __init__(self, access: Access, name: str, closing: asyncio.Event) -> None:
-        self._access = access
-        self._name = name
+    def __init__(self, vaults: Mapping[str, Access], closing: asyncio.Event) -> None:
+        self._vaults = vaults
         self._closing = closing
         self._starting = asyncio.Lock()
-        self._manager: StreamableHTTPSessionManager | None = None
-        self._running: asyncio.Task[None] | None = None
+        self._managers: dict[str | None, StreamableHTTPSessionManager] = {}
+        self._running: list[asyncio.Task[None]] = []
         # An instance, not a function: the router hands it every method as it comes.
         self.router = APIRouter(routes=[Route(PATH, endpoint=self)], lifespan=self._lifespan)
 
@@ -59,13 +59,13 @@ class HttpTransport:
             yield
         finally:
             self._closing.set()
-            if self._running is not None:
+            for running in self._running:
                 with suppress(asyncio.CancelledError):
-                    await self._running
+                    await running
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        manager = await self._started()
+        manager = await self._started(scope.get(NAMED))
         if self._closing.is_set():
             told = "the server is being stopped; ask again when it is back"
             problem = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, told, kind="stopping")
@@ -75,10 +75,10 @@ class HttpTransport:
             return
         await manager.handle_request(scope, receive, send)
 
-    async def _started(self) -> StreamableHTTPSessionManager:
+    async def _started(self, name: str | None) -> StreamableHTTPSessionManager:
         async with self._starting:
-            if self._manager is None:
-                manager = await asyncio.to_thread(self._made)
+            if name not in self._managers:
+                manager = await asyncio.to_thread(self._made, name)
                 ready = asyncio.Event()
                 running = asyncio.create_task(self._run(manager, ready))
                 begun = asyncio.create_task(ready.wait())
@@ -86,15 +86,16 @@ class HttpTransport:
                 if not ready.is_set():
                     begun.cancel()
                     await running  # raises why; the next request tries again
-                self._manager, self._running = manager, running
-            return self._manager
+                self._managers[name] = manager
+                self._running.append(running)
+            return self._managers[name]
 
-    def _made(self) -> StreamableHTTPSessionManager:
+    def _made(self, name: str | None) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from notehop.app.mcp.server import make_server
 
-        server = make_server(self._access, self._name)
+        server = make_server(self._vaults if name is None else {name: self._vaults[name]})
         return StreamableHTTPSessionManager(
             server, session_idle_timeout=IDLE, max_sessions=SESSIONS
         )

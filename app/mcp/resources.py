@@ -24,22 +24,42 @@ PAGE = 25
 
 MARKDOWN = "text/markdown"
 
-TEMPLATE = types.ResourceTemplate(
-    name="note",
-    title="A note of the vault",
-    uri_template=f"{SCHEME}{{path}}",
-    description="The text of a note. path: its path in the vault (or title or alias), "
-    "percent-encoded; a heading behind # reads that section alone.",
-    mime_type=MARKDOWN,
-)
+
+def template(several: bool) -> types.ResourceTemplate:
+    """How notes are addressed.
+
+    :param several: whether a vault may be named.
+    """
+    return types.ResourceTemplate(
+        name="note",
+        title="A note of the vault",
+        uri_template=f"{SCHEME}{{path}}{'{?vault}' if several else ''}",
+        description="The text of a note. path: its path in the vault (or title or alias), "
+        "percent-encoded; a heading behind # reads that section alone.",
+        mime_type=MARKDOWN,
+    )
 
 
-def uri_of(path: str) -> str:
+Listed = tuple[str | None, GraphNode]
+"""A note, and the name of its vault unless that is the default."""
+
+_OF_VAULT = "?vault="
+
+
+def uri_of(path: str, vault: str | None = None) -> str:
     """The address of a note."""
-    return SCHEME + quote(path, safe="")
+    of_vault = "" if vault is None else _OF_VAULT + quote(vault, safe="")
+    return SCHEME + quote(path, safe="") + of_vault
 
 
-def page(nodes: Sequence[GraphNode], cursor: str | None) -> types.ListResourcesResult:
+def split(uri: str) -> tuple[str | None, str]:
+    """The name of the vault that an address names, and the address within it."""
+    before, sign, section = uri.partition("#")
+    path, named, vault = before.rpartition(_OF_VAULT)
+    return (unquote(vault), path + sign + section) if named else (None, uri)
+
+
+def page(nodes: Sequence[Listed], cursor: str | None) -> types.ListResourcesResult:
     """A page of the list.
 
     :raises MCPError: if the cursor is none of ours.
@@ -51,42 +71,45 @@ def page(nodes: Sequence[GraphNode], cursor: str | None) -> types.ListResourcesR
     return types.ListResourcesResult(
         resources=[
             types.Resource(
-                uri=uri_of(node.path),
-                name=node.path,
+                uri=uri_of(node.path, vault),
+                name=node.path if vault is None else f"{vault}: {node.path}",
                 title=node.title,
                 description=f"{node.degree} links",
                 mime_type=MARKDOWN,
             )
-            for node in nodes[start:end]
+            for vault, node in nodes[start:end]
         ],
         next_cursor=str(end) if end < len(nodes) else None,
     )
 
 
-def best_linked(vault: VaultHandle) -> list[GraphNode]:
+def best_linked(vault: VaultHandle, most: int = MOST) -> list[GraphNode]:
     """The notes that are listed, best first."""
-    found = vault.picture((), most=MOST).nodes
+    found = vault.picture((), most=max(1, most)).nodes
     return sorted(found, key=lambda node: (-node.pagerank, node.path))
 
 
-def read(open_vault: Callable[[], VaultHandle], uri: str) -> types.ReadResourceResult:
+def read(open_vault: Callable[[], VaultHandle], plain: str, uri: str) -> types.ReadResourceResult:
     """The text of a note, or of the section behind ``#``.
 
+    :param plain: its address within the vault.
+    :param uri: as it was asked for.
     :raises MCPError: if there is none.
     :raises NotehopError: if the vault cannot be opened.
     """
-    path, _, section = uri.removeprefix(SCHEME).partition("#")
+    path, _, section = plain.removeprefix(SCHEME).partition("#")
     name = unquote(path)
-    if not uri.startswith(SCHEME) or not name.strip():
-        raise _missing(uri, f"{SCHEME} and the path of a note, percent-encoded, is what there is")
+    if not plain.startswith(SCHEME) or not name.strip():
+        raise missing(uri, f"{SCHEME} and the path of a note, percent-encoded, is what there is")
     vault = open_vault()
     try:
         view = vault.note(name, section=unquote(section) or None, mentions=False)
     except (NoteMissing, UsageError) as exc:
-        raise _missing(uri, str(exc)) from exc
+        raise missing(uri, str(exc)) from exc
     contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=view.text)
     return types.ReadResourceResult(contents=[contents])
 
 
-def _missing(uri: str, why: str) -> MCPError:
+def missing(uri: str, why: str) -> MCPError:
+    """The error for an address at which nothing is."""
     return MCPError(types.INVALID_PARAMS, f"no such resource: {why}", {"uri": uri[:1_000]})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,11 +19,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 
 from notehop.app.mcp import resources
-from notehop.app.mcp.arguments import input_schema, read_arguments
-from notehop.app.mcp.tools import INSTRUCTIONS, TOOLS, Access, Call, Tool
+from notehop.app.mcp.arguments import input_schema, read_arguments, read_vault
+from notehop.app.mcp.tools import TOOLS, Access, Call, Tool, instructions
 from notehop.app.problems import UNEXPECTED, agent_text
 from notehop.config.errors import IndexFailure, NotehopError
-from notehop.indexing.shown import on_one_line
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
@@ -35,18 +34,18 @@ T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
 
-def make_server(access: Access, name: str) -> Server[Any]:
-    """The server of one vault.
+def make_server(vaults: Mapping[str, Access]) -> Server[Any]:
+    """The server of some vaults.
 
-    :param name: of the vault.
+    :param vaults: by name, the default first.
     """
-    handlers = _Handlers(access)
+    handlers = _Handlers(vaults)
     server: Server[Any] = Server(
         "notehop",
         version=version("notehop"),
         title="notehop",
         description="Ask an Obsidian vault: cited answers that follow the links between notes.",
-        instructions=INSTRUCTIONS.format(name=on_one_line(name)),
+        instructions=instructions([*vaults]),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -61,8 +60,10 @@ def make_server(access: Access, name: str) -> Server[Any]:
 class _Handlers:
     """Handles the requests of all clients."""
 
-    def __init__(self, access: Access) -> None:
-        self._access = access
+    def __init__(self, vaults: Mapping[str, Access]) -> None:
+        self._vaults = vaults
+        self._names = [*vaults]
+        self._default = vaults[self._names[0]]
 
     async def list_tools(
         self,
@@ -74,7 +75,7 @@ class _Handlers:
                 name=tool.name,
                 title=tool.title,
                 description=tool.description,
-                input_schema=input_schema(tool.arguments),
+                input_schema=input_schema(tool.arguments, self._names),
                 # What a client takes for granted of a tool that only reads is not said.
                 annotations=types.ToolAnnotations(read_only_hint=False, destructive_hint=False)
                 if tool.writes
@@ -93,8 +94,9 @@ class _Handlers:
         gone = threading.Event()
         steps = _Steps(ctx.session)
         try:
-            given = read_arguments(tool.arguments, params.arguments or {})
-            reply = await self._done(tool, given, Call(steps.say, gone.is_set), steps)
+            name, rest = read_vault(params.arguments or {}, self._names)
+            given, call = read_arguments(tool.arguments, rest), Call(steps.say, gone.is_set)
+            reply = await self._done(self._vaults[name], tool, given, call, steps)
         except NotehopError as exc:
             return _failed(agent_text(exc))
         except Exception as exc:  # noqa: BLE001 (the client is told, and the log)
@@ -110,13 +112,16 @@ class _Handlers:
         cursor = None if params is None else params.cursor
 
         def work() -> types.ListResourcesResult:
-            try:
-                nodes = resources.best_linked(self._access.open())
-            except IndexFailure as exc:
-                # Clients ask for the list by themselves: the tools will say what is wrong.
-                _log.info("no resources are listed: %s", exc)
-                nodes = []
-            return resources.page(nodes, cursor)
+            found: list[resources.Listed] = []
+            for name, access in self._vaults.items():
+                try:
+                    nodes = resources.best_linked(access.open(), resources.MOST // len(self._names))
+                except IndexFailure as exc:
+                    # Clients ask for the list by themselves: the tools will say what is wrong.
+                    _log.info("no resources of %s are listed: %s", name, exc)
+                    continue
+                found += [(self._said(name), node) for node in nodes]
+            return resources.page(found, cursor)
 
         return await self._answered(work)
 
@@ -125,16 +130,29 @@ class _Handlers:
         _: Context,
         params: types.PaginatedRequestParams | None,  # noqa: ARG002 (there is one)
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[resources.TEMPLATE])
+        several = len(self._names) > 1
+        return types.ListResourceTemplatesResult(resource_templates=[resources.template(several)])
 
     async def read_resource(
         self, _: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await self._answered(lambda: resources.read(self._access.open, str(params.uri)))
+        def work() -> types.ReadResourceResult:
+            uri = str(params.uri)
+            name, plain = resources.split(uri) if len(self._names) > 1 else (None, uri)
+            if name is not None and name not in self._vaults:
+                names = ", ".join(self._names)
+                raise resources.missing(uri, f"the vaults there are: {names}")
+            access = self._default if name is None else self._vaults[name]
+            return resources.read(access.open, plain, uri)
 
-    async def _done(self, tool: Tool, given: Any, call: Call, steps: _Steps) -> str:
+        return await self._answered(work)
+
+    def _said(self, name: str) -> str | None:
+        """The name of a vault where it has to be said: None for the default."""
+        return None if name == self._names[0] else name
+
+    async def _done(self, access: Access, tool: Tool, given: Any, call: Call, steps: _Steps) -> str:
         """Have a tool do its work, and say before it what takes longer the first time."""
-        access = self._access
         vault: VaultHandle | None = None
         if access.opened:
             vault = access.open()
@@ -156,7 +174,7 @@ class _Handlers:
         :raises MCPError: what went wrong.
         """
         try:
-            return await self._access.run(work)
+            return await self._default.run(work)
         except MCPError:
             raise
         except NotehopError as exc:

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import anyio
@@ -20,9 +21,8 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from notehop.app.mcp.server import Context, make_server
-from notehop.app.models import Captured, CaptureQuery
-from notehop.app.services.open_vault import LazyVault
-from notehop.config.errors import IndexFailure
+from notehop.app.services.open_vault import resting
+from notehop.app.services.vaults import LazyVault, Vaults
 
 _log = logging.getLogger(__name__)
 
@@ -35,28 +35,33 @@ ENDING = 2.0
 """Seconds that ending may take, whatever hangs: clients wait as long before they kill."""
 
 
-def serve(vault: LazyVault, *, follow: bool) -> None:
+def serve(vaults: Vaults, *, follow: bool) -> None:
     """Serve until the client closes its end, or SIGINT or SIGTERM; the process ends with it.
 
     :param follow: whether to keep the index up to the vault meanwhile.
     """
     code = 0
     try:
-        anyio.run(_serve, vault, follow)
+        with ExitStack() as watched:
+            for vault in vaults.values():
+                minutes = vault.place.settings.server.idle_minutes
+                watched.enter_context(resting(vault.current, minutes))
+            anyio.run(_serve, vaults, follow)
     except BaseException as exc:  # noqa: BLE001 (the process ends in any case)
         if not _is_gone(exc):
             _log.error("the client is served no more", exc_info=exc)
             code = 1
-    _end(vault, code)
+    _end(vaults, code)
 
 
-async def _serve(vault: LazyVault, follow: bool) -> None:
-    server = make_server(_Own(vault), vault.place.name)
+async def _serve(vaults: Vaults, follow: bool) -> None:
+    turns = anyio.CapacityLimiter(max(2, os.cpu_count() or 1))
+    server = make_server({name: _Own(vault, turns) for name, vault in vaults.items()})
     if follow:
-        server.middleware.append(_once_answered(vault.follow))
+        server.middleware.append(_once_answered(vaults.follow))
     for number in (signal.SIGTERM, signal.SIGINT):
         # At once: the thread that waits for a line cannot be ended otherwise.
-        signal.signal(number, lambda *_: _end(vault, 0))
+        signal.signal(number, lambda *_: _end(vaults, 0))
     arrived, messages = anyio.create_memory_object_stream[Incoming](0)
     async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
 
@@ -86,24 +91,17 @@ def _refusal(exc: Exception) -> types.ErrorData | None:
 
 
 class _Own:
-    """The vault of this process alone."""
+    """A vault of this process alone."""
 
-    def __init__(self, vault: LazyVault) -> None:
+    def __init__(self, vault: LazyVault, turns: anyio.CapacityLimiter) -> None:
         self._vault = vault
-        self._turns = anyio.CapacityLimiter(max(2, os.cpu_count() or 1))
+        self._turns = turns
         self.open = vault.open
+        self.capture = vault.capture
 
     @property
     def opened(self) -> bool:
         return self._vault.opened
-
-    def capture(self, query: CaptureQuery) -> Captured:
-        try:
-            return self._vault.open().capture(query)
-        except IndexFailure:
-            from notehop.app.services.capture import capture_cold
-
-            return capture_cold(self._vault.place, query)
 
     async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:  # noqa: ARG002
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._turns)
@@ -131,7 +129,7 @@ def _is_gone(exc: BaseException) -> bool:
     return isinstance(exc, BrokenPipeError | ConnectionResetError)
 
 
-def _end(vault: LazyVault, code: int) -> None:
+def _end(vaults: Vaults, code: int) -> None:
     """End the process at once: calls that still run have nobody to reply to.
 
     The follower ends by itself, for its standard input does.
@@ -139,6 +137,7 @@ def _end(vault: LazyVault, code: int) -> None:
     late = threading.Timer(ENDING, os._exit, (code,))
     late.daemon = True
     late.start()
-    vault.stop()
+    for vault in vaults.values():
+        vault.stop()
     sys.stderr.flush()
     os._exit(code)

@@ -19,10 +19,13 @@ from notehop.app.models import (
     NoteView,
     Reply,
     Source,
+    Suggestion,
+    Suggestions,
     VaultOverview,
 )
 from notehop.app.models.reply import SearchResult, doubts
-from notehop.indexing.shown import counted, on_one_line, printable
+from notehop.indexing.graph.files import is_note
+from notehop.indexing.shown import counted, location_below, on_one_line, printable
 
 BYTES = 3
 """Bytes of a token: on the safe side for prose (English has four to five, Cyrillic four, Chinese
@@ -177,6 +180,15 @@ def note_text(
     return _joined([f"{on_one_line(view.path)}:{start}-{end}", *head, *_warned(warnings, None)])
 
 
+def suggestions_text(found: Suggestions, budget: int) -> str:
+    """Links that are missing, the most likely first, each with the sentence that shows it."""
+    fit = Budget(budget).first(map(_suggested, found.suggestions))
+    parts = fit or ["No link is missing that notehop can see."]
+    if omitted := len(found.suggestions) - len(fit):
+        parts = [*parts, f"{counted(omitted, 'suggestion')} more did not fit the budget."]
+    return _joined([*parts, *_warned(found.warnings, found.pending)])
+
+
 def captured_text(captured: Captured) -> str:
     """What was written, and what to link it with."""
     links = [
@@ -236,6 +248,16 @@ def _remarks(reply: Reply, found: Sequence[Source], omitted: Sequence[Source]) -
     yield from _warned(warnings, reply.pending)
 
 
+def _suggested(one: Suggestion) -> str:
+    reason = {
+        "alike": "speaks of the same",
+        "mention": "is named there",
+        "dangling": f"{counted(one.notes or 0, 'note')} link to it, no note is called so",
+    }[one.kind]
+    head = f"{one.source}:{one.line} -> {one.link} ({reason}, score {one.score:.2f})"
+    return f"{on_one_line(head)}\n{_quoted(one.text)}"
+
+
 def _browsed(note: BrowsedNote) -> str:
     sentences = dict.fromkeys(link.sentence for link in note.links if link.sentence)
     about = note.text and f"{_quoted(note.text)}{_by(note.written_by)}"
@@ -281,6 +303,8 @@ def _warned(warnings: Iterable[str], pending: int | None) -> Iterable[str]:
 
 
 def _at(place: Source | ConnectedNote) -> str:
+    if not is_note(place.path):
+        return on_one_line(location_below(place.path, place.lines, place.heading))
     first, last = place.lines
     heading = f" > {on_one_line(place.heading)}" if place.heading else ""
     return f"{on_one_line(place.path)}:{first}-{last}{heading}"

@@ -200,6 +200,48 @@ class GraphView(Strict):
     generation: int
 
 
+class SuggestQuery(Parameters):
+    """The note for which links are wanted, a path, title or alias; None for the whole vault."""
+
+    guessed: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("path", "note"),
+        ("file", "note"),
+        ("max", "limit"),
+    )
+
+    note: Seed | None = None
+    limit: int = Field(default=10, ge=1, le=100)
+
+
+class Suggestion(Strict):
+    """A link that the vault may lack: ``link`` is what to insert at ``line`` of the note ``source``.
+
+    ``kind``: ``mention``, the source says the name of ``target``; ``alike``, they speak of the same;
+    ``dangling``, several ``notes`` link to ``target``, which no note is called. ``text`` is the
+    sentence that shows it. ``score``, 0 to 1, is how likely it is wanted.
+    """
+
+    kind: Literal["alike", "mention", "dangling"]
+    source: str
+    target: str
+    title: str
+    line: int
+    text: str
+    link: str
+    score: float
+    notes: int | None = None
+    uri: str
+
+
+class Suggestions(Strict):
+    """Links that a note, or the vault, may lack, the most likely first."""
+
+    suggestions: list[Suggestion]
+    warnings: list[str] = Field(default_factory=list)
+    generation: int
+    pending: int | None = None
+
+
 class ThemesQuery(Parameters):
     """Which themes to list.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from notehop.app.models.query import Strict
 from notehop.app.models.status import Problem
+from notehop.indexing.shown import location_below
 
 Support: TypeAlias = Literal["high", "partial", "none"]
 """How far words of a source say what a sentence says (docs/answers.md has what was measured)."""
@@ -95,8 +96,12 @@ _SHOWN = 600
 """Characters of a hit in the text of a search: what a language model needs to choose one."""
 
 
+Page: TypeAlias = Annotated[int | None, Field(ge=1, exclude_if=lambda page: page is None)]
+"""The page of a PDF, counted from 1; not there for other files."""
+
+
 class Source(Strict):
-    """A chunk that may be cited. ``lines`` count from 1 and include both ends.
+    """A chunk that may be cited. ``lines`` count from 1 and include both ends; ``page`` is that of a PDF.
 
     ``score`` is the fused score: comparable within one reply only. ``relevance``, 0 to 1, compares
     across queries: the share of the query's words that the passage holds, weighed by their rarity,
@@ -118,6 +123,7 @@ class Source(Strict):
     text: str
     score: float
     uri: str
+    page: Page = None
     relevance: float | None = None
     weak: bool = False
     signals: dict[str, dict[str, float | None]] | None = None
@@ -163,6 +169,7 @@ class ConnectedNote(Strict):
     linked_from: LinkedFrom
     reason: str
     uri: str
+    page: Page = None
     evidence: dict[str, float | int | str | None] | None = None
 
 
@@ -253,7 +260,10 @@ class Answer(Reply):
     def __str__(self) -> str:
         """The answer with its places and doubts, for who reads text: a language model's tool."""
         parts = [
-            ("Sources", [f"{one.marker} {_place(one)}" for one in self.citations]),
+            (
+                "Sources",
+                [f"{one.marker} {_place(one)}" for one in self.citations],
+            ),
             ("Not certain", doubts(self.claims)),
         ]
         return _text(self.answer, parts, self)
@@ -289,9 +299,7 @@ def _text(text: str, parts: list[tuple[str, list[str]]], reply: Reply) -> str:
 
 
 def _place(one: Source | ConnectedNote) -> str:
-    first, last = one.lines
-    lines = f"{first}" if first == last else f"{first}-{last}"
-    return f"{one.path}:{lines}{f' > {one.heading}' if one.heading else ''}"
+    return location_below(one.path, one.lines, one.heading)
 
 
 def _beginning(text: str) -> str:

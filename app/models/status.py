@@ -25,6 +25,24 @@ class LanguageModelNow(Strict):
     problem: str | None
 
 
+class VectorServerNow(Strict):
+    """The Chroma server that searches ask, as it answers now.
+
+    ``generation`` is the one that it holds, ``chunks`` its passages; None where it could not be
+    asked, or holds none whole. ``toward`` is the generation that is being written, None for none.
+    ``recall`` is the share of the nearest passages that are among its candidates, 0 to 1, when it
+    was last measured. ``problem`` says what is in the way: searches compare every vector then.
+    """
+
+    url: str
+    collection: str
+    generation: int | None = None
+    toward: int | None = None
+    chunks: int | None = None
+    recall: float | None = None
+    problem: str | None = None
+
+
 class EgressHost(Strict):
     """What went to a host, as far as the log goes back. Times are in seconds since the epoch.
 
@@ -45,7 +63,8 @@ class EgressHost(Strict):
 class EgressCall(BaseModel):
     """One try of a call. ``time`` is in seconds since the epoch, ``ms`` what it took.
 
-    ``purpose``: ``answer``, ``condense``, ``summary``, ``header``, ``themes`` or ``other``.
+    ``purpose``: ``answer``, ``condense``, ``summary``, ``header``, ``themes`` or ``other``; of a
+    Chroma server ``mirror`` or ``search``.
     ``notes`` are paths in the vault, ``more_notes`` how many more there were. ``status`` is that of
     HTTP. ``error`` is a kind of provider's error; None if it brought a whole answer. Where ``over``
     is false, it goes on, or its process died.
@@ -255,12 +274,14 @@ class EnrichmentNow(Strict):
 class IndexStatus(Strict):
     """What an index holds.
 
-    ``updated`` is when its newest generation was written, in seconds since the epoch, ``age`` the
-    seconds since. ``bytes`` is its size on disk, ``sizes`` that of each part (``catalog``,
+    ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when
+    its newest generation was written, in seconds since the epoch, ``age`` the seconds since.
+    ``bytes`` is its size on disk, ``sizes`` that of each part (``catalog``,
     ``vectors``, ``chroma``, ``lexical``, ``model``, ``other``). ``problem`` says why the settings
     in force cannot use it; None if they can. ``passed_over`` are files that are no part of the
     vault, or could not be looked at. ``pending`` is None when the vault cannot be looked at.
     ``chroma_generation`` is that of the copy in Chroma, which no search reads; None for no copy.
+    ``vector_server`` is None where each process holds the vectors itself.
     ``last_run``, ``watcher``, ``writer`` and ``server`` are None where there is none. ``made_with``
     is the fingerprint: model, prompts, chunker and tokenizer. ``settings`` are those in force,
     ``settings_file`` the user's own file, which need not exist. ``llm`` is the language model of
@@ -272,6 +293,7 @@ class IndexStatus(Strict):
     vault: str
     name: str
     index_dir: str
+    catalog: str
     settings_file: str
     problem: str | None
     generation: int
@@ -287,6 +309,7 @@ class IndexStatus(Strict):
     passed_over: list[Kept]
     pending: PendingChanges | None
     chroma_generation: int | None = None
+    vector_server: VectorServerNow | None = None
     last_run: LastRun | None
     watcher: WatcherNow | None
     writer: WriterNow | None
@@ -297,6 +320,32 @@ class IndexStatus(Strict):
     egress: list[EgressHost] = Field(default_factory=list)
     enrichment: EnrichmentNow | None = None
     shared_model: str | None = None
+
+
+class VaultNow(Strict):
+    """A vault of a server.
+
+    ``name`` is what it goes by there, ``vault`` the name of its folder, as the app has it, and
+    ``folder`` where that is, which this machine only is told. Below ``url`` are all routes of the
+    server, for this vault. ``state``: ``ready``; ``open``, when the next question loads the models;
+    ``indexing`` for the first time; or ``failed``; ``detail`` says why it cannot be asked.
+    """
+
+    name: str
+    vault: str
+    folder: str
+    url: str
+    default: bool
+    state: Literal["ready", "open", "indexing", "failed"]
+    notes: int | None = None
+    generation: int | None = None
+    detail: str | None = None
+
+
+class VaultList(Strict):
+    """The vaults of a server that may be asked with the token that was shown, the default first."""
+
+    vaults: list[VaultNow]
 
 
 class StatusChunk(Strict):

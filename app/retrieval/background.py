@@ -29,8 +29,7 @@ from notehop.app.retrieval.retrievers import known_vector
 from notehop.app.retrieval.trace import TracedQuery, trace_of, view_for
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import ChunkId
-from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.vector_index import VectorIndex
+from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import split_words, subwords
@@ -131,7 +130,7 @@ class Background:
         return self.quantile(CHANCE + (CHANCE_UNKNOWN - CHANCE) * share)
 
 
-_known: WeakKeyDictionary[VectorIndex, Background] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Generation, Background] = WeakKeyDictionary()
 _turn = threading.Lock()
 
 
@@ -140,11 +139,10 @@ def background_of(view: Snapshot) -> Background:
 
     Equal indexes have equal ones: the passages that are compared are chosen by their ids.
     """
-    vectors = view.chunk_vectors
     with _turn:
-        if vectors not in _known:
-            _known[vectors] = _measured(view)
-        return _known[vectors]
+        if view.shared not in _known:
+            _known[view.shared] = _measured(view)
+        return _known[view.shared]
 
 
 def _measured(view: Snapshot) -> Background:

@@ -31,6 +31,7 @@ from notehop.app.retrieval.graph_retriever import (
     preset,
 )
 from notehop.app.retrieval.intents import Reading, Weights, about, read, weigh
+from notehop.app.retrieval.nodes import light_hits
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
     AliasWidening,
@@ -44,6 +45,7 @@ from notehop.app.retrieval.templates import TemplatePostprocessor, templates_of
 from notehop.app.retrieval.trace import TracedQuery, ViewSource
 from notehop.config import Settings
 from notehop.indexing.beside import Beside
+from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 
@@ -54,6 +56,7 @@ connected already, are passed over."""
 FEW = 16
 """Hits beyond those that a reply can need, for such as are held back or say nothing."""
 
+TASKS = "it asks for open tasks: these are the passages that have some, of the newest notes first"
 LISTED = "there are no words to search for: these are the newest notes that the filters leave"
 
 
@@ -66,7 +69,7 @@ class Wanted:
     scores are what is wanted. ``by_relevance`` orders the first hits by it: searches do, and answers,
     whose choice of sentences gained nothing by it, do not (docs/evaluation.md). ``listing`` tells
     that a question for a list of notes ("which projects are active?") wants them all, by their
-    properties, tags and folders.
+    properties, tags and folders. ``passages`` are shown in place of what a search would find.
     """
 
     top_k: int | None = None
@@ -79,6 +82,7 @@ class Wanted:
     rerank: bool = True
     by_relevance: bool = False
     listing: bool = False
+    passages: tuple[ChunkId, ...] = ()
 
     @classmethod
     def by(cls, query: BaseQuery) -> Wanted:
@@ -126,9 +130,9 @@ def retrieve(
     update = {
         "hidden": narrowed.notes.hidden,
         "allowed": narrowed.allowed,
-        **({"max_connected": 0, "order": "rank"} if narrowed.lists else {}),
+        **({"max_connected": 0, "order": "rank"} if narrowed.lists or wanted.passages else {}),
     }
-    model = None if narrowed.lists else parts.embed_model()
+    model = None if narrowed.lists or wanted.passages else parts.embed_model()
     around = connected(view, parts.settings, wanted, model, fresh).model_copy(update=update)
     # Places that no connected note takes go to the next hits only where that is wanted.
     most = SPARE * around.places if wanted.fill else around.places
@@ -141,6 +145,12 @@ def retrieve(
         }
     )
     depth = _depth(parts.settings, wanted)
+    if wanted.passages:
+        count = len(wanted.passages)
+        chosen = light_hits([(one, count - at) for at, one in enumerate(wanted.passages)])
+        query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[TASKS])
+        hits = fresh.postprocess_nodes(chosen, query_bundle=query)
+        return around.postprocess_nodes(hits, query_bundle=query)
     if narrowed.lists:
         is_template = templates_of(parts.vault, query.query_str)
         newest = NewestRetriever(view, narrowed, depth, is_template)

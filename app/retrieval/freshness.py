@@ -23,6 +23,7 @@ from notehop.app.retrieval.nodes import (
     to_node,
 )
 from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, view_for
+from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
@@ -325,6 +326,8 @@ class CurrentView(_Forwarding):
             return _KEPT_OUT
         if (found.st_size, found.st_mtime_ns) == (row.size, row.mtime_ns):
             return _SAME
+        if is_pdf(row.path):
+            return _UNREAD if found.st_size == row.size else _GONE
         return _GONE if found.st_size > self._limit else _UNREAD
 
     def _is_linked(self, folder: str) -> bool:
@@ -339,6 +342,10 @@ class CurrentView(_Forwarding):
     def _changed(self, row: NoteRow) -> Look:
         try:
             with open_below(Path(self._root), row.path) as stream:
+                if is_pdf(row.path):
+                    # Extracting its text takes longer than a query may.
+                    same = sha256(stream.read(row.size + 1)).hexdigest() == row.content_hash
+                    return _SAME if same else _GONE
                 data = stream.read(self._limit + 1)
         except OSError:
             return _GONE

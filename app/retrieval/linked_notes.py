@@ -14,7 +14,7 @@ from typing import Literal
 from notehop.app.retrieval.nodes import HitPlace, Vector
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.vector_index import VectorIndex
+from notehop.indexing.stores.vector_index import ChunkVectors
 
 Direction = Literal["forward", "backward", "both"]
 """Along the links a note holds, along those that lead to it, or both."""
@@ -328,7 +328,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= ALIKE * len(one | other)
 
 
-def known_similarities(table: VectorIndex, query: Vector, ids: Sequence[str]) -> dict[str, float]:
+def known_similarities(table: ChunkVectors, query: Vector, ids: Sequence[str]) -> dict[str, float]:
     """Return the cosine to the query of each id that has a vector."""
     distinct = list(dict.fromkeys(ids))
     if not distinct:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -99,6 +100,20 @@ class CrossEncoderScorer:
         if not all(math.isfinite(score) for score in scores):
             raise ModelError(f"rerank.model: {self.name} gave scores that are no numbers")
         return scores
+
+
+_held: WeakValueDictionary[tuple[str, str], CrossEncoderScorer] = WeakValueDictionary()
+_asking = threading.Lock()
+
+
+def shared_scorer(settings: RerankSettings) -> CrossEncoderScorer:
+    """The scorer that all vaults of this process share whose settings name the same model."""
+    with _asking:
+        key = settings.model, settings.device
+        found = _held.get(key)
+        if found is None:
+            found = _held[key] = CrossEncoderScorer(settings)
+        return found
 
 
 def reranker_name(name: str) -> str:

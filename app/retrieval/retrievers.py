@@ -26,11 +26,11 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.vector_index import VectorIndex
+from notehop.indexing.stores.vector_index import ChunkVectors
 from notehop.indexing.tokens import Tokenizer
 
 
-def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorIndex) -> Vector:
+def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVectors) -> Vector:
     """Return the vector of the query, length 1; embeds it unless it brings one that fits the rows.
 
     :raises QueryError: if the query has no text and no vector.
@@ -48,7 +48,7 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: VectorInd
     return _kept(query, embed_model.get_agg_embedding_from_queries(texts))
 
 
-def known_vector(query: QueryBundle, rows: VectorIndex) -> Vector | None:
+def known_vector(query: QueryBundle, rows: ChunkVectors) -> Vector | None:
     """Return the vector of the query, length 1, if it has one; None if it is to be made.
 
     One that a query brings with it, and that is not as long as those of the rows, is of another
@@ -172,12 +172,16 @@ class SemanticRetriever(SignalRetriever):
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks whose cosine is above 0, as :meth:`SignalRetriever.rank`."""
-        rows = view_for(query, self._source).chunk_vectors
+        view = view_for(query, self._source)
+        rows = view.chunk_vectors
         top = partial(rows.top, query_vector(query, self._embed_model, rows), beside=self._beside)
         if among is None:
             hits = ranked(top, self._top_k, self._allowed)
         else:
             hits = ranked(top, len(among), among)
+        # A server of vectors is missed when it is asked.
+        for warning in view.warnings:
+            trace_of(query).warn(warning)
         return [hit for hit in hits if hit[1] > 0]
 
 

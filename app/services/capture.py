@@ -10,7 +10,7 @@ from datetime import datetime
 
 from notehop.app.models import Captured, CaptureQuery, Connection
 from notehop.app.services.open_vault import Place
-from notehop.config.errors import NotehopError
+from notehop.config.errors import NotehopError, ReadOnly
 from notehop.indexing.capture import Kept, keep
 from notehop.indexing.changes import scan
 from notehop.indexing.shown import counted, on_one_line
@@ -41,7 +41,13 @@ def capture(
     :param turns: look-ups that may go on at once.
     :raises VaultError: if the vault is not there.
     :raises CaptureFailed: if the note cannot be written.
+    :raises ReadOnly: at a place that is read only.
     """
+    if place.read_only:
+        raise ReadOnly(
+            "nothing was kept: this server only reads (--read-only); capture with notehop on a machine "
+            "that writes to the vault"
+        )
     settings = place.settings.capture
     kept = keep(
         place.vault,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import gc
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -25,6 +28,7 @@ from notehop.app.answer.material import open_uri
 from notehop.app.answer.passages import passages
 from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.tasks import open_items
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.models import Filters
@@ -34,11 +38,12 @@ from notehop.app.retrieval.filters.apply import Narrowed, narrow
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
-from notehop.app.retrieval.rerank import CrossEncoderScorer
+from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
 from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
-from notehop.app.services.listing import listing
+from notehop.app.services.listing import listing, nothing_dated
+from notehop.app.services.open_tasks import subject_asked, with_open_tasks
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
@@ -47,8 +52,10 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.llm.providers import load_llm
 from notehop.indexing.llm.tokens import counter
+from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
@@ -116,19 +123,23 @@ class VaultRetriever(BaseRetriever):
 class Engine:
     """Runs queries over one index. Threads may share it; the model is loaded when first needed."""
 
-    def __init__(self, place: Place, reader: Reader, llm: LLM | None) -> None:
+    def __init__(
+        self, place: Place, reader: Reader, llm: LLM | None, reopened: Callable[[], Reader]
+    ) -> None:
         self.ready = False
-        self._reader = reader
+        self._reader: Reader | None = reader
+        self._reopened = reopened
+        self._opening = threading.Lock()
+        self._used = time.monotonic()
         self._closed = False
         self._forgets: list[Callable[[], None]] = [words_of.cache_clear]
         self._generation = reader.generation
         self._place = place
         self._llm = (
-            load_llm(place.settings, log_dir=place.layout.root, lazily=True) if llm is None else llm
+            load_llm(place.settings, log_dir=place.log_dir, lazily=True) if llm is None else llm
         )
         self._loading = threading.RLock()
-        rerank = place.settings.rerank
-        self._scorer = CrossEncoderScorer(rerank) if rerank.model else None
+        self._scorer: CrossEncoderScorer | None = None
         self._beside = Beside()
         self._embedder: QueryEmbedder | None = None
         self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None
@@ -140,20 +151,59 @@ class Engine:
             return
         self._closed = True
         self._beside.close()
-        self._reader.close()
-        with self._loading:
-            self._embedder = self._language = None
+        self._let_go()
         if isinstance(self._llm, ProviderLLM):
             self._llm.close()
+
+    def rest(self, idle: float) -> bool:
+        """Let go of models and index if nobody asked for so many seconds; the next query loads them.
+
+        Queries that run keep what they have.
+
+        :returns: whether something was let go of.
+        """
+        held = self._reader is not None or self._embedder is not None
+        if self._closed or not held or time.monotonic() - self._used < idle:
+            return False
+        self._let_go()
+        # A server has frozen what it loaded (app.api.app): cycles in it would stay.
+        gc.unfreeze()
+        gc.collect()
+        # What the allocator keeps for later is most of it.
+        with suppress(AttributeError, OSError):
+            ctypes.CDLL(None).malloc_trim(0)
+        return True
+
+    def _let_go(self) -> None:
+        with self._opening, self._loading:
+            reader, self._reader = self._reader, None
+            self._embedder = self._language = None
+            for forget in self._forgets:
+                forget()
+            del self._forgets[1:]
+            self._scorer = None
+        if reader is not None:
+            reader.close()
+
+    @property
+    def generation(self) -> int:
+        """The generation that was read last."""
+        reader = self._reader
+        return self._generation if reader is None else reader.generation
 
     @property
     def reader(self) -> Reader:
         """The reader of the index.
 
         :raises UsageError: once it is closed.
+        :raises IndexFailure: if it has to be opened again, and cannot be.
         """
-        self.check_open()
-        return self._reader
+        with self._opening:
+            self.check_open()
+            if self._reader is None:
+                self._reader = self._reopened()
+            self._used = time.monotonic()
+            return self._reader
 
     @contextmanager
     def current(self) -> Iterator[CurrentNotes]:
@@ -180,9 +230,9 @@ class Engine:
         A broken rerank is no reason to fail: each reply says that it was not reranked.
         """
         self.embedder.embed_query("warm")
-        if self._scorer is not None:
+        if (scorer := self.scorer) is not None:
             with suppress(ModelError):
-                self._scorer.load()
+                scorer.load()
         self._read_as_indexed()
         self.ready = True
 
@@ -212,8 +262,15 @@ class Engine:
                     CurrentNotes(view, self._place).any_of,
                     literal=wanted.literal,
                 )
-                listed = self._listed(narrowed, view, tokenizer) if wanted.listing else None
+                tasks = self._open_tasks(narrowed, view, query) if wanted.listing else None
+                listed = (
+                    self._listed(narrowed, view, tokenizer, query)
+                    if wanted.listing and tasks is None
+                    else None
+                )
             text = narrowed.text
+            if tasks:
+                wanted = replace(wanted, top_k=min(len(tasks[0]), LISTED_MOST), passages=tasks[0])
             if listed:
                 narrowed = listed
                 wanted = replace(wanted, top_k=wanted.top_k or LISTED_MOST)
@@ -230,7 +287,7 @@ class Engine:
                 query.trace.warn(warning)
             if narrowed.nothing:
                 return []
-            if not narrowed.lists:
+            if not narrowed.lists and not tasks:
                 self._remark(query, tokenizer)
                 with query.trace.timed(SPELLING):
                     self._correct(query, view, tokenizer)
@@ -240,11 +297,13 @@ class Engine:
                 lambda: self.embedder,
                 tokenizer,
                 lambda: remedy(self._place.layout),
-                self._scorer,
+                self.scorer,
                 self._beside,
             )
             found = retrieve(query, view, parts, wanted, narrowed)
-        self.ready = self.ready or not narrowed.lists
+        self.ready = self.ready or not (narrowed.lists or tasks)
+        if tasks:
+            return _with_tasks(found, *tasks)
         if not listed:
             return found
         left = listed.notes.only or frozenset[str]()
@@ -258,7 +317,30 @@ class Engine:
             for hit in found
         ]
 
-    def _listed(self, asked: Narrowed, view: Snapshot, tokenizer: Tokenizer) -> Narrowed | None:
+    def _open_tasks(
+        self, asked: Narrowed, view: Snapshot, query: TracedQuery
+    ) -> tuple[tuple[ChunkId, ...], list[str]] | None:
+        """The passages with the open tasks that a question wants, and the names that they are about;
+        None where it asks for something else, or there are none, which is said."""
+        subject = None if asked.lists or asked.nothing else subject_asked(asked.text)
+        if subject is None:
+            return None
+        allowed = asked.allowed
+        ids = view.catalog.chunks_holding("[ ]")
+        left = ids if allowed is None else allowed.among(ids)
+        found = with_open_tasks(view, subject, asked.text, left)
+        if found is None or found[0]:
+            return found
+        query.trace.warn(
+            f"no open task (- [ ]) stands in {on_one_line(subject)} or speaks of it"
+            if subject
+            else "no note has an open task (- [ ])"
+        )
+        return None
+
+    def _listed(
+        self, asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, query: TracedQuery
+    ) -> Narrowed | None:
         """What a question for a list of notes leaves; None where it is another question."""
         found = (
             ()
@@ -266,6 +348,9 @@ class Engine:
             else listing(asked.text, view.labels, tokenizer, date.today())
         )
         if not found:
+            days = nothing_dated(asked.text, view.labels, date.today())
+            if days is not None and not asked.lists:
+                query.trace.warn(f"no note is dated {days}; this is what else speaks of it")
             return None
         stands = CurrentNotes(view, self._place).any_of
         text = " ".join(map(str, (*asked.said, *found)))
@@ -352,10 +437,20 @@ class Engine:
         :raises ModelError: if it cannot be loaded.
         """
         with self._loading:
+            self._used = time.monotonic()
             if self._embedder is None:
                 folder = self._place.layout.model
-                self._embedder = load_query(folder, self._place.settings.embedding)
+                self._embedder = load_query(folder, self._place.settings.embedding, shared=True)
             return self._embedder
+
+    @property
+    def scorer(self) -> CrossEncoderScorer | None:
+        """The model that reranks; None where the settings name none."""
+        settings = self._place.settings.rerank
+        with self._loading:
+            if self._scorer is None and settings.model:
+                self._scorer = shared_scorer(settings)
+            return self._scorer
 
     def _read_as_indexed(self) -> tuple[Tokenizer, VaultSynthesizer]:
         """The tokenizer of the index as it is now: a rebuild may have found another language."""
@@ -413,6 +508,21 @@ class Engine:
             lambda prompt: writer(themes, prompt),
             checker=checker,
         )
+
+
+def _with_tasks(
+    found: Sequence[NodeWithScore], ids: Sequence[ChunkId], names: list[str]
+) -> list[NodeWithScore]:
+    """The passages, with what their open tasks are about and how many there are."""
+    texts = [hit.node.get_content() for hit in found]
+    count = sum(len(open_items(text, names) or open_items(text)) for text in texts)
+    notes = len({hit.node.metadata["path"] for hit in found})
+    more = "" if len(found) == len(ids) else f", of the newest {counted(notes, 'note')} with some"
+    said = f"{counted(count, 'open task')} in {counted(notes, 'note')}{more}"
+    return [
+        NodeWithScore(node=noted(hit.node, listed=said, tasks=names), score=hit.score)
+        for hit in found
+    ]
 
 
 PASSAGES = 4_096

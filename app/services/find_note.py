@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from notehop.config.errors import NoteMissing, UsageError
-from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_note, link_name
+from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_readable, link_name
 from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.resolve import resolve_path
 from notehop.indexing.shown import on_one_line, printable
@@ -57,6 +57,20 @@ def notes_meant(now: CurrentNotes, said: str) -> tuple[str, ...]:
         if address is None:
             raise
     return _notes_named(now, address.name)
+
+
+def note_meant(now: CurrentNotes, said: str) -> str:
+    """Return the one note that is meant, as :func:`notes_meant`.
+
+    :raises NoteMissing: if there is none.
+    :raises UsageError: if several are meant.
+    """
+    meant = notes_meant(now, said)
+    if len(meant) > 1:
+        raise UsageError(
+            f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path"
+        )
+    return meant[0]
 
 
 def seeds_meant(now: CurrentNotes, asked: Iterable[str]) -> tuple[dict[str, str], list[str]]:
@@ -198,11 +212,11 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
     if not said.strip():
         raise UsageError("the name of the note is empty; name it by its path in the vault")
     for path in paths_meant(vault, said):
-        if path in files and is_note(path):
+        if path in files and is_readable(path):
             return path
     found = resolve_path(files, "", said)
-    if found.path is None or not is_note(found.path):
-        near = _near([path for path in files if is_note(path)], files.aliases_of, said)
+    if found.path is None or not is_readable(found.path):
+        near = _near([path for path in files if is_readable(path)], files.aliases_of, said)
         close = f"did you mean {listed(near)}?" if near else "name it by its path in the vault"
         raise UsageError(f"{said}: no note of {vault}; {close}")
     if found.status is Status.AMBIGUOUS:
@@ -227,7 +241,7 @@ def from_here(vault: Path, said: str) -> str:
     """A note as a shell completes its path: the path in the vault, if there is a file; else as it
     was said."""
     for path in paths_meant(vault, said):
-        if is_note(path) and os.path.isfile(vault / path):  # noqa: PTH113
+        if is_readable(path) and os.path.isfile(vault / path):  # noqa: PTH113
             return path
     return said
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 from notehop.app.services.open_vault import Place
 from notehop.config import Settings, load_settings
-from notehop.config.errors import IndexMissing
+from notehop.config.errors import IndexDamaged, IndexFailure, IndexMismatch, IndexMissing
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.state import PROGRAM, read_watch_state
 
@@ -40,6 +40,7 @@ def update_index(
     rebuild: bool = False,
     allow_mass_delete: bool = False,
     agree: Agree | None = None,
+    ray: str | None = None,
 ) -> Report:
     """Index what changed since the last run; with ``rebuild``, everything from nothing.
 
@@ -47,15 +48,20 @@ def update_index(
 
     :param agree: told what a language model is to write and what that costs; says why not to go on,
         or None to go on. Without it, it goes on if the budget of a run covers all of it.
+    :param ray: address of a Ray cluster whose workers embed; None for this machine.
     :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
     from notehop.indexing.enrich.enricher import enrich, with_enrichment
     from notehop.indexing.enrich.report import within_budget
     from notehop.indexing.pipeline import Indexer
+    from notehop.indexing.pipeline.models import embedding_by
+    from notehop.indexing.report import Silent
 
-    indexer = Indexer(place.vault, place.settings, place.layout, progress)
-    report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
-    return with_enrichment(report, enrich(indexer, agree or within_budget))
+    progress = progress or Silent()
+    with embedding_by(ray, place.settings, place.layout.root, progress.message) as load:
+        indexer = Indexer(place.vault, place.settings, place.layout, progress, load)
+        report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
+        return with_enrichment(report, enrich(indexer, agree or within_budget))
 
 
 FIRST_RETRY = 1.0
@@ -198,6 +204,11 @@ def has_index(place: Place) -> bool:
             return "fingerprint" in catalog.meta()
     except IndexMissing:
         return False
+    except (IndexDamaged, IndexMismatch):
+        raise
+    except IndexFailure:
+        # Its server is away for now: who follows waits for it.
+        return True
 
 
 class FirstIndex:

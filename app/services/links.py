@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from notehop.app.services.find_note import find_note
 from notehop.app.services.open_vault import Place
 from notehop.indexing.changes import compare, scan
-from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.files import VaultFiles, is_pdf
 from notehop.indexing.graph.fragments import Outline, outline_of_note
 from notehop.indexing.graph.model import ResolvedLink
 from notehop.indexing.graph.resolve import resolve_link
@@ -40,7 +40,7 @@ class ReadNote:
     """What stays of a note once it was read; ``excluded`` says why it keeps itself out."""
 
     links: tuple[Link, ...]
-    outline: Outline
+    outline: Outline | None
     title: str
     aliases: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -82,7 +82,7 @@ class _Vault:
     def outline(self, path: str) -> Outline | None:
         """The outline of a note, for a fragment that leads into it."""
         file = self.files.get(path)
-        if file is None or self.too_large(file):
+        if file is None or file.kind != "note" or self.too_large(file):
             return None
         found = self.read(path)
         return found.outline if found else None
@@ -90,7 +90,7 @@ class _Vault:
     def too_large(self, file: FileEntry) -> bool:
         """Whether the index would leave the note out for its size."""
         limit = self.place.settings.vault.max_note_bytes
-        return file.kind == "note" and file.size > limit
+        return file.kind == "note" and file.size > limit and not is_pdf(file.path)
 
     def properties_of(self, path: str) -> tuple[tuple[str, ...], bool]:
         """Aliases of a note and whether it keeps itself out, read from its front matter alone."""
@@ -139,6 +139,9 @@ class _Vault:
                 yield resolve_link(files, source, link, self.outline)
 
     def _read(self, path: str) -> ReadNote | None:
+        if is_pdf(path):
+            # Nothing links from it, and to look for a page would take a second a file.
+            return ReadNote((), None, path.rpartition("/")[2], (), (), path, None)
         comments = self.place.settings.vault.comment_links
         read = read_note(self.place.vault, self.files[path], "", comment_links=comments)
         if read.note is None:

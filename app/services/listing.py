@@ -117,6 +117,20 @@ def listing(
     return best if period is None else (*best, *_within(period))
 
 
+def nothing_dated(text: str, labels: NoteLabels, today: date) -> str | None:
+    """The days that a question names and asks for nothing else of, if no note is dated so."""
+    period = period_of(text, today)
+    if period is None or period.end - period.first > timedelta(days=31):
+        return None
+    plain = _plain(period.rest)
+    if not _ASKS_OF_A_TIME.search(plain) or set(plain.split()) - SMALL - _ASKING - _DONE:
+        return None
+    if labels.dated(period.first.isoformat(), period.end.isoformat()):
+        return None
+    last = period.end - timedelta(days=1)
+    return f"{period.first}" if last == period.first else f"{period.first} to {last}"
+
+
 def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Period | None) -> bool:
     """Whether the notes are what is asked for, and not what they say."""
     if any(one.kind in ("type", "property") for one in chosen):

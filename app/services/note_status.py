@@ -12,7 +12,7 @@ from notehop.app.services.open_vault import Place
 from notehop.app.services.status import opened
 from notehop.config.errors import UsageError, VaultError
 from notehop.indexing.changes import compare, scan
-from notehop.indexing.graph.files import VaultFiles
+from notehop.indexing.graph.files import VaultFiles, is_readable
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
@@ -43,11 +43,19 @@ def note_status(place: Place, note: str) -> NoteStatusReport:
             return reported
         file = next((file for file in found.files if file.path == path), None)
         row = view.note(path)
+        if row is None and file is not None and file.kind != "note" and not file.excluded:
+            return _without(path, _no_note_but(path))
         coming = _next_run(place, found, path, file, stamps.get(path), row)
         if row is not None:
             return _known(view, row, coming)
         reason = coming and coming.reason
         return _without(path, reason or "new since the last run", coming)
+
+
+def _no_note_but(path: str) -> str:
+    if is_readable(path):
+        return "not read here: docs/other-files.md says when files of this kind are"
+    return "not a note: notes are the files that end in .md"
 
 
 def _known(view: CatalogSnapshot, row: NoteRow, coming: NextRun | None) -> NoteStatusReport:
@@ -114,7 +122,7 @@ def _next_run(
 
 def _no_note(place: Place, found: Walk, said: str) -> NoteStatusReport | None:
     """What is there under a name that is no note's; None if nothing is."""
-    there = {file.path: "not a note: notes are the files that end in .md" for file in found.files}
+    there = {file.path: _no_note_but(file.path) for file in found.files}
     there.update(found.problems)
     for path in paths_meant(place.vault, said):
         if reason := there.get(path) or _out_of_sight(place, found, path):

@@ -1,4 +1,4 @@
-"""Where a vault, its settings and its index are, and opening it: at once, or when it is first needed.
+"""Where a vault, its settings and its index are, and opening it.
 
 A missing index is known before anything slow is loaded.
 """
@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings, load_settings
-from notehop.config.errors import IndexMissing, NotehopError, UsageError
-from notehop.indexing.stores.layout import IndexLayout, index_dir_for
+from notehop.config.errors import UsageError
+from notehop.indexing.stores.layout import IndexLayout, index_dir_for, layout_for
 from notehop.indexing.vault.walk import vault_folder
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-    from notehop.app.services.index_process import FirstIndex
     from notehop.app.services.vault import VaultHandle
     from notehop.indexing.stores.reader import Reader
+    from notehop.indexing.stores.served_vectors import VectorServer
 
 _log = logging.getLogger(__name__)
 
@@ -37,16 +37,30 @@ class NoVault(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A vault that exists, the settings in force for it, and where its index is or will be."""
+    """A vault that exists, the settings in force for it, and where its index is or will be.
+
+    :ivar read_only: whether this process writes neither to the vault nor to the index.
+    """
 
     vault: Path
     settings: Settings
     layout: IndexLayout
+    read_only: bool = False
 
     @property
     def name(self) -> str:
         """The vault's name: the name of its folder, as the application has it."""
         return self.vault.name
+
+    @property
+    def log_dir(self) -> Path:
+        """Where it is written down what went to a language model: beside the index, else with what
+        programs of this user remember."""
+        if not self.read_only:
+            return self.layout.root
+        from platformdirs import user_state_path
+
+        return user_state_path("notehop") / index_dir_for(self.vault).name
 
 
 def locate(
@@ -56,11 +70,13 @@ def locate(
     config_file: Path | None = None,
     overrides: Mapping[str, Any] | None = None,
     settings: Settings | None = None,
+    read_only: bool = False,
 ) -> Place:
     """Find the vault: as named, else the setting, else the current folder if it is a vault.
 
     :param overrides: settings by dotted key; None values are left out.
     :param settings: taken as they are, in place of all files and variables.
+    :param read_only: to write neither to the vault nor to the index.
     :raises NoVault: if no vault is named anywhere.
     :raises VaultError: if it is not there, is no folder, or cannot be entered.
     :raises SettingsError: naming the wrong setting.
@@ -71,8 +87,7 @@ def locate(
         settings = load_settings(vault=folder, config_file=config_file, overrides=overrides)
     elif overrides:
         settings = settings.with_overrides(overrides)
-    root = index_dir if index_dir is not None else settings.index.dir
-    return Place(folder, settings, IndexLayout(index_dir_for(folder, root)))
+    return Place(folder, settings, layout_for(folder, settings, index_dir), read_only)
 
 
 def _folder(named: Path | None) -> Path:
@@ -105,103 +120,63 @@ def open_place(
     from notehop.indexing.stores.reader import Ranking, Reader
 
     lexical = place.settings.lexical
-    reader = (read or Reader.open)(
-        place.layout,
-        wanted(place.settings),
-        ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),
-    )
-    try:
-        from notehop.app.services.vault import VaultHandle
 
-        check_vault(reader.catalog.meta(), place.vault, place.layout.root)
-        return VaultHandle(place, reader, llm)
+    def opened() -> Reader:
+        reader = (read or Reader.open)(
+            place.layout,
+            wanted(place.settings),
+            ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),
+            read_only=place.read_only,
+            server=vector_server(place),
+        )
+        try:
+            check_vault(reader.catalog.meta(), place.vault, place.layout.root)
+        except BaseException:
+            reader.close()
+            raise
+        return reader
+
+    from notehop.app.services.vault import VaultHandle
+
+    reader = opened()
+    try:
+        return VaultHandle(place, reader, llm, opened)
     except BaseException:
         reader.close()
         raise
 
 
-LOOKING = 10.0
-"""Seconds that a look at whether there is an index may take, before nobody waits for it."""
+def vector_server(place: Place) -> VectorServer | None:
+    """The server that holds the vectors of an index; None where each process holds them itself.
+
+    :raises SettingsError: if its token cannot be sent.
+    """
+    if place.settings.vectors.engine != "chroma":
+        return None
+    from notehop.indexing.stores.chroma_server import ChromaServer
+    from notehop.indexing.stores.served_vectors import VectorServer
+
+    seconds = place.settings.chroma.timeout_s
+    return VectorServer(ChromaServer.of(place.settings, place.layout.root, seconds))
 
 
-class LazyVault:
-    """The vault at a place. Threads may share it."""
+@contextmanager
+def resting(opened: Callable[[], VaultHandle | None], minutes: float) -> Iterator[None]:
+    """Have a vault rest whenever nobody asked for so many minutes, for the block; never for 0.
 
-    def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
-        """Do nothing yet.
+    :param opened: the vault, None while it is not opened.
+    """
+    ended = threading.Event()
 
-        :param command: what people know this process by.
-        """
-        self.place = place
-        self._command = command
-        self._config_file = config_file
-        self._opening = threading.Lock()
-        self._opened: VaultHandle | None = None
-        self._first: FirstIndex | None = None
-        # Whether there is an index at all is soon known, and changes what a client is told.
-        self._looked = threading.Event()
-        self._looked.set()
-        # Not left again: the follower ends with this process.
-        self._held = ExitStack()
+    def watch() -> None:
+        while not ended.wait(min(60.0, 15 * minutes)):
+            vault = opened()
+            if vault is not None and vault.rest(60 * minutes):
+                _log.info("nobody asked for %g minutes: models and index are let go of", minutes)
 
-    @property
-    def opened(self) -> bool:
-        """Whether :meth:`open` takes no time."""
-        return self._opened is not None
-
-    def open(self) -> VaultHandle:
-        """The vault, opened.
-
-        :raises IndexMissing: if there is no index, saying how far the making of it is, or what
-            makes it.
-        :raises NotehopError: as :func:`open_place`.
-        """
-        self._looked.wait(LOOKING)
-        with self._opening:
-            if self._opened is None:
-                first = self._first
-                if first is not None and first.running:
-                    raise IndexMissing(
-                        f"{self.place.name} is being indexed for the first time ({first.said}); "
-                        "ask again in a minute"
-                    )
-                try:
-                    self._opened = open_place(self.place)
-                except IndexMissing as exc:
-                    if first is not None and first.failure is not None:
-                        raise IndexMissing(f"{exc}; it failed here: {first.failure}") from exc
-                    raise
-            return self._opened
-
-    def follow(self) -> None:
-        """Have the index kept up to the vault by another process, which ends with this one.
-
-        If there is none yet, one is made first.
-        """
-        self._looked.clear()
-        threading.Thread(target=self._keep, name="notehop-keeper", daemon=True).start()
-
-    def _keep(self) -> None:
-        # Here and not above: it brings the database.
-        from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
-
-        try:
-            try:
-                if not has_index(self.place):
-                    self._first = FirstIndex(
-                        self.place, self._command, _log.info, self._config_file
-                    )
-            finally:
-                self._looked.set()
-            if self._first is not None:
-                self._first.run()
-            self._held.enter_context(
-                FollowerProcess(self.place, self._command, _log.warning, self._config_file)
-            )
-        except NotehopError as exc:
-            _log.error("the index is not followed: %s", exc)
-
-    def stop(self) -> None:
-        """End a first index that is being made; the next one goes on where it was."""
-        if self._first is not None:
-            self._first.stop()
+    if minutes > 0:
+        threading.Thread(target=watch, name="notehop-idle", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()

@@ -22,6 +22,32 @@ _RELATIVE = re.compile(
 )
 
 
+_COUNTED = re.compile(
+    r"\b(?:(?:in|during|over|within|for) )?(?:the )?(?:last|past|previous|letzten|vergangenen)"
+    r" (?P<count>\d{1,3}|two|three|four|five|six|seven|ten|zwei|drei|vier|fünf|sechs|sieben|zehn)"
+    r" (?P<unit>days?|weeks?|months?|tagen?|wochen?|monaten?)\b",
+    re.IGNORECASE,
+)
+_NUMBERS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10,
+    "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "zehn": 10,
+}  # fmt: skip
+_PART = re.compile(
+    r"(?:\b(?:in|on|at) )?\b(?:the )?(?:"
+    r"(?P<week>first|second|third|fourth|last|erste[nr]?|zweite[nr]?|dritte[nr]?|vierte[nr]?|letzte[nr]?)"
+    r" (?:week|woche) (?:of|in|im|des)"
+    r"|(?P<early>early|(?:beginning|start) of|anfang)"
+    r"|(?P<mid>mid(?=[ -])|(?:the )?middle of|mitte)"
+    r"|(?P<late>late|(?:the )?end of|ende)"
+    r")(?: in)?[ -]$",
+    re.IGNORECASE,
+)
+"""What stands before a month and means a part of it."""
+
+_WEEKS = ("first", "second", "third", "fourth")
+_WOCHEN = ("erst", "zweit", "dritt", "viert")
+
+
 @dataclass(frozen=True, slots=True)
 class Period:
     """From ``first`` to before ``end``, and the text without the words that say so."""
@@ -37,12 +63,19 @@ def period_of(text: str, today: date) -> Period | None:
     Without a year it is the last one that has begun by ``today``.
     """
     days = facts_of(text).days
-    found = _RELATIVE.search(text)
+    counted = _COUNTED.search(text)
+    if counted is not None and not days:
+        first = _days_back(counted, today)
+        return Period(first, today + timedelta(days=1), _cut(text, *counted.span()))
+    at = text.find(days[0].shown) if len(days) == 1 else -1
+    part = _PART.search(text, 0, at) if at > 0 and not days[0].day else None
+    # "The last week of March" is no last week.
+    found = _RELATIVE.search(text) if part is None else None
     if len(days) + (found is not None) != 1:
         return None
     if found is not None:
         first, end = _relative(found, today)
-        return Period(first, end, text[: found.start()] + text[found.end() :])
+        return Period(first, end, _cut(text, *found.span()))
     (day,) = days
     if day.month is None or day.either:
         return None
@@ -51,8 +84,36 @@ def period_of(text: str, today: date) -> Period | None:
         begins = _day(today.year - 1, day.month, day.day or 1)
     if begins is None:
         return None
-    end = begins + timedelta(days=1) if day.day else _next_month(begins)
-    return Period(begins, end, text.replace(day.shown, "", 1))
+    if day.day:
+        return Period(begins, begins + timedelta(days=1), text.replace(day.shown, "", 1))
+    first, end = (begins, _next_month(begins)) if part is None else _part(part, begins)
+    return Period(first, end, _cut(text, at if part is None else part.start(), at + len(day.shown)))
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    return text[:start] + text[end:]
+
+
+def _days_back(counted: re.Match[str], today: date) -> date:
+    number = _NUMBERS.get(counted["count"].lower()) or int(counted["count"])
+    days = {"w": 7, "m": 30}.get(counted["unit"][0].lower(), 1)
+    return today - timedelta(days=number * days)
+
+
+def _part(part: re.Match[str], month: date) -> tuple[date, date]:
+    """The days of a part of a month: weeks are counted from its first day, thirds are ten days."""
+    after = _next_month(month)
+    if said := (part["week"] or "").lower():
+        numbers = [*_WEEKS, *_WOCHEN]
+        at = next((numbers.index(one) % 4 for one in numbers if said.startswith(one)), None)
+        if at is None:
+            return after - timedelta(days=7), after
+        return month + timedelta(days=7 * at), month + timedelta(days=7 * (at + 1))
+    if part["early"]:
+        return month, month.replace(day=11)
+    if part["mid"]:
+        return month.replace(day=11), month.replace(day=21)
+    return month.replace(day=21), after
 
 
 def _relative(found: re.Match[str], today: date) -> tuple[date, date]:

@@ -12,12 +12,12 @@ from notehop.app.answer.citations import code_spans, inside
 from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
 from notehop.app.services.browse import LEADING, leads
 from notehop.app.services.current_notes import CurrentNotes, flat, own_summary
-from notehop.app.services.find_note import LONGEST, address_of, listed, notes_meant, shown
+from notehop.app.services.find_note import LONGEST, address_of, listed, note_meant, shown
 from notehop.app.services.open_vault import Place
-from notehop.config.errors import NoteMissing, UsageError
+from notehop.config.errors import NoteMissing
 from notehop.indexing.changes import scan
 from notehop.indexing.enrich.store import Summary, read_summaries
-from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
+from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf, is_readable
 from notehop.indexing.graph.fragments import find_fragment, outline_of_note
 from notehop.indexing.stores.model import ChunkId, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
@@ -47,7 +47,7 @@ SENTENCE = 300
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "[\u0e01-\u0eff\u1000-\u11ff\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]"
 )
 """Letters of scripts without blanks between words."""
@@ -61,37 +61,39 @@ def mentions_of(
     What the index holds tells where to look and, past those that are listed, how many there are;
     listed is what stands in the files.
     """
-    names = names_of(note, tokenizer.language)
+    names = names_of(note.name, note.title, note.aliases, tokenizer.language)
     if not names:
         return [], 0
     pattern = pattern_of(names)
     by_note = _holding(view, tokenizer, names, note.path)
-    paths = sorted(by_note)
+    paths = sorted(path for path in by_note if not is_pdf(path))
     listed: list[Mention] = []
     count = read = 0
-    for file in _as_now(place, paths[:READ]):
+    for file in as_now(place, paths[:READ]):
         if len(listed) == LISTED:
             break
         found = _mentions_in(file.note, pattern, tokenizer.language) if file and file.note else []
         count += len(found)
         listed += found[: LISTED - len(listed)]
         read += 1
-    rest = [one for path in paths[read:] for one in by_note[path]]
+    # Those in PDFs are counted only: reading one takes a second.
+    counted = {*by_note}.difference(paths[:read])
+    rest = [one for path in sorted(counted) for one in by_note[path]]
     return listed, count + _counted(view, rest, pattern)
 
 
-def names_of(note: Note, language: str) -> list[str]:
+def names_of(name: str, title: str, aliases: Iterable[str], language: str) -> list[str]:
     """The names by which a note may be mentioned: file name, title and aliases.
 
     Names that every text says are left out: of one letter, or words such as ``and``.
     """
     small = FUNCTION_WORDS.get(language, frozenset())
     names: dict[str, str] = {}
-    for name in (note.name, note.title, *note.aliases):
-        words = words_in_order(name)
+    for one in (name, title, *aliases):
+        words = words_in_order(one)
         if not words or (len(words) == 1 and (len(words[0]) < SHORTEST or words[0] in small)):
             continue
-        names.setdefault(" ".join(name.casefold().split()), " ".join(name.split()))
+        names.setdefault(" ".join(one.casefold().split()), " ".join(one.split()))
     return list(names.values())
 
 
@@ -153,7 +155,7 @@ def _whole(name: str) -> str:
 
 
 def _is_spaced(char: str) -> bool:
-    return (char.isalnum() or char == "_") and not _UNSPACED.match(char)
+    return (char.isalnum() or char == "_") and not UNSPACED.match(char)
 
 
 def _holding(
@@ -172,15 +174,18 @@ def _holding(
     return by_note
 
 
-def _as_now(place: Place, paths: Sequence[str]) -> Iterator[Read | None]:
-    """Files as the index would read them now, in order; None for what it would not, or cannot."""
+def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterator[Read | None]:
+    """Files as the index would read them now, in order; None for what it would not, or cannot.
+
+    :param pdfs: whether to read PDFs, which takes a second each; None for them otherwise.
+    """
     settings = place.settings.vault
     limit = settings.max_note_bytes
     found = scan(place.vault, settings, within=paths).files if paths else ()
     files = {one.path: one for one in found if one.kind == "note" and one.excluded is None}
     for path in paths:
         file = files.get(path)
-        if file is None or file.size > limit:
+        if file is None or (not pdfs if is_pdf(path) else file.size > limit):
             yield None
             continue
         read = read_note(place.vault, file, "", comment_links=settings.comment_links)
@@ -302,7 +307,7 @@ def _read_meant(now: CurrentNotes, said: str) -> Read:
     :raises NoteMissing: if there is none that may be shown.
     """
     try:
-        meant = notes_meant(now, said)
+        meant = note_meant(now, said)
     except NoteMissing:
         address = address_of(said)
         fresh = _fresh(now.place, said)
@@ -311,11 +316,7 @@ def _read_meant(now: CurrentNotes, said: str) -> Read:
         if fresh is None:
             raise
         return fresh
-    if len(meant) > 1:
-        raise UsageError(
-            f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path"
-        )
-    read = next(_as_now(now.place, meant))
+    read = next(as_now(now.place, [meant], pdfs=True))
     if read is None:
         raise NoteMissing(f"{shown(said)}: no note of this vault")
     return read
@@ -332,7 +333,7 @@ def _fresh(place: Place, said: str) -> Read | None:
         for part in parts
     ):
         return None
-    return next(_as_now(place, [path if is_note(path) else f"{path}{NOTE_SUFFIX}"]))
+    return next(as_now(place, [path if is_readable(path) else f"{path}{NOTE_SUFFIX}"], pdfs=True))
 
 
 def _lines(note: Note) -> list[str]:

@@ -46,7 +46,7 @@ def find_related(engine: Engine, now: CurrentNotes, kept: Kept) -> list[Connecti
     paths = list(chosen)[:most]
     rows = now.notes_at(paths)
     said = now.in_a_line(rows, {path: chosen[path].node.get_content() for path in rows})
-    files = _called_alike(now.catalog, paths)
+    files = called_alike(now.catalog, paths)
     found: list[Connection] = []
     for path, row in rows.items():
         hit = chosen[path]
@@ -109,7 +109,7 @@ def _linked(catalog: CatalogReads, kept: Kept) -> set[str]:
     targets = [link.target for link in kept.note.links if link.target]
     if not targets:
         return set()
-    files = _called_alike(catalog, targets)
+    files = called_alike(catalog, targets)
     aliases = catalog.aliases()
     for path, names in aliases.items():
         if any(link_name(name) in {link_name(one) for one in targets} for name in names):
@@ -120,7 +120,7 @@ def _linked(catalog: CatalogReads, kept: Kept) -> set[str]:
     return {path for path in found if path is not None}
 
 
-def _called_alike(catalog: CatalogReads, said: Iterable[str]) -> VaultFiles:
+def called_alike(catalog: CatalogReads, said: Iterable[str]) -> VaultFiles:
     """The files of the vault that links of these names could lead to."""
     names = {link_name(one) for one in said}
 

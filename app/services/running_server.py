@@ -22,7 +22,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -37,6 +37,8 @@ from notehop.app.models import (
     SearchQuery,
     SearchResult,
     StreamEvent,
+    Suggestions,
+    SuggestQuery,
     ThemesQuery,
     ThemesResult,
 )
@@ -227,6 +229,7 @@ _ROUTES: Mapping[type[BaseModel], tuple[str, type[BaseModel]]] = {
     Query: ("/query", Answer),
     SearchQuery: ("/search", SearchResult),
     BrowseQuery: ("/graph/browse", BrowseResult),
+    SuggestQuery: ("/suggest", Suggestions),
     ThemesQuery: ("/themes", ThemesResult),
     CaptureQuery: ("/capture", Captured),
 }
@@ -327,7 +330,7 @@ def _connected(
             # What proves itself is what is asked: a connection that ends is not made again.
             connection.auto_open = 0
             challenge = secrets.token_hex(16)
-            connection.request("GET", f"/health?challenge={challenge}")
+            connection.request("GET", f"{at.path}/health?challenge={challenge}")
             health = Health.model_validate_json(connection.getresponse().read())
             given = health.proof or ""
             expected = proof(running.token, place, challenge)
@@ -369,7 +372,12 @@ def _sent(
         "Content-Type": "application/json",
         "Authorization": f"Bearer {ticket(running.token)}",
     }
-    connection.request("POST", route, query.model_dump_json().encode(), headers)
+    route = urlsplit(running.url).path + route
+    if isinstance(query, SuggestQuery):
+        asked = query.model_dump(exclude_none=True)
+        connection.request("GET", f"{route}?{urlencode(asked)}", headers=headers)
+    else:
+        connection.request("POST", route, query.model_dump_json().encode(), headers)
     response = connection.getresponse()
     if response.status not in (http.client.OK, http.client.CREATED):
         told = json.loads(response.read())

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ from notehop.app.models import (
     LanguageModelNow,
     PendingChanges,
 )
-from notehop.app.models.status import EnrichmentNow
-from notehop.app.services.open_vault import Place
+from notehop.app.models.status import EnrichmentNow, VectorServerNow
+from notehop.app.services.open_vault import Place, vector_server
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, user_config_file
 from notehop.config.errors import (
@@ -33,8 +33,10 @@ from notehop.config.errors import (
     ModelError,
     NotehopError,
     ProviderError,
+    SettingsError,
+    VectorServerError,
 )
-from notehop.indexing.changes import Changes, changes_since, scan
+from notehop.indexing.changes import Changes, changes_since, scan, unread_pdfs
 from notehop.indexing.embed.onnx_export import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.identity import wanted
@@ -80,7 +82,7 @@ def enrichment_now(place: Place) -> EnrichmentNow | None:
 
 def egress_report(place: Place) -> EgressReport:
     """Say what went where from an index."""
-    log = EgressLog(place.layout.root)
+    log = EgressLog(place.log_dir)
     calls = _calls(log)
     return EgressReport(log=str(log.file), hosts=_hosts(calls), calls=calls[::-1])
 
@@ -109,6 +111,30 @@ def language_model_now(settings: Settings) -> LanguageModelNow | None:
         allowed=allowed,
         problem=problem,
     )
+
+
+def vector_server_now(place: Place, stamp: str) -> VectorServerNow | None:
+    """Ask the Chroma server what it holds of an index; None where no search asks one."""
+    if place.settings.vectors.engine != "chroma":
+        return None
+    # Here and not above: most have none.
+    from notehop.indexing.stores.served_vectors import collection_name
+
+    now = VectorServerNow(url=place.settings.chroma.url, collection=collection_name(stamp))
+    try:
+        server = vector_server(place)
+        assert server is not None
+        with closing(server):
+            _, state = server.state(stamp)
+    except (VectorServerError, SettingsError) as exc:
+        return now.model_copy(update={"problem": str(exc)})
+    told = {
+        "generation": state.generation or None,
+        "toward": state.toward if state.toward != state.generation else None,
+        "chunks": state.chunks if state.generation else None,
+        "recall": state.recall,
+    }
+    return now.model_copy(update=told)
 
 
 def _calls(log: EgressLog) -> list[EgressCall]:
@@ -249,13 +275,18 @@ def index_status(place: Place) -> IndexStatus:
     with opened(place) as (catalog, view):
         counts = view.counts()
         told = view.meta().get("problems", [])
+        pdfs = unread_pdfs(catalog.attachments(), place.settings.vault)
+        unread = [("*.pdf", pdfs)] if pdfs else []
         made_with = view.fingerprint or {}
-        updated = float(view.meta().get("written", place.layout.catalog.stat().st_mtime))
+        updated = float(view.meta().get("written") or _file_time(place.layout))
         sizes, mirror = _sizes(place.layout), read_mirror(place.layout)
+        if place.layout.database is not None:
+            sizes["catalog"] = catalog.size
         found = {
             "vault": str(place.vault),
             "name": place.name,
             "index_dir": str(place.layout.root),
+            "catalog": catalog.label,
             "settings_file": str(user_config_file()),
             "problem": _problem(place, made_with),
             "generation": view.generation,
@@ -268,9 +299,10 @@ def index_status(place: Place) -> IndexStatus:
             "links": dict(counts.links),
             "skipped": _kept(view.notes(NoteStatus.SKIPPED)),
             "failed": _kept(view.notes(NoteStatus.FAILED)),
-            "passed_over": [Kept(path=path, reason=reason) for path, reason in told],
+            "passed_over": [Kept(path=path, reason=reason) for path, reason in [*told, *unread]],
             "pending": _pending(place, catalog),
             "chroma_generation": None if mirror is None else mirror.generation,
+            "vector_server": vector_server_now(place, view.stamp),
             "last_run": read_run_record(place.layout),
             "watcher": read_watch_state(place.layout),
             "writer": read_holder(place.layout),
@@ -278,7 +310,7 @@ def index_status(place: Place) -> IndexStatus:
             "made_with": dict(made_with),
             "settings": place.settings.model_dump(mode="json"),
             "llm": language_model_now(place.settings),
-            "egress": _hosts(_calls(EgressLog(place.layout.root))),
+            "egress": _hosts(_calls(EgressLog(place.log_dir))),
             "enrichment": enrichment_now(place),
             "shared_model": _shared_model(place),
         }
@@ -291,7 +323,7 @@ def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
 
     :raises IndexFailure: as :func:`index_status`.
     """
-    settle(place.layout)
+    settle(place.layout, finish=not place.read_only)
     try:
         catalog = Catalog.open(place.layout.catalog, read_only=True)
     except IndexMissing as exc:
@@ -340,6 +372,11 @@ def _pending(place: Place, catalog: Catalog) -> PendingChanges | None:
         # What the index holds can be said without the vault.
         return None
     return PendingChanges(read=len(changes.read), skip=len(changes.skip), gone=len(changes.gone))
+
+
+def _file_time(layout: IndexLayout) -> float:
+    """When a catalog was written that does not say: one that no run made."""
+    return 0.0 if layout.database is not None else layout.catalog_file.stat().st_mtime
 
 
 def _sizes(layout: IndexLayout) -> dict[str, int]:

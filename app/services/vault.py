@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +32,8 @@ from notehop.app.models import (
     SearchResult,
     Source,
     StreamEvent,
+    Suggestions,
+    SuggestQuery,
     ThemesQuery,
     ThemesResult,
     VaultOverview,
@@ -56,14 +59,16 @@ from notehop.app.services.open_vault import Place
 from notehop.app.services.read_note import note_view
 from notehop.app.services.related import find_related
 from notehop.app.services.status import PendingCount, index_status, pending_changes
+from notehop.app.services.suggest import suggest
 from notehop.indexing.capture import Kept
+from notehop.indexing.report import Progress
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.reader import Reader
 
 if TYPE_CHECKING:
     from llama_index.core.tools import FunctionTool
 
-ReplyT = TypeVar("ReplyT", BrowseResult, NoteView, ThemesResult, VaultOverview)
+ReplyT = TypeVar("ReplyT", BrowseResult, NoteView, Suggestions, ThemesResult, VaultOverview)
 
 
 NEAREST = 3
@@ -82,19 +87,24 @@ class VaultHandle(VaultComponents):
     generation of the index.
     """
 
-    def __init__(self, place: Place, reader: Reader, llm: LLM | None) -> None:
+    def __init__(
+        self, place: Place, reader: Reader, llm: LLM | None, reopened: Callable[[], Reader]
+    ) -> None:
         """Take over an opened index; :func:`app.open_vault` opens it."""
-        super().__init__(place, Engine(place, reader, llm))
+        engine = Engine(place, reader, llm, reopened)
+        super().__init__(place, engine)
         self._pending = PendingCount(
-            lambda: pending_changes(place, reader.catalog).pending,
-            state=lambda: (reader.catalog, reader.generation),
+            lambda: pending_changes(place, engine.reader.catalog).pending,
+            # Weakly: it must not keep alive what rested.
+            state=lambda: (weakref.ref(engine.reader.catalog), engine.generation),
         )
         self._conversations = Conversations(place.settings.conversation)
 
     @property
     def generation(self) -> int:
         """Generation of the index that was read last."""
-        return self._engine.reader.generation
+        self._engine.check_open()
+        return self._engine.generation
 
     @property
     def ready(self) -> bool:
@@ -179,6 +189,23 @@ class VaultHandle(VaultComponents):
         asked = as_query(ThemesQuery, query, options)
         with self._current() as now:
             found = self._themes.listed(now, asked)
+        return self._with_pending(found)
+
+    def suggest(
+        self, note: str | None = None, limit: int = 10, *, progress: Progress | None = None
+    ) -> Suggestions:
+        """Suggest links that a note, or the whole vault, may lack, most likely first.
+
+        :param note: path in the vault, title, alias, or name as in a link.
+        :param limit: suggestions at most, 1 to 100.
+        :param progress: where it shows how far it is with the whole vault, which takes seconds.
+        :raises NoteMissing: if there is no such note.
+        :raises UsageError: if several notes are meant.
+        :raises QueryError: if the limit is out of range.
+        """
+        asked = as_query(SuggestQuery, {"note": note, "limit": limit})
+        with self._current() as now:
+            found = suggest(now, self._engine.tokenizer, asked.note, asked.limit, progress)
         return self._with_pending(found)
 
     def overview(self) -> VaultOverview:
@@ -266,6 +293,15 @@ class VaultHandle(VaultComponents):
         self._pending.begin()
         self._engine.warm()
 
+    def rest(self, idle: float = 0.0) -> bool:
+        """Let go of models and index in memory if nobody asked for so many seconds.
+
+        The next query loads them again; queries that run keep what they have.
+
+        :returns: whether something was let go of.
+        """
+        return self._engine.rest(idle)
+
     def status(self) -> IndexStatus:
         """What the index holds, how fresh it is, and who works on it.
 
@@ -340,6 +376,7 @@ for _method in (
     VaultHandle.browse,
     VaultHandle.themes,
     VaultHandle.note,
+    VaultHandle.suggest,
     VaultHandle.picture,
     VaultHandle.capture,
     VaultHandle.embed,

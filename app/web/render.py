@@ -13,6 +13,7 @@ from notehop.app.web.blocks import Surroundings
 from notehop.app.web.grammar import render
 from notehop.app.web.marking import marker
 from notehop.app.web.sanitise import sanitise
+from notehop.indexing.graph.files import is_readable
 from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink
 
 MOST = 200_000
@@ -82,7 +83,7 @@ class _Destinations:
             )
         if path is None:
             return None
-        if not path.lower().endswith(".md"):
+        if not is_readable(path):
             return open_uri(self._vault, path)
         return note_href(path, link.fragment)
 

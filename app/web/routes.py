@@ -1,5 +1,5 @@
 """The routes of the page: its files, a note to read, and the texts of replies as HTML that is safe to
-show. Touches: index and vault, through the handle it is given.
+show. Touches: index and vault, through the handle of the request.
 """
 
 from __future__ import annotations
@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.responses import FileResponse
 from pydantic import Field, StringConstraints
@@ -17,10 +17,8 @@ from starlette.staticfiles import StaticFiles
 
 from notehop.app.models.notes import NoteView
 from notehop.app.models.query import Parameters, Strict, at_most
+from notehop.app.services.vaults import ASKED, LazyVault
 from notehop.app.web.render import answer_html, note_html, snippets_html
-
-if TYPE_CHECKING:
-    from notehop.app.services.vault import VaultHandle
 
 JSON = "application/json"
 
@@ -64,17 +62,21 @@ Run = Callable[[Callable[[], str]], Awaitable[str]]
 """Has a thread do what blocks, in its turn and not for ever."""
 
 
-def routes(vault: VaultHandle, run: Run) -> APIRouter:
-    """The routes of the page of one vault. ``/`` and ``/static`` hold nothing of the vault."""
+def routes(run: Run) -> APIRouter:
+    """The routes of the page of a vault. ``/``, ``/pane`` and ``/static`` hold nothing of it."""
     router = APIRouter(tags=["page"], include_in_schema=False)
 
     # The threads write the replies as well, and the loop stays free.
     @router.get("/web/notes/{path:path}")
     async def note(
+        request: Request,
         path: Annotated[str, Path(max_length=1_000)],
         section: Annotated[str | None, Parameter(max_length=1_000)] = None,
     ) -> Response:
+        asked: LazyVault = request.scope[ASKED]
+
         def work() -> str:
+            vault = asked.open()
             view = vault.note(path, section=section)
             html, cut = note_html(view, vault.name)
             return NotePage(vault=vault.name, note=view, html=html, cut=cut).model_dump_json()
@@ -94,6 +96,10 @@ def routes(vault: VaultHandle, run: Run) -> APIRouter:
     @router.get("/")
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
+
+    @router.get("/pane")
+    async def pane() -> FileResponse:
+        return FileResponse(STATIC / "pane.html")
 
     router.mount("/static", StaticFiles(directory=STATIC))
     return router

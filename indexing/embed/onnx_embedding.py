@@ -6,9 +6,11 @@ Touches: index (reads the folder ``model``); model, where torch has to serve.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -105,10 +107,27 @@ class QueryEmbedder(BaseEmbedding):
         return await asyncio.to_thread(self._get_text_embedding, text)
 
 
-def load_query(folder: Path, settings: EmbeddingSettings) -> QueryEmbedder:
+EngineT = TypeVar("EngineT", "OnnxModel", "PackedEngine", "_TorchEngine")
+
+_held: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_opening = threading.Lock()
+
+
+def _shared(key: str, make: Callable[[], EngineT]) -> EngineT:
+    """What goes by a key, for as long as anybody holds it; made where nobody does."""
+    with _opening:
+        found: EngineT | None = _held.get(key)
+        if found is None:
+            found = _held[key] = make()
+        return found
+
+
+def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = False) -> QueryEmbedder:
     """Open the query model of an index.
 
     :param folder: the index's model folder.
+    :param shared: take the model that this process holds already for another index with the same
+        files or settings; what it counts is then of both.
     :raises IndexMismatch: if it was made for another model than the settings name.
     :raises ModelError: if there is no export and torch cannot load the model either.
     """
@@ -116,38 +135,55 @@ def load_query(folder: Path, settings: EmbeddingSettings) -> QueryEmbedder:
     if manifest is not None:
         _check_agreement(manifest, settings)
     if settings.model == MULTILINGUAL_NAME:
-        return _open_packed(settings)
+        return _open_packed(settings, shared)
     if manifest is not None and manifest.reason is None and manifest.is_sound(folder):
-        return open_exported(folder, manifest)
+        # Without checksums two manifests that are alike may be of two models.
+        return open_exported(folder, manifest, shared=shared and bool(manifest.crc))
     if manifest is None:
         reason = f"{folder} holds no exported model that can be read"
     else:
         reason = manifest.reason or f"files of {folder} are missing or damaged"
-    return _open_torch(settings, reason)
+    # Files that are damaged are mended by the next run: nobody else shall wait with them.
+    return _open_torch(settings, reason, shared and manifest is not None and bool(manifest.reason))
 
 
-def open_exported(folder: Path, manifest: ModelManifest) -> QueryEmbedder:
+def open_exported(folder: Path, manifest: ModelManifest, *, shared: bool = False) -> QueryEmbedder:
     """Open the files that a manifest names.
 
+    :param shared: as for :func:`load_query`.
     :raises ModelError: if they cannot be opened.
     """
-    return _over(OnnxModel(folder, manifest), "onnx", manifest.identity, manifest.max_tokens)
+
+    def opened() -> OnnxModel:
+        return OnnxModel(folder, manifest)
+
+    engine = _shared(manifest.text(), opened) if shared else opened()
+    return _over(engine, "onnx", manifest.identity, manifest.max_tokens)
 
 
-def _open_packed(settings: EmbeddingSettings) -> QueryEmbedder:
+def _open_packed(settings: EmbeddingSettings, shared: bool) -> QueryEmbedder:
     from notehop.indexing.embed.packed import PackedEngine
 
     description = describe_model(settings)
-    engine = PackedEngine(description)
+
+    def opened() -> PackedEngine:
+        return PackedEngine(description)
+
+    engine = _shared(settings.model_dump_json(), opened) if shared else opened()
     return _over(engine, "packed", description.identity(), MULTILINGUAL_WINDOW)
 
 
-def _open_torch(settings: EmbeddingSettings, reason: str) -> QueryEmbedder:
+def _open_torch(settings: EmbeddingSettings, reason: str, shared: bool) -> QueryEmbedder:
     from notehop.indexing.embed.torch_embedding import load_bulk
 
     # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
-    bulk = load_bulk(settings.model_copy(update={"precision": "float32"}))
-    return _over(_TorchEngine(bulk), "torch", bulk.identity(), bulk.max_tokens, reason)
+    settings = settings.model_copy(update={"precision": "float32"})
+
+    def opened() -> _TorchEngine:
+        return _TorchEngine(load_bulk(settings))
+
+    engine = _shared(settings.model_dump_json(), opened) if shared else opened()
+    return _over(engine, "torch", engine.identity, engine.max_tokens, reason)
 
 
 def _over(
@@ -189,13 +225,15 @@ class _TorchEngine:
     def __init__(self, bulk: TorchEmbedding) -> None:
         self._bulk = bulk
         self.tokens = bulk.tokens
+        self.identity = bulk.identity()
+        self.max_tokens = bulk.max_tokens
 
     def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         return self._bulk.embed_queries(texts) if kind == "query" else self._bulk.embed(texts)
 
     def is_cut(self, query: str) -> bool:
         seen = self._bulk.description.prompts.query + query
-        return len(self.tokens(seen)) + self.tokens.specials > self._bulk.max_tokens
+        return len(self.tokens(seen)) + self.tokens.specials > self.max_tokens
 
     @property
     def cut(self) -> int:

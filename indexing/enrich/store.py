@@ -41,8 +41,9 @@ from sqlalchemy.engine import Connection
 
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
 from notehop.indexing import faults
+from notehop.indexing.stores.database import among, listed
 from notehop.indexing.stores.model import NoteRow, NoteStatus
-from notehop.indexing.stores.sqlite import Database, among, listed
+from notehop.indexing.stores.sqlite import SqliteDatabase
 
 Kind = Literal["summary", "extract", "header"]
 
@@ -165,7 +166,7 @@ _RETRIED = 3
 class EnrichmentStore:
     """One SQLite file; each method is a transaction."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self.made_anew = False
         """Whether what was there could not be read, and is lost."""
@@ -199,7 +200,7 @@ class EnrichmentStore:
 
     @classmethod
     def _opened(cls, path: Path, *, read_only: bool) -> Self:
-        store = cls(Database(path, create=not read_only, read_only=read_only))
+        store = cls(SqliteDatabase(path, create=not read_only, read_only=read_only))
         try:
             if not read_only:
                 with store._writing() as connection:

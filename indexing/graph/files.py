@@ -10,6 +10,7 @@ from typing import TypeVar
 from unicodedata import normalize
 
 NOTE_SUFFIX = ".md"
+READABLE = (NOTE_SUFFIX, ".canvas", ".base", ".pdf")
 
 _HARD_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
 
@@ -29,6 +30,16 @@ def fold(text: str) -> str:
 def is_note(path: str) -> bool:
     """Whether a file is a note: its extension is ``.md`` in any case."""
     return path[-len(NOTE_SUFFIX) :].lower() == NOTE_SUFFIX
+
+
+def is_readable(path: str) -> bool:
+    """Whether a file is of a kind that can be read: a note, a canvas, a base, a PDF."""
+    return path.lower().endswith(READABLE)
+
+
+def is_pdf(path: str) -> bool:
+    """Whether a file is a PDF: nothing links from it, and reading it takes a process and a second."""
+    return path.lower().endswith(".pdf")
 
 
 def link_name(target: str) -> str:

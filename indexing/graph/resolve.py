@@ -18,7 +18,8 @@ from notehop.indexing.graph.files import (
     VaultFiles,
     competing,
     fold,
-    is_note,
+    is_pdf,
+    is_readable,
 )
 from notehop.indexing.graph.fragments import Outline, find_fragment
 from notehop.indexing.graph.model import Resolution, ResolvedLink, Status, Via
@@ -62,9 +63,17 @@ def resolve_link(
         return ResolvedLink(source, link, _UNRESOLVED)  # ``[[|text]]``: the app finds nothing
     resolution = resolve_path(files, source, link.target)
     path = resolution.path
-    if not fragment or path is None or not is_note(path) or resolution.status is Status.EXCLUDED:
+    if (
+        not fragment
+        or path is None
+        or not is_readable(path)
+        or resolution.status is Status.EXCLUDED
+    ):
         return ResolvedLink(source, link, resolution)
-    outline = outline_of(path)
+    if is_pdf(path):
+        # ``page=3&rect=…``; without a page it says how it is shown.
+        fragment = fragment.partition("&")[0]
+    outline = outline_of(path) if not is_pdf(path) or fragment.startswith("page=") else None
     if outline is None:
         return ResolvedLink(source, link, resolution)
     span = find_fragment(outline, fragment)

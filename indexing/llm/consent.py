@@ -25,8 +25,17 @@ Resolve = Callable[[str, int], list[str]]
 class Hosts:
     """Which hosts may get text."""
 
-    def __init__(self, allowed: Iterable[str], resolve: Resolve | None = None) -> None:
-        """:param allowed: host names and addresses, as the setting has them."""
+    def __init__(
+        self,
+        allowed: Iterable[str],
+        resolve: Resolve | None = None,
+        *,
+        address: str = "llm.base_url",
+    ) -> None:
+        """:param allowed: host names and addresses, as the setting has them.
+        :param address: the setting that says whom to ask.
+        """
+        self._address = address
         self._allowed = frozenset(_plain(host) for host in allowed)
         self._resolve = resolve or resolved
 
@@ -51,7 +60,7 @@ class Hosts:
             return [host] if _is_address(host) else self._resolve(host, port)
         except OSError as exc:
             raise ProviderError(
-                f"{host}: no such host ({exc.strerror or exc}); check llm.base_url, or are you "
+                f"{host}: no such host ({exc.strerror or exc}); check {self._address}, or are you "
                 "offline?",
                 "refused",
             ) from exc

@@ -1,4 +1,4 @@
-"""What leaves this machine: why a model is called and with which notes, and the log of it.
+"""What leaves this machine: why a model or a server is asked and with which notes, and the log of it.
 
 The marks are context variables: they hold for the calls of the body, and for tasks and threads that
 were given its context. The log lies beside the index, in JSON lines, and is only ever added to. A call
@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import ProviderError
 
-Purpose = Literal["answer", "condense", "summary", "header", "themes"]
+Purpose = Literal["answer", "condense", "summary", "header", "themes", "mirror", "search"]
 
 WHAT_GOES: dict[Purpose, str] = {
     "answer": "the question, the passages of the sources and the connected notes",
@@ -34,6 +34,8 @@ WHAT_GOES: dict[Purpose, str] = {
     "summary": "the text of notes",
     "header": "the text of notes",
     "themes": "summaries and passages of notes, and the question",
+    "mirror": "the passages of your notes and their vectors",
+    "search": "the vectors of your questions",
 }
 """What is sent, by what it is sent for."""
 

@@ -201,7 +201,7 @@ class _Splitter:
         self, note: Note, count: CountTokens, max_tokens: int, min_tokens: int, language: str
     ) -> None:
         self._note = note
-        self._min = max(1, min_tokens)
+        self._min = 1 if note.sections_apart else max(1, min_tokens)
         self._language = language
         self._frame = ChunkPrefix(note.title, count, max_tokens)
         self._headings = Headings(note)

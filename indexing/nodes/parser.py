@@ -20,7 +20,7 @@ from llama_index.core.schema import (
 from notehop.config.errors import UsageError
 from notehop.indexing.nodes.chunker import ChunkDraft, CountTokens, split_note
 from notehop.indexing.vault.model import CommentLinks, Note
-from notehop.indexing.vault.parse import parse_note
+from notehop.indexing.vault.parse import parse_markdown
 
 if TYPE_CHECKING:
     from notehop.config.ranking_settings import ChunkingSettings
@@ -159,7 +159,7 @@ class SectionNodeParser(NodeParser):
                 f"document {document.node_id} has no metadata['path'], the note's path in the vault"
             )
         text = document.get_content(MetadataMode.NONE)
-        return parse_note(path, text.encode(), comment_links=self.comment_links)
+        return parse_markdown(path, text.encode(), comment_links=self.comment_links)
 
 
 def _related(draft: ChunkDraft) -> RelatedNodeInfo:

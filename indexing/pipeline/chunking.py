@@ -242,7 +242,8 @@ def _by_path(nodes: Iterable[BaseNode]) -> dict[str, list[BaseNode]]:
 
 def _opened(read: Read) -> ChunkedNote:
     if read.note is None:
-        return ChunkedNote(unread_row(read.file, NoteStatus.FAILED, read.problem or ""))
+        row = unread_row(read.file, NoteStatus.FAILED, read.problem or "")
+        return ChunkedNote(replace(row, content_hash=read.content_hash))
     row = note_row(read.file, read.note)
     return ChunkedNote(row, read.note if row.status is NoteStatus.INDEXED else None)
 

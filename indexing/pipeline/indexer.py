@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.config import Settings
-from notehop.config.errors import IndexFailure
+from notehop.config.errors import IndexFailure, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.graph.model import Status
 from notehop.indexing.identity import wanted
@@ -114,7 +114,13 @@ class Indexer:
             request = Request(allow_mass_delete=allow_mass_delete)
             update = (self._rebuilt if rebuild else self._brought_up)(asked, request)
             report = self._report(update)
-            return replace(report, warnings=(*report.warnings, *self._mirrored()))
+            try:
+                _, told = self._mirrored()
+            except VectorServerError as exc:
+                told = (
+                    f"{exc}. Searches compare every vector until it is brought up, by the next run",
+                )
+            return replace(report, warnings=(*report.warnings, *told))
 
         report = self._written(work)
         told = themes_summed_up(self.layout, self.vault, self.settings, self._command)
@@ -152,34 +158,56 @@ class Indexer:
         request = Request(tuple(paths), again=True, deleted_before=0)
         return self._written(lambda asked: self._brought_up(asked, request))
 
-    def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> None:
-        """Do what keeps the index small and quick to open, and other programs' copy of it current.
+    def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
+        """Do what keeps the index small and quick to open, and the copy of it in Chroma current.
 
         :param interrupted: asked now and then: whether to leave that copy to a later call.
-        :raises NotehopError: as :meth:`run`.
+        :returns: whether nothing was left to one.
+        :raises NotehopError: as :meth:`run`; VectorServerError if the Chroma server cannot be
+            brought up.
         """
 
-        def work(_: object) -> None:
+        def work(_: object) -> bool:
             state = read_catalog_state(self.layout)
             if state is None or not state.fits(self.layout):
                 # Something was harmed or cut off: the next run looks at all of it.
-                return
+                return True
             with Catalog.open(self.layout.catalog) as catalog:
                 derive(self.layout, catalog, everything=True, limits=self._limits)
             write_catalog_state(self.layout, state.generation, state.stamp)
-            self._mirrored(interrupted)
+            done, _ = self._mirrored(interrupted)
+            return done
 
-        self._written(work)
+        return self._written(work)
 
-    def _mirrored(self, interrupted: Callable[[], bool] = lambda: False) -> tuple[str, ...]:
-        """Bring the mirror up to the run that ended last; what to tell people if it cannot be."""
+    def _mirrored(
+        self, interrupted: Callable[[], bool] = lambda: False
+    ) -> tuple[bool, tuple[str, ...]]:
+        """Bring the mirror up to the run that ended last.
+
+        :returns: whether nothing is left to a later call, and what to tell people.
+        :raises VectorServerError: if a Chroma server cannot be brought up.
+        """
+        served = self.settings.vectors.engine == "chroma"
+        if served or self.layout.chroma_collection.exists():
+            # Not above: only who has such a server needs what asks it.
+            from notehop.indexing.stores import served_mirror
+
+            if served:
+                remove_mirror(self.layout)
+                return served_mirror.update_served_mirror(
+                    self.layout, self.settings, interrupted, progress=self.progress
+                )
+            left = served_mirror.remove_served_mirror(self.layout, self.settings)
+        else:
+            left = ()
         if not self.settings.index.mirror:
             remove_mirror(self.layout)
-            return ()
+            return True, left
         if mirror_due(self.layout):
             self.progress.stage("Copying to Chroma", 0, "")
         told = update_mirror(self.layout, interrupted, self._write_mirror)
-        return () if told is None else (told,)
+        return True, left if told is None else (*left, told)
 
     def _written(self, work: Callable[[dict[str, Any]], Result]) -> Result:
         """Do what writes, under the lock; remember nothing of a run that failed."""
@@ -239,7 +267,7 @@ class Indexer:
 
     def _rebuilt(self, asked: dict[str, Any], request: Request) -> Update:
         """Build a new index beside the old one, which answers until the new one is whole."""
-        if not self.layout.catalog.exists():
+        if not Catalog.exists(self.layout.catalog):
             return self._run(self.layout, asked, request)
         if not request.allow_mass_delete:
             self._check_old()
@@ -289,6 +317,7 @@ class Indexer:
             if harmed and catalog.generation:
                 self.progress.stage("Checking the index", 0, "")
                 check_catalog(catalog, state)
+            catalog.renew_if_older(state)
             if self._state is None or not self._state.fits(catalog):
                 self._state = IndexState(catalog)
             check_vault(self._state.meta, self.vault, layout.root)

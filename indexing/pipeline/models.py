@@ -5,10 +5,12 @@ Touches: model; index (the folder ``model``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from notehop.config import Settings
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder, OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model
@@ -16,8 +18,10 @@ from notehop.indexing.embed.models import MULTILINGUAL_NAME
 from notehop.indexing.embed.onnx_model import read_manifest
 
 if TYPE_CHECKING:
+    from notehop.indexing.embed.ray_cluster import Slot
     from notehop.indexing.embed.tokenizer import TokenOffsets
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
+    from notehop.indexing.llm.egress import Attempt
 
 
 LoadEmbedder = Callable[[EmbeddingSettings, Path], Embedder]
@@ -129,6 +133,54 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
         export_query_model(bulk, folder)
         give_shared(folder, shared)
     return bulk
+
+
+@contextmanager
+def embedding_by(
+    ray: str | None, settings: Settings, folder: Path, tell: Callable[[str], None]
+) -> Iterator[LoadEmbedder]:
+    """Give what loads the embedding of a run: that of this machine, or of a Ray cluster.
+
+    :param ray: address of the cluster, which is joined for the body; None for this machine.
+    :param folder: of the index, where it is written down what goes to other machines.
+    :param tell: hears which machines those are.
+    :raises UsageError: if the address is none.
+    :raises ProviderError: ``consent``, if the cluster is not on this machine and nobody named it.
+    :raises ModelError: if it cannot be joined.
+    """
+    if ray is None:
+        yield load_embedder
+        return
+    from notehop.indexing.embed.ray_cluster import Address, is_this_machine, joined
+    from notehop.indexing.llm.egress import EgressLog
+
+    log = EgressLog(folder)
+
+    def begin(slot: Slot, size: int, attempt: int) -> Attempt | None:
+        if is_this_machine(slot.host):
+            return None
+        return log.begin(
+            host=slot.host,
+            local=False,
+            provider="ray",
+            model=settings.embedding.model,
+            purpose="embedding",
+            notes=(),
+            bytes_out=size,
+            attempt=attempt,
+        )
+
+    def load(chosen: EmbeddingSettings, model: Path) -> Embedder:
+        from notehop.indexing.embed.onnx_embedding import load_query
+        from notehop.indexing.embed.ray_embedding import RayEmbedding
+
+        manifest = read_manifest(model)
+        if manifest is None or manifest.reason is None:
+            load_embedder(chosen, model)  # the model for queries, which is exported here
+        return RayEmbedding.on(cluster, load_query(model, chosen), chosen, begin)
+
+    with joined(Address.of(ray), settings.privacy.allow_hosts, tell) as cluster:
+        yield load
 
 
 def _bulk(settings: EmbeddingSettings) -> TorchEmbedding:

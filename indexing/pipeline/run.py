@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.config import Settings
-from notehop.indexing.changes import Changes, check_deletions, compare, scan
+from notehop.indexing.changes import Changes, check_deletions, compare, scan, unread_pdfs
 from notehop.indexing.enrich.freshness import delete_orphans
 from notehop.indexing.enrich.headers import headers_of
 from notehop.indexing.graph.files import affected_names
@@ -158,6 +158,13 @@ class IndexRun:
             check_fingerprint(stored, self._asked)
         if self.everything:
             self._warnings += remove_damaged(self._layout)
+            attachments = {
+                file.path: bool(file.excluded)
+                for file in self._walk.files
+                if file.kind == "attachment"
+            }
+            if unread := unread_pdfs(attachments, self._settings.vault):
+                self._warnings.append(unread)
         try:
             with rare_collections():
                 self._write(self._changes())

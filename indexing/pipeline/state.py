@@ -83,8 +83,10 @@ class IndexState:
             kept_out = bool(file.excluded) or file.path in skip or self._kept_out(file.path)
             if file.path not in files or files.is_excluded(file.path) is not kept_out:
                 files.add(file.path, excluded=kept_out, aliases=files.aliases_of(file.path))
+        there = {file.path for file in found.files}
         for path in (*changes.gone, *changes.detach):
-            files.remove(path)
+            if path not in there:
+                files.remove(path)
         return files
 
     def wrote(self, batch: Batch, generation: int) -> None:

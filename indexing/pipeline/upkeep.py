@@ -13,12 +13,12 @@ from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.stores.caches import Due, bring_up_to_date, upkeep_due
-from notehop.indexing.stores.catalog import Catalog, CatalogState, fold_withdrawn
+from notehop.indexing.stores.catalog import Catalog, CatalogState, forget_withdrawn
 from notehop.indexing.stores.chroma import remove_mirror
+from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.model import LIMITS, Limits
-from notehop.indexing.stores.sqlite import REBUILD
 from notehop.indexing.stores.vector_index import VectorIndex
 
 
@@ -106,7 +106,7 @@ def derive(
     try:
         if withdrawn:
             layout.journal_mark.touch()
-        fold_withdrawn(catalog, layout.journal_mark)
+        forget_withdrawn(catalog, layout.journal_mark)
         layout.purge_mark.unlink(missing_ok=True)
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc

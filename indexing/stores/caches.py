@@ -14,12 +14,12 @@ from typing import Generic, TypeVar
 
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.fingerprint import dimensions_of
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.lexical_segments import read_about
 from notehop.indexing.stores.model import LIMITS, ChunkId, Limits, Matrix
-from notehop.indexing.stores.sqlite import REBUILD
 from notehop.indexing.stores.vector_index import VectorIndex, read_header, write_vectors
 
 Key = TypeVar("Key")

@@ -11,24 +11,26 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
-from sqlalchemy import inspect, select
+from sqlalchemy import select
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from notehop.config.errors import IndexMismatch, IndexMissing
+from notehop.config.errors import IndexFailure, IndexLocked, IndexMismatch, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.stores import catalog_write
 from notehop.indexing.stores.catalog_read import CatalogReads, Fetched, Query
 from notehop.indexing.stores.catalog_rows import BadRow, chunk_row, vector_row
-from notehop.indexing.stores.layout import IndexLayout, replace_file
+from notehop.indexing.stores.database import Database, damaged, open_database
+from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, replace_file
 from notehop.indexing.stores.model import Batch, Collection
 from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION, VECTORS
-from notehop.indexing.stores.sqlite import Database, damaged, translated
+
+Result = TypeVar("Result")
 
 
 def stamp_of(meta: Mapping[str, Any]) -> str:
@@ -41,23 +43,41 @@ def stamp_of(meta: Mapping[str, Any]) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
-_HEAD = select(META).where(META.c.key.in_(("generation", "identity", "fingerprint")))
+_HEAD = select(META).where(META.c.key.in_(("generation", "identity", "fingerprint", "commit")))
 """What every query asks first; made once."""
 
-
-_Head = tuple[int, dict[str, Any] | None, str]
-"""Generation, fingerprint and stamp; nobody changes the fingerprint."""
+_HeadRows = tuple[tuple[str, str], ...]
 
 
 @lru_cache(maxsize=8)
-def _head(rows: tuple[tuple[str, str], ...]) -> _Head:
-    """What the rows of :data:`_HEAD` say: the same, query after query, until a commit."""
+def _head(rows: _HeadRows) -> tuple[int, dict[str, Any] | None, str]:
+    """Generation, fingerprint (nobody changes it) and stamp, as the rows of :data:`_HEAD` say: the
+    same, query after query, until a commit."""
     said = {key: json.loads(value) for key, value in rows}
     return int(said["generation"]), said.get("fingerprint"), stamp_of(said)
 
 
+_WRITTEN = select(META).where(META.c.key.in_(("generation", "identity", "commit")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What tells one state of a catalog from any other, also where a server lost some."""
+
+    identity: str | None
+    generation: int
+    commit: str | None
+
+    @classmethod
+    def of(cls, meta: Mapping[str, Any]) -> _Head:
+        return cls(meta.get("identity"), int(meta.get("generation", 0)), meta.get("commit"))
+
+
 class CatalogSnapshot(CatalogReads):
     """One generation of the catalog, held by an open read transaction until it is closed.
+
+    Where the connection to a server is lost it goes on with another one, if the generation is still
+    the newest.
 
     ``fingerprint`` says what made its vectors (None before the first batch), ``stamp`` is what its
     derived indexes carry. Threads may share it. Writers go on meanwhile, but their journal cannot
@@ -70,9 +90,11 @@ class CatalogSnapshot(CatalogReads):
         self._connection = database.connect()
         self._ended = ended
         self._turn = threading.RLock()
+        self._head: _HeadRows | None = None
+        self._went_on: IndexFailure | None = None
         try:
-            rows = tuple(sorted((row[0], row[1]) for row in self._rows(_HEAD)))
-            self._generation, self.fingerprint, self.stamp = _head(rows)
+            self._head = self._read_head()
+            self._generation, self.fingerprint, self.stamp = _head(self._head)
         except BaseException as exc:
             self._connection.close()
             if isinstance(exc, ValueError | TypeError | KeyError):
@@ -97,22 +119,49 @@ class CatalogSnapshot(CatalogReads):
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with translated(self.label):
+        with self._database.translated():
             yield self._connection
 
     def _plain_rows(self, query: Query) -> list[tuple[Any, ...]]:
-        with self._turn:
-            return super()._plain_rows(query)
+        plain = super()._plain_rows
+        return self._held(lambda: plain(query))
 
     def _fetch(
         self, connection: Connection, query: Query, values: Iterable[str] | None = None
     ) -> Sequence[Fetched]:
+        # Not the connection that was given: it may have been lost meanwhile.
+        del connection
+        fetch = super()._fetch
+        return self._held(lambda: fetch(self._connection, query, values))
+
+    def _read_head(self) -> _HeadRows:
+        return tuple(sorted((row[0], row[1]) for row in self._rows(_HEAD)))
+
+    def _held(self, read: Callable[[], Result]) -> Result:
+        """What is read; on another connection, where this one is lost and nothing was written."""
         with self._turn:
-            return super()._fetch(connection, query, values)
+            if self._went_on is not None:
+                raise self._went_on
+            try:
+                return read()
+            except (DBAPIError, IndexFailure) as exc:
+                if not self._database.is_lost(exc) or self._head is None:
+                    raise
+                head, self._head = self._head, None
+                self._connection.close()
+                self._connection = self._database.connect()
+                if self._read_head() != head:
+                    self._went_on = IndexFailure(
+                        f"{self.label}: the connection was lost, and the index went on meanwhile; "
+                        "try again"
+                    )
+                    raise self._went_on from exc
+                self._head = head
+                return read()
 
 
 class Catalog(CatalogReads):
-    """The catalog at a path. Each question is answered from the newest generation.
+    """The catalog at an address. Each question is answered from the newest generation.
 
     ``snapshot_ended`` is called whenever a snapshot was closed, in any thread.
     """
@@ -122,35 +171,51 @@ class Catalog(CatalogReads):
     def __init__(self, database: Database) -> None:
         self.label = database.label
         self._database = database
-        self._file = _file_id(database.path)
+        self._known: _Head | None = None
 
     @classmethod
     def open(
         cls,
-        path: Path,
+        address: CatalogAddress,
         *,
         create: bool = False,
         read_only: bool = False,
         meta: Mapping[str, Any] | None = None,
     ) -> Catalog:
-        """Open the catalog at a path.
+        """Open the catalog at an address.
 
         :param create: make it, at generation 0 and with ``meta``, if it is not there.
         :raises IndexMissing: if it is not there, or its making was never finished.
         :raises IndexMismatch: if another version of notehop made it.
         :raises IndexDamaged: if it is no catalog, or cannot be read.
         :raises IndexUnwritable: if it cannot be made.
+        :raises IndexFailure: if its server cannot be reached.
         """
-        catalog = cls(Database(path, create=create, read_only=read_only))
+        catalog = cls(open_database(address, create=create, read_only=read_only))
         try:
             if create:
                 catalog._create(meta or {})
-            catalog._check()
+            meta = catalog._check()
+            if not read_only:
+                catalog._known = _Head.of(meta)
         except BaseException:
             catalog.close()
             raise
-        catalog._file = _file_id(path)
         return catalog
+
+    @staticmethod
+    def exists(address: CatalogAddress) -> bool:
+        """Whether anything is there, be it damaged.
+
+        :raises IndexFailure: if its server cannot be reached.
+        """
+        if isinstance(address, Path):
+            return address.exists()
+        try:
+            open_database(address, read_only=True).close()
+        except IndexMissing:
+            return False
+        return True
 
     def close(self) -> None:
         """Close every connection; the last process to do so folds the journal back."""
@@ -164,8 +229,13 @@ class Catalog(CatalogReads):
 
     @property
     def replaced(self) -> bool:
-        """Whether the file was removed or made anew since it was opened: a rebuild does that."""
-        return _file_id(self._database.path) != self._file
+        """Whether another one stands there than was opened: a rebuild does that."""
+        return self._database.replaced
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes."""
+        return self._database.size
 
     def stamp(self) -> str:
         """The stamp that derived indexes carry; see :func:`stamp_of`."""
@@ -178,46 +248,70 @@ class Catalog(CatalogReads):
 
         :raises ValueError: if the batch contradicts itself or the catalog; nothing is written.
         :raises IndexUnwritable: disk full, read-only, or failing; nothing is written.
-        :raises IndexLocked: if another process kept writing; nothing is written.
+        :raises IndexLocked: if another process kept writing, or wrote meanwhile on a server whose
+            connection was lost; nothing is written.
         :raises IndexDamaged: if what is there cannot be read; nothing is written.
         """
         catalog_write.check(batch)
         if not batch:
             return self.generation
         faults.point("catalog-before-commit")
+        commit = uuid.uuid4().hex
+
+        def work(connection: Connection) -> int:
+            head = self._written_head(connection)
+            if head.commit == commit:
+                # The answer was lost, not the commit.
+                return head.generation
+            self._check_known(head)
+            generation = head.generation + 1
+            try:
+                catalog_write.apply(connection, batch, generation, commit)
+            except IntegrityError as exc:
+                raise ValueError(
+                    f"{self.label}: a batch writes a row that is there already: {exc.orig}"
+                ) from exc
+            self._database.announce(connection, generation)
+            faults.point("catalog-inside-commit")
+            return generation
+
         try:
-            with self._database.writing() as connection:
-                query = select(META.c.value).where(META.c.key == "generation")
-                generation = int(connection.execute(query).scalar_one()) + 1
-                try:
-                    catalog_write.apply(connection, batch, generation)
-                except IntegrityError as exc:
-                    raise ValueError(
-                        f"{self.label}: a batch writes a row that is there already: {exc.orig}"
-                    ) from exc
-                faults.point("catalog-inside-commit")
+            generation = self._database.write(work)
         except BadRow as exc:
             raise damaged(self.label, f"a row cannot be read: {exc}") from exc
+        if self._known is not None:
+            self._known = replace(self._known, generation=generation, commit=commit)
         faults.point("catalog-committed")
         return generation
 
-    def fold(self) -> bool:
-        """Fold the journal back into the file and empty it, so that it holds nothing that left.
+    def renew_if_older(self, state: CatalogState | None) -> None:
+        """Take another identity, if the server has lost what it had when a run ended: one that is
+        restored from a backup, or a standby that was behind.
+
+        What was derived from the lost generations fits no more then, on any machine.
+        """
+        if state is None or not self._database.shared:
+            return
+        meta = self.meta()
+        if stamp_of(meta) != state.stamp or int(meta["generation"]) >= state.generation:
+            return
+        own = {"identity": uuid.uuid4().hex}
+        self._database.write(lambda connection: catalog_write.put_meta(connection, own))
+        self._known = _Head.of({**meta, **own})
+
+    def forget_deleted(self) -> bool:
+        """Let what was deleted leave the database's own files, as far as it can.
 
         :returns: False if a reader's transaction stood in the way; what it needs stays.
         """
-        return self._database.fold()
+        return self._database.forget_deleted()
 
     def verify(self, *, rows: bool = True) -> None:
         """Look at every page, which takes a second a gigabyte, and every row, which takes thirty.
 
         :raises IndexDamaged: naming the first that is not as it was written.
         """
-        check = "integrity_check" if rows else "quick_check"
-        with self._reading() as connection:
-            said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
-        if said != "ok":
-            raise damaged(self.label, str(said))
+        self._database.check_pages(thorough=rows)
         if not rows:
             return
         self.meta()
@@ -235,7 +329,7 @@ class Catalog(CatalogReads):
 
     def open_snapshot(self) -> CatalogSnapshot:
         """The newest generation, held until the snapshot is closed."""
-        return CatalogSnapshot(self._database, self.snapshot_ended)
+        return self._database.again(lambda: CatalogSnapshot(self._database, self.snapshot_ended))
 
     @contextmanager
     def snapshot(self) -> Iterator[CatalogSnapshot]:
@@ -251,23 +345,49 @@ class Catalog(CatalogReads):
         with self._database.reading() as connection:
             yield connection
 
+    def _rows(self, query: Query, values: Iterable[str] | None = None) -> Sequence[Fetched]:
+        rows = super()._rows
+        return self._database.again(lambda: rows(query, values))
+
+    def _plain_rows(self, query: Query) -> list[tuple[Any, ...]]:
+        plain = super()._plain_rows
+        return self._database.again(lambda: plain(query))
+
     def _create(self, meta: Mapping[str, Any]) -> None:
-        with self._database.writing() as connection:
-            if inspect(connection).get_table_names():
+        def work(connection: Connection) -> None:
+            if self._database.tables(connection):
                 return
             METADATA.create_all(connection)
             own = {"schema": SCHEMA_VERSION, "identity": uuid.uuid4().hex, "generation": 0}
             catalog_write.put_meta(connection, {**meta, **own})
             faults.point("catalog-inside-making")
 
-    def _check(self) -> None:
+        self._database.write(work)
+
+    def _written_head(self, connection: Connection) -> _Head:
+        """What is there now, inside a write transaction."""
+        rows = connection.execute(_WRITTEN).all()
+        return _Head.of({key: json.loads(value) for key, value in rows})
+
+    def _check_known(self, head: _Head) -> None:
+        """Refuse to write on what somebody else wrote: a lock on a server ends with its connection."""
+        if self._database.shared and self._known not in (None, head):
+            raise IndexLocked(
+                f"{self.label}: another process wrote this index while the connection was lost; "
+                "nothing was written on it; run: notehop index"
+            )
+        self._known = head
+
+    def _check(self) -> dict[str, Any]:
+        """What is said of the whole, if it is a catalog of this version."""
         with self._reading() as connection:
-            tables = set(inspect(connection).get_table_names())
+            tables = self._database.tables(connection)
         if not tables:
             raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
         if "meta" not in tables:
             raise damaged(self.label, "it is another program's database")
-        schema = self.meta().get("schema")
+        meta = self.meta()
+        schema = meta.get("schema")
         if isinstance(schema, int) and schema > SCHEMA_VERSION:
             raise IndexMismatch(
                 f"{self.label}: a newer notehop wrote this index (format {schema}, this one reads "
@@ -280,10 +400,11 @@ class Catalog(CatalogReads):
             )
         if missing := sorted(set(METADATA.tables) - tables):
             raise damaged(self.label, f"it has no table {missing[0]}")
+        return meta
 
 
-def fold_withdrawn(catalog: Catalog, mark: Path) -> None:
-    """Empty the journal of the catalog, if words of withdrawn notes may stand in it.
+def forget_withdrawn(catalog: Catalog, mark: Path) -> None:
+    """Let the words of withdrawn notes leave the catalog's own files, if they may stand in them.
 
     While somebody reads an older generation it cannot be: whose transaction ends last tries again,
     and so does the next run.
@@ -293,7 +414,7 @@ def fold_withdrawn(catalog: Catalog, mark: Path) -> None:
     """
     try:
         marked = mark.stat().st_mtime_ns
-        if catalog.fold() and mark.stat().st_mtime_ns == marked:
+        if catalog.forget_deleted() and mark.stat().st_mtime_ns == marked:
             mark.unlink(missing_ok=True)
     except FileNotFoundError:
         pass
@@ -355,11 +476,3 @@ def file_marks(root: Path, files: Iterable[Path]) -> dict[str, tuple[int, int]]:
 def _marks(layout: IndexLayout) -> FileMarks:
     # The file -shm is mapped by whoever reads: it says nothing.
     return file_marks(layout.root, (f for f in layout.catalog_files if f.suffix != ".sqlite-shm"))
-
-
-def _file_id(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

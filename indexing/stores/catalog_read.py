@@ -22,11 +22,13 @@ from notehop.indexing.graph.files import NOTE_SUFFIX
 from notehop.indexing.stores.catalog_rows import (
     PackedTokens,
     chunk_row,
+    indexed,
     link_row,
     name_key,
     note_row,
     vector_row,
 )
+from notehop.indexing.stores.database import among, damaged, listed
 from notehop.indexing.stores.labels import DATE
 from notehop.indexing.stores.model import (
     ChunkId,
@@ -50,7 +52,6 @@ from notehop.indexing.stores.schema import (
     NOTES,
     VECTORS,
 )
-from notehop.indexing.stores.sqlite import among, damaged, listed
 
 Made = TypeVar("Made")
 
@@ -193,6 +194,10 @@ class CatalogReads(ABC):
         rows = self._rows(select(ATTACHMENTS))
         return dict(sorted(self._made(lambda row: (row[0], bool(row[1])), rows)))
 
+    def names(self) -> list[tuple[str, str]]:
+        """(name, path) of the title and aliases of every indexed note, folded, sorted."""
+        return [(row[0], row[1]) for row in sorted(self._plain_rows(select(NAMES)))]
+
     def aliases(self) -> dict[str, tuple[str, ...]]:
         """Path -> aliases, of every note that has any, by path."""
         query = select(NOTES.c.path, NOTES.c.aliases).where(NOTES.c.aliases != "[]")
@@ -319,7 +324,11 @@ class CatalogReads(ABC):
 
     def links_named(self, names: Iterable[str]) -> list[LinkRow]:
         """The links whose :func:`~indexing.graph.files.link_name` is one of these."""
-        return self._links(LINKS.c.name_key, names)
+        return self._links(LINKS.c.name_key, map(indexed, names))
+
+    def links_with(self, status: str) -> list[LinkRow]:
+        """The links of a status."""
+        return self._made(link_row, self._rows(select(LINKS).where(LINKS.c.status == status)))
 
     def links(self) -> Iterator[LinkRow]:
         """All links."""
@@ -339,6 +348,13 @@ class CatalogReads(ABC):
         with self._reading() as connection:
             for row in self._pages(connection, query, (LINKS.c.path, LINKS.c.ordinal)):
                 yield row[0], row[2]
+
+    def links_leading_to(self, paths: Collection[str]) -> list[tuple[str, str]]:
+        """(source, target) of the links that lead to files at paths."""
+        query = select(LINKS.c.path, LINKS.c.target_path).where(
+            among(LINKS.c.target_path), LINKS.c.status.in_(("resolved", "ambiguous"))
+        )
+        return [(row[0], row[1]) for row in self._rows(query, paths)]
 
     def indexed_paths(self) -> list[str]:
         """The paths of the indexed notes, sorted."""
@@ -418,6 +434,11 @@ class CatalogReads(ABC):
         query = select(date, path).where(LABELS.c.name == DATE).order_by(date.desc(), path)
         return [(row[0], row[1]) for row in self._rows(query.limit(count))]
 
+    def chunks_holding(self, part: str) -> list[ChunkId]:
+        """The chunks whose text holds a part, letter by letter."""
+        query = select(CHUNKS.c.id).where(CHUNKS.c.text.contains(part, autoescape=True))
+        return [row[0] for row in self._rows(query)]
+
     def said_in(self, ids: Iterable[ChunkId]) -> dict[ChunkId, tuple[str, ...]]:
         """Id -> what a chunk says: names of its note, headings, text; for those that are there."""
         query = (
@@ -444,7 +465,7 @@ class CatalogReads(ABC):
         return self._rows(query) if paths is None else self._rows(query.where(among(column)), paths)
 
     def _rows(self, query: Query, values: Iterable[str] | None = None) -> Sequence[Fetched]:
-        """All rows; ``values`` are those of :func:`~indexing.stores.sqlite.among`, if it has one."""
+        """All rows; ``values`` are those of :func:`~indexing.stores.database.among`, if it has one."""
         with self._reading() as connection:
             return self._fetch(connection, query, values)
 

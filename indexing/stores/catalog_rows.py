@@ -6,6 +6,7 @@ columns; a checksum over the others closes a row.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,9 @@ _PLAIN, _DEFLATED = b"\0", b"\1"
 
 _DEPTH = 20
 """Levels of front matter that are kept: with anchors, YAML can make a value that holds itself."""
+
+_INDEXED = 400
+"""Characters of a name that an index holds: PostgreSQL's takes 2,704 bytes, with the path."""
 
 _DEFLATE_FROM = 256
 """Tokens shorter than this many bytes are kept as they are: below it zlib saves next to nothing."""
@@ -119,7 +123,9 @@ def chunk_row(values: Sequence[Any]) -> ChunkRow:
 
 def link_values(link: LinkRow) -> dict[str, Any]:
     """The columns of a link, with the name by which links are found when a file comes or goes."""
-    return _closed(_stored(link) | {"name_key": _text(link_name(link.raw_target))}, _checksum)
+    return _closed(
+        _stored(link) | {"name_key": indexed(_text(link_name(link.raw_target)))}, _checksum
+    )
 
 
 def link_row(values: Sequence[Any]) -> LinkRow:
@@ -153,7 +159,16 @@ def name_values(note: NoteRow) -> list[dict[str, str]]:
 
 def name_key(name: str) -> str:
     """The form in which titles and aliases are compared: folded, white space collapsed."""
-    return " ".join(fold(name).split())
+    return indexed(" ".join(fold(name).split()))
+
+
+def indexed(name: str) -> str:
+    """A name as an index of any database takes it: of one that is no name but a text, its beginning
+    and a digest."""
+    if len(name) <= _INDEXED:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name[: _INDEXED // 2]}… {digest}"
 
 
 def _load_tuple(text: str) -> tuple[Any, ...]:
@@ -249,7 +264,9 @@ def _dump(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """The text without lone surrogates, which YAML escapes can make and UTF-8 cannot hold."""
+    """The text without lone surrogates, which YAML escapes can make and UTF-8 cannot hold, and without
+    zero bytes, which PostgreSQL does not take."""
+    value = value.replace("\0", "\ufffd")
     if value.isascii():
         return value
     try:

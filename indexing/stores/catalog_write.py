@@ -24,6 +24,7 @@ from notehop.indexing.stores.catalog_rows import (
     pack_tokens,
     vector_values,
 )
+from notehop.indexing.stores.database import among, listed
 from notehop.indexing.stores.labels import label_rows
 from notehop.indexing.stores.model import Batch, ChunkId, Collection, LinkRow, NoteRow, NoteStatus
 from notehop.indexing.stores.schema import (
@@ -37,10 +38,9 @@ from notehop.indexing.stores.schema import (
     NOTES,
     VECTORS,
 )
-from notehop.indexing.stores.sqlite import among, listed
 from notehop.indexing.vault.properties import modified_in
 
-OWN_KEYS = frozenset({"schema", "identity", "generation"})
+OWN_KEYS = frozenset({"schema", "identity", "generation", "commit"})
 """Keys of the table ``meta`` that no batch may set."""
 
 _RESOLVED = (
@@ -89,8 +89,10 @@ def check(batch: Batch) -> None:
         raise ValueError(f"meta key {taken[0]} belongs to the catalog")
 
 
-def apply(connection: Connection, batch: Batch, generation: int) -> None:
+def apply(connection: Connection, batch: Batch, generation: int, commit: str) -> None:
     """Write the batch as the given generation.
+
+    :param commit: tells this commit from any other, for who did not hear whether it was done.
 
     :raises ValueError: if it touches a note or relinks a link that is not there.
     """
@@ -133,7 +135,7 @@ def apply(connection: Connection, batch: Batch, generation: int) -> None:
     )
     _insert(connection, CHANGES, changes)
     _mark_linked(connection, [*_paths(batch.relink), *touched], generation)
-    put_meta(connection, {**batch.meta, "generation": generation})
+    put_meta(connection, {**batch.meta, "generation": generation, "commit": commit})
 
 
 def put_meta(connection: Connection, entries: Mapping[str, Any]) -> None:

@@ -18,23 +18,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from posixpath import dirname
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from notehop.indexing import faults
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, file_marks, read_catalog_state
 from notehop.indexing.stores.catalog_read import slices
-from notehop.indexing.stores.labels import date_label
-from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
-
-if TYPE_CHECKING:
-    from llama_index.core.schema import TextNode
+from notehop.indexing.stores.chroma_rows import read_rows
+from notehop.indexing.stores.layout import IndexLayout, ServerCatalog, replace_file, unwritable
 
 COLLECTION = "chunks"
 
@@ -117,16 +113,22 @@ def remove_mirror(layout: IndexLayout) -> None:
         raise unwritable(layout.root, exc) from exc
 
 
-def write_in_child(layout: IndexLayout, interrupted: Callable[[], bool]) -> str | None:
+def write_in_child(
+    layout: IndexLayout, interrupted: Callable[[], bool], *, seconds: float = _SECONDS
+) -> str | None:
     """Run :func:`write_mirror` in a process of its own; why it failed, or None.
 
     :param interrupted: asked now and then; the child is killed once it says so, or takes too long.
+    :param seconds: that it may take, beside what it gets for the size of the catalog.
     """
     # -P: the folder that this process runs in, a vault perhaps, is not where modules come from.
     command = [sys.executable, "-P", "-m", "notehop.indexing.stores.chroma", str(layout.root)]
+    if (server := layout.database) is not None:
+        command += [server.url, server.schema]
     try:
-        megabytes = layout.catalog.stat().st_size / 1e6
-        until = time.monotonic() + _SECONDS + _SECONDS_A_MEGABYTE * megabytes
+        # Of a catalog on a server, as many bytes as its vectors alone tell.
+        megabytes = (layout.chunk_vectors if server else layout.catalog_file).stat().st_size / 1e6
+        until = time.monotonic() + seconds + _SECONDS_A_MEGABYTE * megabytes
         with (
             tempfile.TemporaryFile() as said,
             # The child ends when the pipe does: it must not outlive the lock of this process.
@@ -202,43 +204,18 @@ def write_mirror(layout: IndexLayout) -> None:
 
 
 def _take_in(view: CatalogSnapshot, collection: Any, since: int | None) -> None:
-    from llama_index.vector_stores.chroma import ChromaVectorStore
-
-    store = ChromaVectorStore(chroma_collection=collection)
     paths = None if since is None else view.changed_paths(since)
     for part in slices(paths or [], _AT_ONCE):
         collection.delete(where={"document_id": {"$in": list(part)}})
     for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
-        store.add(list(_nodes(view, ids)))
-        faults.point("mirror-added")
-
-
-def _nodes(view: CatalogSnapshot, ids: Sequence[str]) -> Iterator[TextNode]:
-    from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
-
-    chunks = view.chunks(ids)
-    notes = view.notes_at({chunk.path for chunk in chunks.values()})
-    for one, vector in zip(*view.vectors("chunks", ids), strict=True):
-        chunk = chunks[one]
-        note = notes[chunk.path]
-        yield TextNode(
-            id_=one,
-            text=chunk.text,
-            embedding=vector.tolist(),
-            metadata={
-                "path": chunk.path,
-                "title": note.title,
-                "folder": dirname(chunk.path),
-                "heading": " > ".join(chunk.heading_path),
-                "first_line": chunk.first_line,
-                "last_line": chunk.last_line,
-                "kind": chunk.kind,
-                "tags": ", ".join(note.tags),
-                "type": note.page_type or "",
-                "date": date_label(note),
-            },
-            relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=chunk.path)},
+        rows = read_rows(view, ids)
+        collection.add(
+            ids=list(rows.ids),
+            embeddings=rows.vectors,
+            documents=list(rows.texts),
+            metadatas=list(rows.metadatas),
         )
+        faults.point("mirror-added")
 
 
 def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
@@ -294,8 +271,11 @@ def _last_line(said: bytes) -> str:
     return lines[-1] if lines else "it ended its process"
 
 
-def main(root: str) -> int:
-    """Write the mirror of the index in a folder; the last line on stderr says what failed."""
+def main(root: str, url: str = "", schema: str = "") -> int:
+    """Write the mirror of the index in a folder; the last line on stderr says what failed.
+
+    :param url: with ``schema``, where a catalog on a server is.
+    """
 
     def end_with_parent() -> None:
         os.read(0, 1)
@@ -303,9 +283,9 @@ def main(root: str) -> int:
 
     threading.Thread(target=end_with_parent, daemon=True).start()
     os.umask(0o077)
-    write_mirror(IndexLayout(Path(root)))
+    write_mirror(IndexLayout(Path(root), ServerCatalog(url, schema) if url else None))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from notehop.config.errors import IndexMismatch
-from notehop.indexing.stores.sqlite import REBUILD
+from notehop.indexing.stores.database import REBUILD
 
 _MODEL = ("model", "dimensions")
 

@@ -139,7 +139,8 @@ def _values(value: Any) -> list[str]:
 
 
 def _text(value: str) -> str:
-    """The text without lone surrogates, which no database takes."""
+    """The text without lone surrogates and zero bytes, which no or not every database takes."""
+    value = value.replace("\0", "\ufffd")
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 

@@ -11,10 +11,12 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
+from urllib.parse import parse_qs, urlsplit
 
+from notehop.config import Settings
 from notehop.config.errors import IndexUnwritable, UsageError
 from notehop.indexing import faults
 
@@ -24,22 +26,66 @@ MARKER = "notehop-index.txt"
 _NAME_CHARS = 60
 """Characters of a vault's name that the folder's name keeps: names end at 255 bytes."""
 
+_SCHEMA_CHARS = 30
+"""Characters of it that the name of a schema keeps: PostgreSQL's names end at 63 bytes, and that of
+each catalog has a suffix."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCatalog:
+    """A catalog in a PostgreSQL database. ``url`` holds no password: the settings refuse one.
+
+    :ivar schema: names the index there; its catalogs, the one in force and one that is being made,
+        have schemas of their own, which it leads to.
+    :ivar role: which of them.
+    """
+
+    url: str
+    schema: str
+    role: Literal["current", "next"] = "current"
+
+    def __str__(self) -> str:
+        """How people know it: host and database, no user and no parameter but the host."""
+        parts = urlsplit(self.url)
+        named = parse_qs(parts.query)
+        hosts = parts.netloc.rpartition("@")[2] or ",".join(named.get("host", ["this machine"]))
+        database = parts.path.strip("/") or ",".join(named.get("dbname", []))
+        return f"PostgreSQL at {hosts}, database {database or 'of the user'}, schema {self.schema}"
+
+
+CatalogAddress = Path | ServerCatalog
+"""Where a catalog is: a file of SQLite, or tables on a server."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexLayout:
-    """The paths of one index; making the value touches nothing."""
+    """The paths of one index; making the value touches nothing.
+
+    With a ``database`` on a server, the folder holds all but the catalog.
+    """
 
     root: Path
+    database: ServerCatalog | None = None
 
     @property
-    def catalog(self) -> Path:
-        """The SQLite file: the source of truth of the index."""
+    def catalog(self) -> CatalogAddress:
+        """The source of truth of the index."""
+        return self.database or self.catalog_file
+
+    @property
+    def catalog_file(self) -> Path:
+        """The SQLite file of an index whose catalog is on no server."""
         return self.root / "catalog.sqlite"
 
     @property
     def chroma(self) -> Path:
         """The folder of the mirror in Chroma."""
         return self.root / "chroma"
+
+    @property
+    def chroma_collection(self) -> Path:
+        """The file that tells which collection of a Chroma server was filled last."""
+        return self.root / "chroma-server.json"
 
     @property
     def vectors(self) -> Path:
@@ -119,8 +165,11 @@ class IndexLayout:
     @property
     def catalog_files(self) -> tuple[Path, ...]:
         """The catalog's file and those that SQLite keeps beside it, which mean nothing alone."""
+        if self.database is not None:
+            return ()
         suffixes = ("-wal", "-shm", "-journal", "")
-        return tuple(self.catalog.with_name(self.catalog.name + suffix) for suffix in suffixes)
+        file = self.catalog_file
+        return tuple(file.with_name(file.name + suffix) for suffix in suffixes)
 
     @property
     def catalog_state(self) -> Path:
@@ -135,7 +184,8 @@ class IndexLayout:
     @property
     def next(self) -> IndexLayout:
         """Where a rebuild makes the index that takes the place of this one."""
-        return IndexLayout(self.root / "next")
+        database = self.database and replace(self.database, role="next")
+        return IndexLayout(self.root / "next", database)
 
     @property
     def replaced(self) -> IndexLayout:
@@ -290,6 +340,21 @@ def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:
     )
 
 
+def layout_for(vault: Path, settings: Settings, index_dir: Path | None = None) -> IndexLayout:
+    """Where the settings have the index of a vault.
+
+    :param index_dir: its folder, in place of that of the settings.
+    :raises UsageError: if that is the vault or lies inside it.
+    """
+    root = index_dir_for(vault, index_dir or settings.index.dir)
+    if not settings.catalog.url:
+        return IndexLayout(root)
+    shown, digest = _known_by(vault.expanduser().resolve())
+    named = re.sub(r"[^a-z0-9]+", "_", shown.lower()).strip("_")[:_SCHEMA_CHARS] or "vault"
+    schema = settings.catalog.schema_name or f"notehop_{named}_{digest}"
+    return IndexLayout(root, ServerCatalog(settings.catalog.url, schema))
+
+
 def index_dir_for(vault: Path, index_dir: Path | None = None) -> Path:
     """The folder of the index of ``vault``, absolute: ``index_dir``, else one in the user's data.
 
@@ -302,9 +367,7 @@ def index_dir_for(vault: Path, index_dir: Path | None = None) -> Path:
     if index_dir is None:
         from platformdirs import user_data_path
 
-        shown = re.sub(r"[^\w.-]+", "-", resolved.name).strip("-.")[:_NAME_CHARS] or "vault"
-        digest = hashlib.sha256(resolved.as_posix().encode("utf-8", "surrogateescape")).hexdigest()
-        index_dir = user_data_path("notehop") / f"{shown}-{digest[:8]}"
+        index_dir = user_data_path("notehop") / "-".join(_known_by(resolved))
     chosen = index_dir.expanduser().resolve()
     if chosen == resolved or resolved in chosen.parents:
         raise UsageError(
@@ -312,3 +375,10 @@ def index_dir_for(vault: Path, index_dir: Path | None = None) -> Path:
             "name a folder outside it with --index-dir"
         )
     return chosen
+
+
+def _known_by(vault: Path) -> tuple[str, str]:
+    """A name for people and digits that tell two vaults of one name apart."""
+    shown = re.sub(r"[^\w.-]+", "-", vault.name).strip("-.")[:_NAME_CHARS] or "vault"
+    digest = hashlib.sha256(vault.as_posix().encode("utf-8", "surrogateescape")).hexdigest()
+    return shown, digest[:8]

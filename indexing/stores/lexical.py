@@ -237,14 +237,19 @@ class LexicalIndex:
         wanted, number = FIELDS.index(name), [*dict.fromkeys(tokens)]
         found: set[ChunkId] = set()
         for segment, alive in self._state.parts if number else ():
-            held: Ints | None = None
-            for token in number:
-                docs = next((docs for at, docs, _ in segment.postings(token) if at == wanted), ())
-                held = np.array(docs) if held is None else np.intersect1d(held, docs)
-                if not len(held):
-                    break
-            places = held.tolist() if held is not None else []
-            found |= {segment.ids[doc] for doc in places if alive[doc]}
+            postings = [
+                next((docs for at, docs, _ in segment.postings(token) if at == wanted), ())
+                for token in number
+            ]
+            # From the rarest on: a name such as "Note 7" is looked for where its number stands.
+            first, *others = sorted(
+                (np.asarray(docs, dtype=np.int64) for docs in postings), key=len
+            )
+            for docs in others:
+                if len(first):
+                    at = np.minimum(np.searchsorted(docs, first), len(docs) - 1)
+                    first = first[docs[at] == first]
+            found |= {segment.ids[doc] for doc in first.tolist() if alive[doc]}
         return found
 
     def update(

@@ -5,6 +5,8 @@ no process forked meanwhile keeps it. It is taken twice, on ``writer.lock`` and,
 can, on the folder itself: who deletes the file does not let a second writer in. The JSON beside it
 only tells people who holds it.
 
+A catalog on a server has a lock there too, for the machines that share it.
+
 Touches: index.
 """
 
@@ -16,16 +18,20 @@ import os
 import socket
 import sys
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from notehop.config.errors import IndexLocked, IndexUnwritable
+from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
 from notehop.indexing import faults
 from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
+from notehop.indexing.stores.model import Holder
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.postgres_sessions import LockSession
 
 if sys.platform != "win32":
     import fcntl
@@ -34,16 +40,6 @@ NO_LOCKS = {
     getattr(errno, name, None) for name in ("ENOSYS", "ENOTSUP", "EOPNOTSUPP", "ENOLCK")
 } - {None}
 """What a disk says that knows no locks, or whose server of locks is not there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """A process that writes an index; ``since`` is a time as ISO 8601 has it."""
-
-    pid: int
-    host: str
-    command: str
-    since: str
 
 
 class WriterLock:
@@ -65,7 +61,9 @@ class WriterLock:
             fallback_to_soft=False,
             poll_interval=0.02,
         )
+        self._patience = patience
         self._folder: int | None = None
+        self._session: LockSession | None = None
         self._owner = 0
 
     def acquire(self) -> None:
@@ -73,6 +71,7 @@ class WriterLock:
 
         :raises IndexLocked: if another writer holds it, naming who.
         :raises IndexUnwritable: if the folder cannot be written, or its disk knows no locks.
+        :raises IndexFailure: if the server of the catalog cannot be reached.
         """
         try:
             self._layout.make_folder()
@@ -89,6 +88,7 @@ class WriterLock:
         faults.point("lock-taken")
         try:
             self._folder = _lock_folder(str(self._layout.root))
+            self._take_session()
             self._tell()
         except BlockingIOError as exc:
             self._let_go()
@@ -96,6 +96,9 @@ class WriterLock:
         except OSError as exc:
             self._let_go()
             raise unwritable(self._layout.root, exc) from exc
+        except BaseException:
+            self._let_go()
+            raise
 
     def release(self) -> None:
         """Let go of the lock; a second time is nothing, and so it is in a forked process."""
@@ -118,7 +121,17 @@ class WriterLock:
     def __exit__(self, *_: object) -> None:
         self.release()
 
+    def _take_session(self) -> None:
+        if (server := self._layout.database) is not None:
+            from notehop.indexing.stores.postgres_sessions import LockSession
+
+            self._session = LockSession(server, self._holder)
+            self._session.take(self._patience)
+
     def _let_go(self) -> None:
+        if self._session is not None:
+            self._session.end()
+            self._session = None
         if self._folder is not None:
             _held_folders.discard(self._folder)
             os.close(self._folder)
@@ -210,11 +223,15 @@ def read_holder(layout: IndexLayout) -> Holder | None:
     """
     said = _said(layout)
     if said is None:
-        return None
+        if layout.database is None:
+            return None
+        from notehop.indexing.stores.postgres_sessions import holder_of
+
+        return holder_of(layout.database)
     try:
         with WriterLock(layout, "notehop status"):
             return None
-    except (IndexLocked, IndexUnwritable):
+    except IndexFailure:
         # Where the lock cannot be tried, the note is all there is to go by.
         return said
 

@@ -212,3 +212,13 @@ class Limits:
 
 LIMITS = Limits()
 """What notehop runs with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A process that writes an index; ``since`` is a time as ISO 8601 has it."""
+
+    pid: int
+    host: str
+    command: str
+    since: str

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from notehop.config.errors import IndexDamaged, IndexMissing, NotehopError
 from notehop.indexing.stores.caches import (
@@ -25,11 +28,12 @@ from notehop.indexing.stores.caches import (
 from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
-    fold_withdrawn,
+    forget_withdrawn,
     read_catalog_state,
     write_catalog_state,
 )
-from notehop.indexing.stores.fingerprint import check_fingerprint
+from notehop.indexing.stores.database import damaged
+from notehop.indexing.stores.fingerprint import check_fingerprint, dimensions_of
 from notehop.indexing.stores.labels import NoteLabels
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
@@ -46,10 +50,16 @@ from notehop.indexing.stores.model import (
     NoteStatus,
 )
 from notehop.indexing.stores.replacement import settle
-from notehop.indexing.stores.sqlite import damaged
-from notehop.indexing.stores.vector_index import VectorIndex, cosines
+from notehop.indexing.stores.served_vectors import Kept, ServedVectors, VectorServer
+from notehop.indexing.stores.vector_index import ChunkVectors, VectorIndex, cosines
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.postgres_sessions import News
 
 __all__ = ["Generation", "Ranking", "Reader", "Snapshot"]
+
+_LASTING = 2.0
+"""Seconds after which a process that asks again is taken for one that goes on asking."""
 
 _ATTEMPTS = 1_000
 """Views in a row that other threads may be past: more, and the catalog is older than it was."""
@@ -67,12 +77,14 @@ class _Cache:
         self.links_to: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
         self.sentences: Bounded[str, Matrix] = Bounded(20_000)
         self.filters: Bounded[tuple[Any, ...], frozenset[str]] = Bounded(16)
+        self.served = Kept()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Generation:
     """One generation in memory. ``warnings`` say what of it is missing and what to do.
 
+    ``chunk_vectors`` is None where a server holds them, which queries then ask.
     ``lexical`` is the one part that moves on in place: it may know chunks of a later generation,
     which whoever asks it drops. ``ranks`` are handed on from generation to generation.
     """
@@ -81,7 +93,7 @@ class Generation:
     stamp: str
     ids_by_path: Mapping[str, tuple[ChunkId, ...]]
     path_by_id: Mapping[ChunkId, str]
-    chunk_vectors: VectorIndex
+    chunk_vectors: VectorIndex | None
     lexical: LexicalIndex
     warnings: tuple[str, ...]
     ranks: Ranks
@@ -95,16 +107,19 @@ class Generation:
         ranking: Ranking,
         ranks: Ranks,
         limits: Limits,
+        *,
+        served: bool = False,
     ) -> Generation:
         """Read what is on disk, and what that lacks from the catalog.
 
+        :param served: whether its vectors are a server's matter.
         :raises IndexDamaged: if the catalog cannot be read.
         """
         # One string for an id, wherever it stands: 300,000 of them take 24 MB.
         ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
         path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
         wanted = path_by_id.keys()
-        vectors, warning = read_vectors(layout, view, wanted)
+        vectors, warning = (None, None) if served else read_vectors(layout, view, wanted)
         return cls(
             number=view.generation,
             stamp=view.stamp,
@@ -131,7 +146,9 @@ class Generation:
         added = {one: path for path, ids in now.items() for one in ids}
         path_by_id.update(added)
         gone = [one for one in gone if one not in added]
-        vectors, warning = complete_vectors(view, self.chunk_vectors.without(gone), added)
+        vectors, warning = self.chunk_vectors, None
+        if vectors is not None:
+            vectors, warning = complete_vectors(view, vectors.without(gone), added)
         self.lexical.update(gone, view.chunk_tokens(since_generation=self.number))
         return Generation(
             number=view.generation,
@@ -153,11 +170,21 @@ class Snapshot:
     back. Paths are those of indexed notes; ids are those of chunks.
     """
 
-    def __init__(self, held: Generation, view: CatalogSnapshot) -> None:
+    def __init__(
+        self, held: Generation, view: CatalogSnapshot, server: VectorServer | None = None
+    ) -> None:
+        """:param server: holds the vectors of a generation that has none in memory."""
         self._held = held
         self._view = view
         self._release = weakref.finalize(self, view.close)
-        self.chunk_vectors = held.chunk_vectors
+        self._served: ServedVectors | None = None
+        vectors: ChunkVectors | None = held.chunk_vectors
+        if vectors is None:
+            assert server is not None
+            paths, dimensions = held.path_by_id, dimensions_of(view.fingerprint)
+            kept = held.cache.served
+            vectors = self._served = ServedVectors(server, view, paths, dimensions, kept)
+        self.chunk_vectors = vectors
         """The vector of each chunk, by id."""
         self.lexical = held.lexical
         """The lexical index. It moves on with the catalog: drop ids that :meth:`path_of` lacks, as
@@ -184,9 +211,16 @@ class Snapshot:
         return self._held.number
 
     @property
+    def shared(self) -> Generation:
+        """What all snapshots of this generation share: what is worked out once is kept by it."""
+        return self._held
+
+    @property
     def warnings(self) -> tuple[str, ...]:
-        """What of this generation cannot be searched, why, and what to do; usually empty."""
-        return self._held.warnings
+        """What of this generation cannot be searched as it should be, why, and what to do; usually
+        empty. A server of vectors may be missed only when it is asked."""
+        served = () if self._served is None else self._served.warnings
+        return (*self._held.warnings, *served)
 
     @property
     def chunk_count(self) -> int:
@@ -239,7 +273,9 @@ class Snapshot:
         vectors = self._held.cache.sentences.get(ids, read)
         if not vectors:
             return {}
-        return dict(zip(vectors, cosines([*vectors.values()], query).tolist(), strict=True))
+        return dict(
+            zip(vectors, cosines(np.stack([*vectors.values()]), query).tolist(), strict=True)
+        )
 
     def chunks_of(self, path: str) -> list[ChunkRow]:
         """The chunks of a note in text order; empty for an unknown note."""
@@ -317,14 +353,20 @@ class Reader:
         expected: Mapping[str, Any] | None,
         ranking: Ranking,
         limits: Limits,
+        read_only: bool = False,
+        server: VectorServer | None = None,
     ) -> None:
         self.layout = layout
+        self._read_only = read_only
+        self._server = server
         self._expected = expected
         self._ranking = ranking
         self._limits = limits
         self._turn = threading.Lock()
         self._ranks = Ranks()
+        self._news: News | None = None
         self._catalog, self._held = self._opened()
+        self._since = time.monotonic()
 
     @classmethod
     def open(
@@ -334,17 +376,21 @@ class Reader:
         *,
         ranking: Ranking | None = None,
         limits: Limits = LIMITS,
+        read_only: bool = False,
+        server: VectorServer | None = None,
     ) -> Self:
         """Open the newest generation.
 
         :param expected: the fingerprint that the settings ask for; keys that are absent or None may
             be anything. None checks nothing.
         :param ranking: of the lexical index; None for its own defaults.
+        :param read_only: leave it to others to mend, close to others and empty what they wrote.
+        :param server: is asked for vectors, and closed with the reader; None to hold them in memory.
         :raises IndexMissing: if nothing was indexed yet.
         :raises IndexMismatch: if the index was built with other settings, or in another format.
         :raises IndexDamaged: if it cannot be read.
         """
-        return cls(layout, expected, ranking or DEFAULT_RANKING, limits)
+        return cls(layout, expected, ranking or DEFAULT_RANKING, limits, read_only, server)
 
     def snapshot(self) -> Snapshot:
         """The newest generation, to be held for one query.
@@ -353,6 +399,7 @@ class Reader:
         :raises IndexMismatch: if it was made anew with other settings.
         :raises IndexDamaged: if it cannot be read, or an older copy of it stands there.
         """
+        self._listen()
         for _ in range(_ATTEMPTS):
             with self._turn:
                 if self._catalog.replaced:
@@ -375,8 +422,12 @@ class Reader:
 
     def close(self) -> None:
         """Let go of the index. Snapshots that are still held stay readable."""
+        if self._news is not None:
+            self._news.end()
         self._ranks.wait()
         self._catalog.close()
+        if self._server is not None:
+            self._server.close()
 
     def __enter__(self) -> Self:
         return self
@@ -399,15 +450,36 @@ class Reader:
         """The lexical index."""
         return self._held.lexical
 
+    def _listen(self) -> None:
+        """Where a server tells of commits, go on with them before anybody asks; not for one query."""
+        server = self.layout.database
+        if server is None or time.monotonic() - self._since < _LASTING:
+            return
+        with self._turn:
+            if self._news is not None:
+                return
+            from notehop.indexing.stores.postgres_sessions import News
+
+            alive = weakref.ref(self)
+
+            def look() -> bool:
+                if (reader := alive()) is not None:
+                    reader.snapshot().close()
+                return reader is not None
+
+            self._news = News(server, look)
+
     def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
         """What queries see of a generation; a reader for measuring shows less."""
-        return Snapshot(held, view)
+        return Snapshot(held, view, self._server)
 
     def _opened(self) -> tuple[Catalog, Generation]:
-        self.layout.close_to_others()
-        settle(self.layout)
+        if not self._read_only:
+            self.layout.close_to_others()
+        settle(self.layout, finish=not self._read_only)
         catalog = Catalog.open(self.layout.catalog, read_only=True)
-        catalog.snapshot_ended = self._forget_withdrawn
+        if not self._read_only:
+            catalog.snapshot_ended = self._forget_withdrawn
         try:
             with catalog.snapshot() as view:
                 held = self._load(view)
@@ -427,7 +499,10 @@ class Reader:
             raise IndexMissing(f"{self.layout.root}: nothing is indexed yet; run: notehop index")
         if self._expected is not None:
             check_fingerprint(view.fingerprint, self._expected)
-        return Generation.load(self.layout, view, self._ranking, self._ranks, self._limits)
+        served = self._server is not None
+        return Generation.load(
+            self.layout, view, self._ranking, self._ranks, self._limits, served=served
+        )
 
     def _held_for(self, catalog: Catalog, view: CatalogSnapshot) -> Generation | None:
         """What is held, brought to the view's generation; None if it is past that."""
@@ -452,7 +527,7 @@ class Reader:
             state = read_catalog_state(self.layout)
             whole = state is not None and state.fits(self.layout)
             with Catalog.open(self.layout.catalog) as catalog:
-                fold_withdrawn(catalog, self.layout.journal_mark)
+                forget_withdrawn(catalog, self.layout.journal_mark)
             if state is not None and whole:
                 # The file has other bytes now, and is as whole as before.
                 write_catalog_state(self.layout, state.generation, state.stamp)

@@ -3,7 +3,8 @@
 A rebuild works in :attr:`IndexLayout.next`, so that the old index answers until the new one is
 whole. Two marks in that folder make the exchange something a crash cannot break: ``ready`` says
 that the new index is whole, ``cleared`` that nothing of the old one stands in its way. Between them
-everything is a rename; what takes time, the deleting, comes last.
+everything is a rename; what takes time, the deleting, comes last. A catalog on a server is put in
+force first, by the server; what is derived from it and was lost in a crash is made again.
 
 Touches: index; the caller holds the writer lock, or calls :func:`settle`.
 """
@@ -35,6 +36,11 @@ def replace_index(layout: IndexLayout) -> None:
 
     :raises IndexUnwritable: if the disk refuses; :func:`finish_replacement` goes on from there.
     """
+    if layout.database is not None:
+        from notehop.indexing.stores.postgres import put_in_force
+
+        put_in_force(layout.database)
+        faults.point("rebuild-catalog-in-force")
     try:
         _settle_on_disk(layout.next.root)
         (layout.next.root / READY).touch()
@@ -69,19 +75,30 @@ def finish_replacement(layout: IndexLayout) -> None:
             for path in reversed(new.contents):
                 _move(path, layout.root / path.name)
             faults.point("rebuild-moved")
+        if layout.database is not None:
+            from notehop.indexing.stores.postgres import remove_replaced
+
+            remove_replaced(layout.database)
         _remove(new)
         _remove(old)
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
 
 
-def settle(layout: IndexLayout) -> None:
+def settle(layout: IndexLayout, *, finish: bool = True) -> None:
     """Before reading: wait for an exchange that is under way, finish one whose process died.
 
     Whatever stands in the way of that is left to who reads.
+
+    :param finish: False only waits, for who writes nothing.
     """
     until = time.monotonic() + _PATIENCE
     while _under_way(layout):
+        if not finish:
+            if time.monotonic() > until:
+                return
+            time.sleep(_POLL)
+            continue
         try:
             with WriterLock(layout, "notehop, finishing a rebuild"):
                 finish_replacement(layout)

@@ -11,13 +11,15 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
-    String,
     Table,
     Text,
 )
 
 SCHEMA_VERSION = 4
 """Raised when a table changes so that an older catalog must be rebuilt."""
+
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+"""Compared byte by byte, as SQLite does, whatever the language of the server is."""
 
 # Lists and mappings are JSON in text columns: every database takes them, and they are read whole.
 # A checksum stands last: a database sees that a page is bad only where its structure is.
@@ -26,30 +28,30 @@ METADATA = MetaData()
 META = Table(
     "meta",
     METADATA,
-    Column("key", String, primary_key=True),
-    Column("value", Text, nullable=False),
+    Column("key", _TEXT, primary_key=True),
+    Column("value", _TEXT, nullable=False),
 )
 
 NOTES = Table(
     "notes",
     METADATA,
-    Column("path", String, primary_key=True),
-    Column("title", Text, nullable=False),
-    Column("status", String, nullable=False),
-    Column("reason", Text),
-    Column("aliases", Text, nullable=False),
-    Column("tags", Text, nullable=False),
-    Column("page_type", Text),
-    Column("front_matter", Text, nullable=False),
+    Column("path", _TEXT, primary_key=True),
+    Column("title", _TEXT, nullable=False),
+    Column("status", _TEXT, nullable=False),
+    Column("reason", _TEXT),
+    Column("aliases", _TEXT, nullable=False),
+    Column("tags", _TEXT, nullable=False),
+    Column("page_type", _TEXT),
+    Column("front_matter", _TEXT, nullable=False),
     Column("created", Double),
     Column("modified", Double, nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("mtime_ns", BigInteger, nullable=False),
-    Column("content_hash", String, nullable=False),
-    Column("outline", Text, nullable=False),
-    Column("blocks", Text, nullable=False),
+    Column("content_hash", _TEXT, nullable=False),
+    Column("outline", _TEXT, nullable=False),
+    Column("blocks", _TEXT, nullable=False),
     Column("line_count", Integer, nullable=False),
-    Column("warnings", Text, nullable=False),
+    Column("warnings", _TEXT, nullable=False),
     Column("checksum", BigInteger, nullable=False),
     Index("notes_by_content", "content_hash"),
 )
@@ -58,8 +60,8 @@ NAMES = Table(
     "names",
     METADATA,
     # The title and aliases of indexed notes, in the form in which names are compared.
-    Column("key", String, primary_key=True),
-    Column("path", String, primary_key=True),
+    Column("key", _TEXT, primary_key=True),
+    Column("path", _TEXT, primary_key=True),
     Index("names_by_path", "path"),
 )
 
@@ -67,9 +69,9 @@ LABELS = Table(
     "labels",
     METADATA,
     # What indexed notes can be filtered by: indexing.stores.labels says what stands here.
-    Column("name", String, primary_key=True),
-    Column("value", String, primary_key=True),
-    Column("path", String, primary_key=True),
+    Column("name", _TEXT, primary_key=True),
+    Column("value", _TEXT, primary_key=True),
+    Column("path", _TEXT, primary_key=True),
     Index("labels_by_path", "path"),
     # The key is the row: a table beside it would hold everything twice.
     sqlite_with_rowid=False,
@@ -78,17 +80,17 @@ LABELS = Table(
 CHUNKS = Table(
     "chunks",
     METADATA,
-    Column("id", String, primary_key=True),
-    Column("path", String, nullable=False),
+    Column("id", _TEXT, primary_key=True),
+    Column("path", _TEXT, nullable=False),
     Column("ordinal", Integer, nullable=False),
-    Column("heading_path", Text, nullable=False),
+    Column("heading_path", _TEXT, nullable=False),
     Column("first_line", Integer, nullable=False),
     Column("last_line", Integer, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("embedded_hash", String, nullable=False),
+    Column("text", _TEXT, nullable=False),
+    Column("embedded_hash", _TEXT, nullable=False),
     Column("tokens", LargeBinary, nullable=False),
     Column("generation", BigInteger, nullable=False),
-    Column("kind", String, nullable=False),
+    Column("kind", _TEXT, nullable=False),
     Column("checksum", BigInteger, nullable=False),
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
     Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),
@@ -101,8 +103,8 @@ VECTORS = Table(
     METADATA,
     # "chunks", by chunk id, or "links", by id of a sentence with links; float32, little-endian.
     # A table of its own: whoever reads texts need not go through them.
-    Column("collection", String, primary_key=True),
-    Column("id", String, primary_key=True),
+    Column("collection", _TEXT, primary_key=True),
+    Column("id", _TEXT, primary_key=True),
     Column("vector", LargeBinary, nullable=False),
     Column("checksum", BigInteger, nullable=False),
 )
@@ -110,27 +112,27 @@ VECTORS = Table(
 LINKS = Table(
     "links",
     METADATA,
-    Column("path", String, primary_key=True),
+    Column("path", _TEXT, primary_key=True),
     Column("ordinal", Integer, primary_key=True, autoincrement=False),
-    Column("chunk_id", String),
+    Column("chunk_id", _TEXT),
     Column("line", Integer, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("syntax", String, nullable=False),
-    Column("raw", Text, nullable=False),
-    Column("raw_target", Text, nullable=False),
-    Column("fragment", Text),
-    Column("display", Text),
-    Column("sentence", Text, nullable=False),
-    Column("sentence_id", String),
-    Column("property", Text),
-    Column("status", String, nullable=False),
-    Column("via", String),
-    Column("target_path", String),
-    Column("target_chunk_id", String),
+    Column("kind", _TEXT, nullable=False),
+    Column("syntax", _TEXT, nullable=False),
+    Column("raw", _TEXT, nullable=False),
+    Column("raw_target", _TEXT, nullable=False),
+    Column("fragment", _TEXT),
+    Column("display", _TEXT),
+    Column("sentence", _TEXT, nullable=False),
+    Column("sentence_id", _TEXT),
+    Column("property", _TEXT),
+    Column("status", _TEXT, nullable=False),
+    Column("via", _TEXT),
+    Column("target_path", _TEXT),
+    Column("target_chunk_id", _TEXT),
     Column("fragment_found", Boolean),
-    Column("candidates", Text, nullable=False),
+    Column("candidates", _TEXT, nullable=False),
     # The name that decides which links are resolved again when a file comes or goes.
-    Column("name_key", String, nullable=False),
+    Column("name_key", _TEXT, nullable=False),
     Column("checksum", BigInteger, nullable=False),
     Index("links_by_target", "target_path"),
     Index("links_by_name", "name_key"),
@@ -141,7 +143,7 @@ ATTACHMENTS = Table(
     "attachments",
     METADATA,
     # Files that are no notes: links lead to them, and one that comes or goes moves links.
-    Column("path", String, primary_key=True),
+    Column("path", _TEXT, primary_key=True),
     Column("excluded", Boolean, nullable=False),
 )
 
@@ -150,7 +152,7 @@ CHANGES = Table(
     METADATA,
     # A row for each path whose chunks a commit wrote or removed, with the last such generation:
     # what a reader reads again. Removed notes keep theirs, or a reader would never hear of it.
-    Column("path", String, primary_key=True),
+    Column("path", _TEXT, primary_key=True),
     Column("generation", BigInteger, nullable=False),
     # The last generation that did so, dated it anew, or led one of the note's links elsewhere.
     Column("linked", BigInteger, nullable=False),

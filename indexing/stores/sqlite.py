@@ -5,31 +5,23 @@ Touches: index.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, bindparam, create_engine, event, func, select
+from sqlalchemy import create_engine, event, inspect
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from notehop.config.errors import (
-    IndexDamaged,
-    IndexFailure,
-    IndexLocked,
-    IndexMissing,
-    IndexUnwritable,
-)
+from notehop.config.errors import IndexFailure, IndexLocked, IndexMissing, IndexUnwritable
+from notehop.indexing.stores.database import Database, Result, damaged
 
 BUSY_SECONDS = 10.0
 """How long a statement waits for another writer: a big commit takes a few seconds."""
-
-REBUILD = "run: notehop index --rebuild"
 
 _WRITE = {"notehop_write": True}
 """Execution options of a connection whose transaction takes the write lock at its start."""
@@ -39,43 +31,33 @@ _IMMUTABLE = "?mode=ro&immutable=1"
 _REFUSED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
 """What SQLite says when it cannot make or grow a file."""
 
-_LISTED = func.json_each(bindparam("listed")).table_valued("value")
 
-
-def among(column: Column[Any]) -> ColumnElement[bool]:
-    """Whether a column holds one of the values that :func:`listed` gives a statement.
-
-    However many there are, it is one statement, which is compiled once.
-    """
-    return column.in_(select(_LISTED.c.value))
-
-
-def listed(values: Iterable[str]) -> dict[str, str]:
-    """The parameter of a statement with :func:`among`."""
-    return {"listed": json.dumps(list(values))}
-
-
-class Database:
+class SqliteDatabase(Database):
     """One SQLite file in WAL mode; a connection is made at first use.
 
     :raises IndexMissing: if the file is not there and is not to be made.
     """
+
+    shared = False
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
         if not create and not path.is_file():
             raise IndexMissing(f"{path}: no index yet; run: notehop index")
         self.path = path
         self.label = str(path)
+        self._file: tuple[int, int] | None = None
         uri = path.absolute().as_uri() + _uri_mode(path, read_only)
 
         def connect() -> sqlite3.Connection:
             if read_only:
+                self._opened()
                 return _reading(path, uri)
             if create:
                 # For its owner alone; the journal gets the rights of the file.
                 with suppress(OSError):
                     path.touch(0o600, exist_ok=False)
             connection = _connected(uri, sqlite3.Connection)
+            self._opened()
             # FULL: a generation number once seen must not come back with other content, and
             # vectors are deleted on the word of a commit.
             connection.execute("PRAGMA journal_mode=WAL")
@@ -97,24 +79,65 @@ class Database:
 
     def connect(self) -> Connection:
         """A connection, for who closes it: its transaction sees one state of the file."""
-        with translated(self.label):
+        with self.translated():
             return self._engine.connect()
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection in a read transaction; errors of the block become ours."""
-        with translated(self.label), self._engine.connect() as connection:
-            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection in a write transaction, which is committed at the end of the block."""
         with (
-            translated(self.label, writing=True),
+            self.translated(writing=True),
             self._engine.connect().execution_options(**_WRITE) as connection,
             connection.begin(),
         ):
             yield connection
+
+    def write(self, work: Callable[[Connection], Result]) -> Result:
+        """Do work in a write transaction."""
+        with self.writing() as connection:
+            return work(connection)
+
+    def again(self, work: Callable[[], Result]) -> Result:
+        """Do work: a file is not lost and found again."""
+        return work()
+
+    def is_lost(self, exc: BaseException) -> bool:  # noqa: ARG002
+        """Never: there is no server."""
+        return False
+
+    def tables(self, connection: Connection) -> set[str]:
+        """The names of the tables that there are."""
+        return set(inspect(connection).get_table_names())
+
+    def announce(self, connection: Connection, generation: int) -> None:
+        """Nothing: who reads looks at the file."""
+
+    def check_pages(self, *, thorough: bool) -> None:
+        """Look at every page, which takes a second a gigabyte; ``thorough``, at the indexes too."""
+        check = "integrity_check" if thorough else "quick_check"
+        with self.reading() as connection:
+            said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
+        if said != "ok":
+            raise damaged(self.label, str(said))
+
+    def forget_deleted(self) -> bool:
+        """Fold the journal back; what is deleted is overwritten as it is."""
+        return self.fold()
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file was removed or made anew since it was opened: a rebuild does that."""
+        return _file_id(self.path) != self._file
+
+    @property
+    def size(self) -> int:
+        """How many bytes the file takes."""
+        return self.path.stat().st_size
+
+    def _opened(self) -> None:
+        # Before it is opened: one that is replaced meanwhile is looked at again.
+        if self._file is None:
+            self._file = _file_id(self.path)
 
     def fold(self, patience: float = 0.0) -> bool:
         """Fold the journal back into the file and empty it, so that it holds nothing that left.
@@ -138,17 +161,16 @@ class Database:
         """Whether something stands in the journal."""
         return _has_journal(self.path)
 
-
-@contextmanager
-def translated(label: str, *, writing: bool = False) -> Iterator[None]:
-    """Turn the database's exceptions into ours; others pass."""
-    try:
-        yield
-    except DBAPIError as exc:
-        raise _failure(exc.orig, label, writing) from exc
-    except (sqlite3.Error, UnicodeDecodeError) as exc:
-        # Rows that are read as the driver gives them; of text it says only that it is no UTF-8.
-        raise _failure(exc, label, writing) from exc
+    @contextmanager
+    def translated(self, *, writing: bool = False) -> Iterator[None]:
+        """Turn SQLite's exceptions into ours; others pass."""
+        try:
+            yield
+        except DBAPIError as exc:
+            raise _failure(exc.orig, self.label, writing) from exc
+        except (sqlite3.Error, UnicodeDecodeError) as exc:
+            # Rows that are read as the driver gives them; of text it says only that it is no UTF-8.
+            raise _failure(exc, self.label, writing) from exc
 
 
 class _Still(sqlite3.Connection):
@@ -263,6 +285,9 @@ def _primary(cause: Any) -> int | None:
     return None if code is None else code & 0xFF
 
 
-def damaged(label: str, says: str) -> IndexDamaged:
-    """The error for a catalog that cannot be read."""
-    return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
+def _file_id(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

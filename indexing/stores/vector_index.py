@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,7 +202,7 @@ class VectorIndex:
         :param query: shape (dimensions,), of length 1.
         :raises ValueError: if its shape is another.
         """
-        vector = self._query(query)
+        vector = checked_query(query, self.dimensions)
         places = [-1 if row is None else row for row in map(self._rows.places.get, ids)]
         rows = np.array(places, dtype=np.intp)
         at = np.flatnonzero((rows >= 0) & (rows < len(self._hidden)))
@@ -226,7 +226,7 @@ class VectorIndex:
         :returns: fewer than k if there are not so many; empty for k < 1.
         :raises ValueError: if the query's shape is not (dimensions,).
         """
-        vector = self._query(query)
+        vector = checked_query(query, self.dimensions)
         rows = None if allowed is None else self._shown(allowed)
         k = min(k, len(self) if rows is None else len(rows))
         if k < 1:
@@ -240,12 +240,9 @@ class VectorIndex:
             scores = self._products_of(rows, vector)
         else:
             scores = self._products(vector, beside)[rows]
-        # All that may tie with the last once they are rounded.
-        bar = np.partition(scores, len(scores) - k)[len(scores) - k]
-        near = np.flatnonzero(scores >= bar - _TIE)
-        values = _rounded(scores[near]).tolist()
-        ids = (self._rows.ids[row] for row in (near if rows is None else rows[near]).tolist())
-        return sorted(zip(ids, values, strict=True), key=lambda hit: (-hit[1], hit[0]))[:k]
+        at = _leading(scores, k)
+        ids = [self._rows.ids[row] for row in (at if rows is None else rows[at]).tolist()]
+        return _sorted(ids, scores[at], k)
 
     def _shown(self, ids: Iterable[str]) -> NDArray[np.intp]:
         """The rows of the ids that are shown, ascending, each once."""
@@ -294,18 +291,72 @@ class VectorIndex:
             np.vecdot(into, vector, out=found[start : start + _AT_ONCE])
         return found
 
-    def _query(self, query: NDArray[Any]) -> Matrix:
-        vector = np.asarray(query, dtype=np.float32)
-        if vector.shape != (self.dimensions,):
-            raise ValueError(
-                f"the query has shape {vector.shape}, the index's vectors ({self.dimensions},)"
-            )
-        return vector
+
+class ChunkVectors(Protocol):
+    """The vectors of the passages of a generation, searched: see :class:`VectorIndex`."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids that are there, in no meaningful order."""
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, one: object) -> bool: ...
+
+    def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
+        """As :meth:`VectorIndex.rows`."""
+
+    def similarities(self, query: NDArray[Any], ids: Sequence[str]) -> NDArray[np.float64]:
+        """As :meth:`VectorIndex.similarities`."""
+
+    def top(
+        self,
+        query: NDArray[Any],
+        k: int,
+        allowed: Collection[str] | None = None,
+        beside: Beside | None = None,
+    ) -> list[tuple[str, float]]:
+        """As :meth:`VectorIndex.top`."""
 
 
-def cosines(rows: Sequence[Matrix], query: Matrix) -> NDArray[np.float64]:
+def checked_query(query: NDArray[Any], dimensions: int) -> Matrix:
+    """A query as it is compared.
+
+    :raises ValueError: if its shape is not (dimensions,).
+    """
+    vector = np.asarray(query, dtype=np.float32)
+    if vector.shape != (dimensions,):
+        raise ValueError(f"the query has shape {vector.shape}, the index's vectors ({dimensions},)")
+    return vector
+
+
+def best(ids: Sequence[str], matrix: Matrix, query: Matrix, k: int) -> list[tuple[str, float]]:
+    """The k of some vectors that are nearest to a query, as :meth:`VectorIndex.top`."""
+    scores = np.vecdot(matrix, query)
+    at = _leading(scores, min(k, len(ids)))
+    return _sorted([ids[row] for row in at.tolist()], scores[at], k)
+
+
+def _leading(scores: Matrix, k: int) -> NDArray[np.intp]:
+    """The places of the k best, and of all that may tie with the last once they are rounded."""
+    if not k:
+        return np.empty(0, dtype=np.intp)
+    bar = np.partition(scores, len(scores) - k)[len(scores) - k]
+    return np.flatnonzero(scores >= bar - _TIE)
+
+
+def _sorted(ids: Sequence[str], scores: Matrix, k: int) -> list[tuple[str, float]]:
+    hits = zip(ids, _rounded(scores).tolist(), strict=True)
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
+
+
+def cosines(rows: Matrix, query: Matrix) -> NDArray[np.float64]:
     """The inner product of each row with a vector, shape (rows,), rounded as everywhere."""
-    return _rounded(np.vecdot(np.stack(rows), query.astype(np.float32, copy=False)))
+    return _rounded(np.vecdot(rows, query.astype(np.float32, copy=False)))
 
 
 def write_vectors(

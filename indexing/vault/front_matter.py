@@ -39,7 +39,7 @@ class Place:
     end: int
 
 
-def _read_yaml(text: str) -> _Builder:
+def read_yaml(text: str) -> _Builder:
     """Read one YAML mapping; an empty text is an empty mapping.
 
     :raises YamlProblem: for anything that is no mapping, no YAML, or too much of it.
@@ -283,7 +283,7 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
     end_line = text.count("\n", 0, end) + 1
     source = text[opening.end() : closing.start()]
     try:
-        mapping = _read_yaml(source)
+        mapping = read_yaml(source)
     except YamlProblem as exc:
         warning = (
             f"{path}:{exc.line + 2}: front matter cannot be read: {exc.reason}; "

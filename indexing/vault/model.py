@@ -140,7 +140,7 @@ class PropertyValue:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One Markdown file, parsed.
+    """One Markdown file, parsed; or another file of the vault, laid out as such.
 
     ``text`` is decoded, without byte-order mark, its line ends all ``\\n``. ``body_start`` is the
     start of the first line that is not blank after the front matter (the end of the text if none).
@@ -151,6 +151,7 @@ class Note:
     absent; a date without a zone is read as UTC, so that a note reads the same everywhere.
     ``front_matter`` is JSON-able: dates stay texts, as written; ``properties`` is what of it says
     something to a reader.
+    ``sections_apart`` tells that each section is cited by itself, however small: a card, a page.
     ``excluded`` is the reason the owner gave to keep the note out (``private: true``), else None.
     ``edits`` are sorted and do not overlap. ``warnings`` say where, what and what to do.
     """
@@ -170,6 +171,7 @@ class Note:
     properties: tuple[PropertyValue, ...] = ()
     headings: tuple[Heading, ...] = ()
     sections: tuple[Section, ...] = ()
+    sections_apart: bool = False
     blocks: tuple[Block, ...] = ()
     links: tuple[Link, ...] = ()
     inline_tags: tuple[Tag, ...] = ()

@@ -1,4 +1,4 @@
-"""From a Markdown file, or its bytes, to a :class:`~indexing.vault.model.Note`."""
+"""From a file of the vault, or its bytes, to a :class:`~indexing.vault.model.Note`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from notehop.indexing.vault.assembled import Unreadable
+from notehop.indexing.vault.base import parse_base
 from notehop.indexing.vault.body import read_body
+from notehop.indexing.vault.canvas import parse_canvas
 from notehop.indexing.vault.front_matter import FrontMatter, KeyPath, read_front_matter
 from notehop.indexing.vault.markdown_inline import scan
 from notehop.indexing.vault.model import (
@@ -24,16 +27,30 @@ from notehop.indexing.vault.model import (
     Section,
 )
 from notehop.indexing.vault.opening import open_below
+from notehop.indexing.vault.pdf import parse_pdf
 from notehop.indexing.vault.properties import property_values, read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 
 def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
-    """Parse one note. Never raises: what cannot be read is a warning, and the rest is read.
+    """Parse one file as what its name says: a canvas, a base, a PDF, or else Markdown.
 
     :param path: relative to the vault, with ``/``.
     :param comment_links: which links inside ``%%comments%%`` count.
+    :raises Unreadable: if a file that is no Markdown is not what its name says.
     """
+    name = path.lower()
+    if name.endswith(".canvas"):
+        return parse_canvas(path, data, comment_links=comment_links)
+    if name.endswith(".base"):
+        return parse_base(path, data)
+    if name.endswith(".pdf"):
+        return parse_pdf(path, data)
+    return parse_markdown(path, data, comment_links=comment_links)
+
+
+def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
+    """Parse one note. Never raises: what cannot be read is a warning, and the rest is read."""
     text, warnings = decode(path, data)
     front_matter = read_front_matter(path, text)
     properties = read_properties(path, front_matter)
@@ -151,7 +168,8 @@ def decode(path: str, data: bytes) -> tuple[str, list[str]]:
             )
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text, warnings
+    # As CommonMark has it.
+    return text.replace("\0", "\ufffd"), warnings
 
 
 SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
@@ -218,6 +236,8 @@ _OF_THE_FILE = frozenset(
 class Read:
     """What reading a file gave: a note, or the reason why there is none.
 
+    ``content_hash`` is empty where there is a problem that may pass while the file stays as it is.
+
     ``file`` carries size and time as they were when it was opened. ``note`` is None, without a
     problem, when the content is what the catalog knows already. ``away`` tells that the disk did
     not answer, so that nothing is known of the file as it is now.
@@ -254,6 +274,8 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: Co
         return Read(file, content_hash)
     try:
         note = parse_note(file.path, data, comment_links=comment_links)
+    except Unreadable as exc:
+        return Read(file, content_hash, problem=str(exc))
     except Exception as exc:  # noqa: BLE001 (one note must not end the run; it is named as failed)
         return Read(file, problem=f"cannot be parsed ({type(exc).__name__}: {exc}); report this")
     return Read(file, content_hash, note)

@@ -10,11 +10,14 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from notehop.config.errors import VaultError
 from notehop.config.small_files import read_json_file
 from notehop.indexing.vault.exclusion import Exclusion, exclusion
+
+FileKind = Literal["note", "attachment"]
+FILE_KINDS: tuple[FileKind, ...] = get_args(FileKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class FileEntry:
     path: str
     size: int
     mtime_ns: int
-    kind: Literal["note", "attachment"]
+    kind: FileKind
     excluded: str | None = None
 
 
@@ -65,7 +68,13 @@ def vault_folder(named: Path) -> Path:
     return folder
 
 
-def walk(root: Path, *, exclude: Sequence[str] = (), ignore_filters: Sequence[str] = ()) -> Walk:
+def walk(
+    root: Path,
+    *,
+    exclude: Sequence[str] = (),
+    ignore_filters: Sequence[str] = (),
+    suffixes: tuple[str, ...] = (".md",),
+) -> Walk:
     """List every file of a vault, attachments too, since links lead to them.
 
     Files and folders whose name starts with a dot (``.obsidian``, ``.trash``, ``.git``) are no part
@@ -75,10 +84,11 @@ def walk(root: Path, *, exclude: Sequence[str] = (), ignore_filters: Sequence[st
 
     :param exclude: globs, see :func:`notehop.indexing.vault.exclusion.exclusion`.
     :param ignore_filters: see :func:`read_ignore_filters`.
+    :param suffixes: how the names of notes end, in any case; every other file is an attachment.
     :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
     """
     _check_root(root)
-    search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters))
+    search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters), suffixes)
     search.below("")
     return search.found()
 
@@ -89,6 +99,7 @@ def walk_within(
     *,
     exclude: Sequence[str] = (),
     ignore_filters: Sequence[str] = (),
+    suffixes: tuple[str, ...] = (".md",),
 ) -> Walk:
     """List what of a vault stands at these paths or below them, as :func:`walk` would.
 
@@ -100,9 +111,9 @@ def walk_within(
     """
     roots = top_level(paths)
     if "" in roots:
-        return walk(root, exclude=exclude, ignore_filters=ignore_filters)
+        return walk(root, exclude=exclude, ignore_filters=ignore_filters, suffixes=suffixes)
     _check_root(root)
-    search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters))
+    search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters), suffixes)
     try:
         os.scandir(root).close()
     except OSError as exc:
@@ -164,6 +175,7 @@ def read_ignore_filters(root: Path) -> list[str]:
 class _Search:
     root: str
     exclusion: Exclusion
+    suffixes: tuple[str, ...]
     files: list[FileEntry] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     unlisted: list[str] = field(default_factory=list)
@@ -266,7 +278,7 @@ class _Search:
                 path=path,
                 size=status.st_size,
                 mtime_ns=status.st_mtime_ns,
-                kind="note" if path.lower().endswith(".md") else "attachment",
+                kind="note" if path.lower().endswith(self.suffixes) else "attachment",
                 excluded=self.exclusion(path) or excluded,
             )
         )

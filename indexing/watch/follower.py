@@ -221,6 +221,9 @@ class Follower:
             return
         if everything:
             self._schedule.scanned(time.monotonic() - began)
+            if self._indexer.settings.vectors.engine == "chroma":
+                # The server may have lost what it had: look now and then.
+                self._upkeep = True
         if not half:
             self._wait_for_more(wrote=wrote)
         # Work that took long is no sleep.
@@ -280,7 +283,7 @@ class Follower:
         if self._upkeep_backoff.left:
             return
         try:
-            self._indexer.tidy(lambda: stop.is_set() or self._pending)
+            done = self._indexer.tidy(lambda: stop.is_set() or self._pending)
         except IndexLocked:
             self._upkeep_backoff.failed(self._timing.quiet, self._timing.quiet)
             return
@@ -288,7 +291,7 @@ class Follower:
             self._upkeep_backoff.failed(self._timing.failed_retry)
             self._report_trouble("waiting", _message(exc))
             return
-        self._upkeep = False
+        self._upkeep = not done
         self._upkeep_backoff.reset()
         self._all_well()
 
@@ -326,7 +329,7 @@ IndexStamp = tuple[tuple[int, int, int] | None, ...]
 
 def index_stamp(layout: IndexLayout) -> IndexStamp:
     """What changes when an index is written, replaced or restored."""
-    return tuple(_stamp(path) for path in (layout.catalog, layout.catalog_state))
+    return tuple(_stamp(path) for path in (layout.catalog_file, layout.catalog_state))
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

@@ -124,7 +124,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
                 Follower(
                     first,
                     lock,
-                    lambda: _run_bulk(what, stop),
+                    lambda: run_bulk(what, stop),
                     notify,
                     lambda: what.indexer(model),
                 ).run(stop)
@@ -138,7 +138,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
             lock.release()
 
 
-def _run_bulk(what: Following, stop: threading.Event, patience: float = _PATIENCE) -> None:
+def run_bulk(what: Following, stop: threading.Event, patience: float = _PATIENCE) -> None:
     """Run the indexer in a process of its own, which gives the memory of its model back.
 
     :param patience: seconds that it has to end once ``stop`` is set; then it is killed, which the

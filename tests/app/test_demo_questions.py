@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from notehop import open_vault
+from tests.doors.conftest import vault as vault
+from tests.doors.conftest import where as where
 from tests.support.product import VaultHandle, demo_questions
 
 QUESTIONS: list[dict[str, Any]] = yaml.safe_load(demo_questions().read_text(encoding="utf-8"))
@@ -28,12 +28,6 @@ STATUS = [entry for entry in QUESTIONS if entry["kind"] == "status"]
 KEPT_OUT = [entry for entry in QUESTIONS if "context_lacks" in entry["expect"]]
 
 pytestmark = pytest.mark.model
-
-
-@pytest.fixture(scope="module")
-def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(demo[0], index_dir=demo[1]) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("entry", ANSWERABLE, ids=lambda entry: str(entry["id"]))

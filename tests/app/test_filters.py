@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from notehop import open_vault
+from tests.doors.conftest import vault as vault
+from tests.doors.conftest import where as where
 from tests.support.product import QueryError, SearchQuery, VaultHandle, index_dir_for, load_settings
 from tests.support.product import app as command_line
 
@@ -27,12 +28,6 @@ pytestmark = pytest.mark.model
 def block(language: str) -> str:
     [found] = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     return str(found)
-
-
-@pytest.fixture(scope="module")
-def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(demo[0], index_dir=demo[1]) as opened:
-        yield opened
 
 
 def paths(vault: VaultHandle, query: str, **options: Any) -> list[str]:
@@ -183,15 +178,8 @@ def test_words_of_the_command_line(demo: tuple[Path, Path], arguments: list[str]
 
 def test_options_of_the_command_line(demo: tuple[Path, Path]) -> None:
     where = ["--vault", str(demo[0]), "--index-dir", str(demo[1])]
-    options = [
-        "--tag=fish",
-        "--path=Topics",
-        "--after=2020",
-        "--before=2027",
-        "--type=topic",
-        "--literal",
-    ]
-    result = CliRunner().invoke(command_line, ["search", '"eels" foo:bar', *options, *where])
+    said = "--tag=fish --path=Topics --after=2020 --before=2027 --type=topic --literal"
+    result = CliRunner().invoke(command_line, ["search", '"eels" foo:bar', *said.split(), *where])
     assert result.exit_code == 0, result.output
     shown = " ".join(result.stdout.split())
     assert "filters: tag:fish path:Topics after:2020 before:2027 type:topic" in shown

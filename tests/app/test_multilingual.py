@@ -24,6 +24,7 @@ NOTES = {
     ),
     "出差.md": "去上海的高铁早上八点从南站出发,记得带身份证。票已经买好,二等座靠窗。\n",
     "茶.md": "乌龙茶要用九十五度的水,绿茶八十度就够,太烫会发苦。\n",
+    "家賃.md": "家賃は毎月末日までに大家さんの口座に振り込むこと。\n",
     "Huerto.md": "Las lombrices mejoran la tierra del huerto más que cualquier abono comprado.\n",
 }
 
@@ -54,6 +55,8 @@ def opened(place: tuple[Path, Path]) -> Iterator[VaultHandle]:
         pytest.param("собака и гроза", "Щенок.md", id="ru"),
         pytest.param("火车几点开", "出差.md", id="zh"),
         pytest.param("沏茶温度", "茶.md", id="zh-tea"),
+        pytest.param("アパートの支払い期限", "家賃.md", id="ja"),
+        pytest.param("the kettle needs vinegar once a month", "Küche/Kessel.md", id="en-de"),
         pytest.param("mejorar el suelo para plantar", "Huerto.md", id="es"),
     ],
 )

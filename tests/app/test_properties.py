@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from notehop import open_vault
+from tests.doors.conftest import vault as vault
+from tests.doors.conftest import where as where
 from tests.support.notes import write_notes
 from tests.support.product import VaultHandle
 from tests.support.real_index import real_index
@@ -31,20 +32,6 @@ NOTES = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    root = tmp_path_factory.mktemp("properties")
-    vault = write_notes(root / "Vault", NOTES)
-    real_index(vault, root / "index")
-    return vault, root / "index"
-
-
-@pytest.fixture(scope="module")
-def vault(place: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(place[0], index_dir=place[1]) as opened:
-        yield opened
-
-
 def lines_of(vault: Path, path: str, lines: tuple[int, int]) -> str:
     return "\n".join((vault / path).read_text().split("\n")[lines[0] - 1 : lines[1]])
 
@@ -65,12 +52,12 @@ def lines_of(vault: Path, path: str, lines: tuple[int, int]) -> str:
     ],
 )
 def test_a_property_is_found_with_its_true_lines(
-    vault: VaultHandle, place: tuple[Path, Path], query: str, path: str, says: str, stands: str
+    vault: VaultHandle, where: tuple[Path, Path], query: str, path: str, says: str, stands: str
 ) -> None:
     hit = vault.search(query).hits[0]
     assert hit.path == path
     assert says in " ".join(hit.text.split())
-    assert stands in lines_of(place[0], path, hit.lines)
+    assert stands in lines_of(where[0], path, hit.lines)
 
 
 @pytest.mark.parametrize(
@@ -81,13 +68,13 @@ def test_a_property_is_found_with_its_true_lines(
     ],
 )
 def test_a_property_answers(
-    vault: VaultHandle, place: tuple[Path, Path], question: str, says: str, path: str
+    vault: VaultHandle, where: tuple[Path, Path], question: str, says: str, path: str
 ) -> None:
     answer = vault.ask(question)
     assert answer.mode == "extractive"
     assert says in answer.answer
     cited = next(one for one in answer.citations if one.path == path)
-    assert says in lines_of(place[0], path, cited.quote_lines or cited.lines)
+    assert says in lines_of(where[0], path, cited.quote_lines or cited.lines)
 
 
 @pytest.mark.parametrize("results", ["chunks", "notes"])

@@ -45,12 +45,12 @@ def at(vault: Path, folder: Path, **settings: Any) -> Place:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "notes.example"])
 def test_others_are_not_let_in_without_a_token(vault: Path, tmp_path: Path, host: str) -> None:
     with pytest.raises(UsageError, match=r"NOTEHOP_SERVER__TOKEN.*server\.token_file"):
-        VaultServer(at(vault, tmp_path, host=host, port=0))
+        VaultServer({"x": at(vault, tmp_path, host=host, port=0)})
 
 
 def test_with_one_they_are(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)
-    with VaultServer(at(vault, tmp_path, host="0.0.0.0", port=0)) as door:
+    with VaultServer({"x": at(vault, tmp_path, host="0.0.0.0", port=0)}) as door:
         assert door.asks_for_token
         assert door.url.startswith("http://0.0.0.0:")
 
@@ -58,12 +58,12 @@ def test_with_one_they_are(vault: Path, tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_port_that_something_else_has_is_no_server_of_ours(
     place: Place, vault: Path, tmp_path: Path
 ) -> None:
-    with VaultServer(place) as door, Announcement(place) as announced:
+    with VaultServer({"x": place}) as door, Announcement(place) as announced:
         # It says that it serves, and proves nothing.
         announced.tell(door.url)
         port = int(door.url.rpartition(":")[2])
         with pytest.raises(NotehopError, match="is taken") as caught:
-            VaultServer(at(vault, tmp_path, port=port))
+            VaultServer({"x": at(vault, tmp_path, port=port)})
     assert not isinstance(caught.value, AlreadyServed)
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.benchmarks.drawn import DrawnVectors, make_door, prose, write_vault
-from tests.support.product import Indexer, IndexLayout, Settings, load_settings
+from tests.support.product import IndexLayout, Settings, load_settings
 
 NOTES = 10_000
 
@@ -39,27 +37,19 @@ class Large:
     vault: Path
     layout: IndexLayout
     settings: Settings
-    model: DrawnVectors
     queries: list[str]
-
-    def index(self) -> Any:
-        indexer = Indexer(
-            self.vault,
-            self.settings,
-            self.layout,
-            load=lambda *_: self.model,  # type: ignore[arg-type]
-        )
-        return indexer.run()
 
 
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Large:
+    # It loads torch, and this file is read whenever tests are collected.
+    from tests.benchmarks.drawn import indexer, make_door, prose, write_vault
+
     folder = tmp_path_factory.mktemp("large")
     vault, layout = folder / "vault", IndexLayout(folder / "index")
     write_vault(vault, NOTES)
-    model = DrawnVectors(make_door(layout, vault))
+    make_door(layout, vault)
+    indexer(vault, layout).run()
     said = prose(1)
     queries = [f"What {said(2)} about {said(4)}?" for _ in range(60)]
-    made = Large(vault, layout, load_settings(), model, queries)
-    made.index()
-    return made
+    return Large(vault, layout, load_settings(), queries)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Response, expect
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, Request, Response, expect
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def asked(page: Page) -> Page:
     return page
 
 
-def assert_accessible(page: Page) -> None:
+def assert_accessible(page: Page | Frame) -> None:
     """Find nothing against the rules of axe-core: WCAG A and AA, and good practice."""
     results = Axe().run(page, options={"resultTypes": ["violations"]})
     assert results.violations_count == 0, results.generate_report()

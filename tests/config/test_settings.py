@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.product import (
     SWITCHES,
+    ChromaSettings,
     LlmSettings,
     PrivacySettings,
     ProviderError,
@@ -26,7 +27,10 @@ from tests.support.product import (
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "config"
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
     (folder / "notehop").mkdir(parents=True)
     return folder / "notehop"
 
@@ -81,17 +85,18 @@ def test_a_wrong_setting_is_named(overrides: dict[str, object], said: str) -> No
     assert re.search(said, str(caught.value))
 
 
-def test_the_file_of_a_wrong_value_is_named(vault: Path) -> None:
-    (vault / "notehop.toml").write_text("[connected]\nmax = 70000\n")
-    with pytest.raises(
-        SettingsError, match=r"vault/notehop\.toml: connected\.max = 70000: must be"
-    ):
-        load_settings(vault=vault)
-
-
-def test_broken_toml_names_file_and_place(vault: Path) -> None:
-    (vault / "notehop.toml").write_text("[server\n")
-    with pytest.raises(SettingsError, match=r"notehop\.toml: not valid TOML: .*line 1"):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[connected]\nmax = 70000\n", r"vault/notehop\.toml: connected\.max = 70000: must be"),
+        ("[server\n", r"notehop\.toml: not valid TOML: .*line 1"),
+        ("[Privacy]\nallow_hosts = []\n", "unknown setting Privacy; did you mean privacy"),
+    ],
+    ids=["value", "no-toml", "section-in-capitals"],
+)
+def test_the_file_of_a_mistake_is_named(vault: Path, text: str, said: str) -> None:
+    (vault / "notehop.toml").write_text(text)
+    with pytest.raises(SettingsError, match=said):
         load_settings(vault=vault)
 
 
@@ -124,12 +129,6 @@ def test_a_secret_under_a_wrong_name_is_not_shown(tmp_path: Path, name: str) -> 
     assert "sk-very" not in str(in_file.value)
 
 
-def test_a_section_in_capitals_is_not_passed_over(vault: Path) -> None:
-    (vault / "notehop.toml").write_text("[Privacy]\nallow_hosts = ['a.example']\n")
-    with pytest.raises(SettingsError, match="unknown setting Privacy; did you mean privacy"):
-        load_settings(vault=vault)
-
-
 @pytest.mark.parametrize(
     ("text", "said", "max_tokens"),
     [
@@ -152,12 +151,6 @@ def test_a_key_of_the_release_before_is_told(
 
 def llm(provider: str) -> LlmSettings:
     return load_settings(overrides={"llm.provider": provider}).llm
-
-
-@pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize(
@@ -188,15 +181,18 @@ def test_others_can_do_without(provider: str, monkeypatch: pytest.MonkeyPatch) -
     assert key.get_secret_value() == "mine"
 
 
+@pytest.mark.parametrize("key", ["llm.api_key", "chroma.token"])
 def test_a_key_stands_in_no_file_and_is_not_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text('[llm]\napi_key = "sk-in-a-file"\n')
-    with pytest.raises(SettingsError, match="NOTEHOP_LLM__API_KEY") as caught:
+    section, name = key.split(".")
+    file.write_text(f'[{section}]\n{name} = "sk-in-a-file"\n')
+    variable = f"NOTEHOP_{section}__{name}".upper()
+    with pytest.raises(SettingsError, match=variable) as caught:
         load_settings(config_file=file)
     assert "sk-in-a-file" not in str(caught.value)
-    monkeypatch.setenv("NOTEHOP_LLM__API_KEY", "sk-secret")
+    monkeypatch.setenv(variable, "sk-secret")
     told = load_settings().model_dump(mode="json")
     assert "sk-secret" not in str(told)
 
@@ -204,6 +200,7 @@ def test_a_key_stands_in_no_file_and_is_not_shown(
 def test_a_vault_chooses_no_provider_and_allows_no_host() -> None:
     keys = [f"llm.{name}" for name in LlmSettings.model_fields]
     keys += [f"privacy.{name}" for name in PrivacySettings.model_fields]
+    keys += ["vectors.engine", *(f"chroma.{name}" for name in ChromaSettings.model_fields)]
     assert not any(map(vault_may_set, keys))
 
 
@@ -219,9 +216,10 @@ def test_a_vault_chooses_no_provider_and_allows_no_host() -> None:
         "http://user:secret@127.0.0.1/v1",
     ],
 )
-def test_an_address_is_one_and_holds_no_secret(url: str) -> None:
+@pytest.mark.parametrize("key", ["llm.base_url", "chroma.url"])
+def test_an_address_is_one_and_holds_no_secret(url: str, key: str) -> None:
     with pytest.raises(SettingsError, match="must be an address like") as caught:
-        load_settings(overrides={"llm.base_url": url})
+        load_settings(overrides={key: url})
     assert "secret" not in str(caught.value)
 
 
@@ -232,11 +230,6 @@ def test_what_is_no_host(host: str) -> None:
 
 
 TOKEN = "0123456789abcdef-swordfish"
-
-
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
 
 
 def token_file(folder: Path, text: str, mode: int = 0o600) -> Path:
@@ -257,17 +250,14 @@ def test_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert TOKEN not in repr(settings) + settings.model_dump_json()
 
 
-def test_from_a_file(tmp_path: Path) -> None:
-    assert of_file(token_file(tmp_path, f"{TOKEN}\n")) == TOKEN
-
-
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
 def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
     with pytest.raises(SettingsError, match="chmod 600"):
         of_file(token_file(tmp_path, TOKEN, mode))
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_file_that_is_there_and_one_that_is_not(tmp_path: Path) -> None:
+    assert of_file(token_file(tmp_path, f"{TOKEN}\n")) == TOKEN
     with pytest.raises(SettingsError, match=r"cannot be read.*server\.token_file"):
         of_file(tmp_path / "none")
 
@@ -294,7 +284,6 @@ def test_no_settings_file_may_hold_it(tmp_path: Path, name: str) -> None:
     ("module", "said"),
     [
         ("notehop.config", None),
-        ("notehop.config", "0"),
         ("notehop.app", "0"),
         ("notehop.indexing.embed.onnx_embedding", "0"),
     ],

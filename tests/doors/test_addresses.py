@@ -23,25 +23,19 @@ NOTE = "Projects/Hollin Reach/Hollin Reach.md"
 
 
 @pytest.fixture(scope="module")
-def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(demo[0], index_dir=demo[1]) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def port(demo: tuple[Path, Path]) -> Iterator[int]:
     with serving(create_app(open_vault(demo[0], index_dir=demo[1]))) as port:
         yield port
 
 
 @pytest.fixture(scope="module")
-def section(opened: VaultHandle) -> Any:
-    return opened.note(NOTE, section="Timeline")
+def section(vault: VaultHandle) -> Any:
+    return vault.note(NOTE, section="Timeline")
 
 
-def call(opened: VaultHandle, tool: str, **arguments: Any) -> tuple[bool, str]:
+def call(vault: VaultHandle, tool: str, **arguments: Any) -> tuple[bool, str]:
     async def work() -> tuple[bool, str]:
-        async with Client(server_of(opened), mode="legacy") as client:
+        async with Client(server_of(vault), mode="legacy") as client:
             result = await client.call_tool(tool, arguments)
             return bool(result.is_error), result.content[0].text
 
@@ -64,16 +58,16 @@ def addresses(section: Any) -> list[str]:
     ]
 
 
-def test_an_agent_hands_back_the_address_it_was_given(opened: VaultHandle, section: Any) -> None:
+def test_an_agent_hands_back_the_address_it_was_given(vault: VaultHandle, section: Any) -> None:
     for address in addresses(section):
-        failed, said = call(opened, "read_note", note=address)
+        failed, said = call(vault, "read_note", note=address)
         assert not failed, (address, said)
         first, last = section.lines
         assert said.startswith(f"{NOTE}:{first}-{last}\n"), address
-        failed, said = call(opened, "graph_browse", notes=[address])
+        failed, said = call(vault, "graph_browse", notes=[address])
         assert not failed, (address, said)
-    uri = opened.search("timeline of Hollin Reach").hits[0].uri
-    assert not call(opened, "read_note", note=uri)[0]
+    uri = vault.search("timeline of Hollin Reach").hits[0].uri
+    assert not call(vault, "read_note", note=uri)[0]
 
 
 def test_a_program_hands_back_the_address_it_was_given(port: int, section: Any) -> None:
@@ -94,9 +88,9 @@ def test_a_program_hands_back_the_address_it_was_given(port: int, section: Any) 
     ],
 )
 def test_an_address_that_leads_nowhere_says_why(
-    opened: VaultHandle, address: str, hint: str
+    vault: VaultHandle, address: str, hint: str
 ) -> None:
-    failed, said = call(opened, "read_note", note=address)
+    failed, said = call(vault, "read_note", note=address)
     assert failed
     assert hint in said
 
@@ -104,10 +98,10 @@ def test_an_address_that_leads_nowhere_says_why(
 @pytest.mark.parametrize(
     "section", ["Timeline\0", "Timeline%00", "%00"], ids=["nul", "encoded", "nothing-else"]
 )
-def test_what_no_heading_can_hold_is_in_no_address(opened: VaultHandle, section: str) -> None:
+def test_what_no_heading_can_hold_is_in_no_address(vault: VaultHandle, section: str) -> None:
     address = f"note://Hollin%20Reach#{section}"
     for tool, given in (("read_note", {"note": address}), ("graph_browse", {"notes": [address]})):
-        failed, said = call(opened, tool, **given)
+        failed, said = call(vault, tool, **given)
         assert failed, tool
         assert "no note of this vault" in said
 
@@ -124,8 +118,8 @@ def test_what_no_heading_can_hold_is_in_no_address(opened: VaultHandle, section:
         ("read_note", {"path": NOTE, "heading": "Timeline"}),
     ],
 )
-def test_an_agent_guesses_a_name(opened: VaultHandle, tool: str, given: dict[str, Any]) -> None:
-    failed, said = call(opened, tool, **given)
+def test_an_agent_guesses_a_name(vault: VaultHandle, tool: str, given: dict[str, Any]) -> None:
+    failed, said = call(vault, tool, **given)
     assert not failed, said
     if "filters" in given:
         assert "\nFilters: tag:fish" in said
@@ -134,8 +128,8 @@ def test_an_agent_guesses_a_name(opened: VaultHandle, tool: str, given: dict[str
         assert "\n[3] " not in said
 
 
-def test_a_filter_beside_the_filters_is_told_where_it_goes(opened: VaultHandle) -> None:
-    failed, said = call(opened, "smart_search", query="eels", tags="fish")
+def test_a_filter_beside_the_filters_is_told_where_it_goes(vault: VaultHandle) -> None:
+    failed, said = call(vault, "smart_search", query="eels", tags="fish")
     assert failed
     assert 'write "filters": {"tag": …}' in said
 

@@ -4,22 +4,18 @@ is refused."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from notehop import open_vault
+from tests.support.notes import write_notes
 from tests.support.product import VaultHandle
+from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
-
-
-@pytest.fixture(scope="module")
-def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(demo[0], index_dir=demo[1]) as opened:
-        yield opened
 
 
 def quotes(vault: VaultHandle, question: str) -> list[str]:
@@ -33,24 +29,7 @@ def quotes(vault: VaultHandle, question: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("question", "begins"),
-    [
-        pytest.param("lead of Pell Sluice", "“lead: ", id="property"),
-        pytest.param("deadline of the Resilience Fund Bid", "“deadline: 2026-10-30”", id="date"),
-        pytest.param("what is cultch", "“Cultch is old shell", id="definition"),
-        pytest.param(
-            "What does CRF stand for?", "Resilience Fund Bid: “The Coastal", id="abbreviation"
-        ),
-        pytest.param(
-            "How does the new sluice gate close by itself with no electricity?",
-            "“A hinged lid with two floats on arms.",
-            id="what a sentence leads to, and not the sentence",
-        ),
-        pytest.param(
-            "How much contingency do we still have at Hollin?",
-            "“The reserve was £213,000",
-            id="what is kept in another note",
-        ),
-    ],
+    rows(__file__, "the_answer_comes_first"),
 )
 def test_the_answer_comes_first(vault: VaultHandle, question: str, begins: str) -> None:
     assert quotes(vault, question)[0].startswith(begins)
@@ -65,17 +44,7 @@ def test_one_quote_where_one_answers(vault: VaultHandle, question: str) -> None:
 
 @pytest.mark.parametrize(
     ("question", "both"),
-    [
-        (
-            "at what water level does the replacement gate at Pell shut and who makes it?",
-            ["2.1 m", "Zeeland"],
-        ),
-        (
-            "Why do only half of the oyster beds go in this autumn, and what are the others waiting "
-            "for?",
-            ["Beds 3 and 4", "Stack B"],
-        ),
-    ],
+    rows(__file__, "the_second_note_of_a_question_of_two_is_quoted"),
 )
 def test_the_second_note_of_a_question_of_two_is_quoted(
     vault: VaultHandle, question: str, both: list[str]
@@ -114,14 +83,7 @@ def test_a_source_that_is_quoted_in_two_parts_is_cited_once(vault: VaultHandle) 
 
 @pytest.mark.parametrize(
     ("question", "news", "filed"),
-    [
-        ("current status of Pell Sluice", "“Pell Sluice: the second casting", "“status: delayed”"),
-        (
-            "what is the status of Gull Hide and when did I make the note?",
-            "“Gull Hide: the planning officer",
-            "“status: active · type: project · created: 2026-05-04”",
-        ),
-    ],
+    rows(__file__, "news_come_before_what_a_property_calls_status"),
 )
 def test_news_come_before_what_a_property_calls_status(
     vault: VaultHandle, question: str, news: str, filed: str
@@ -130,24 +92,30 @@ def test_news_come_before_what_a_property_calls_status(
     assert (first.startswith(news), second.startswith(filed)) == (True, True), (first, second)
 
 
+@pytest.mark.parametrize(
+    ("question", "filed"),
+    [
+        ("did we get the resilience fund money?", ""),
+        ("who is Nuria?", ""),
+        ("what are the risks of the shell line project?", ""),
+        ("who leads the shell line?", "lead: Gwen Aldous"),
+        ("is the shell line still active?", "status: active"),
+        ("what state is the gull hide in?", "status: active"),
+    ],
+)
+def test_properties_are_quoted_where_one_is_asked_for(
+    vault: VaultHandle, question: str, filed: str
+) -> None:
+    told = [one for one in quotes(vault, question) if re.match(r"“[a-z]+: ", one)]
+    assert filed in " ".join(told) if filed else not told
+
+
 HINT = "found nothing in them that clearly answers"
 
 
 @pytest.mark.parametrize(
     "question",
-    [
-        "qwpoeiru zmxncbv alskdjf",  # which reads like Swedish
-        "asdf qwer zxcv hjkl",
-        "flurble wexnot brizzle quandom?",
-        "blarp fizzwig?",
-        "of the and to which with under it",
-        "define quantum entanglement",  # whose words a detector takes for French
-        "Who is the CEO of Siemens?",
-        "How do I set up a wireless printer at home?",
-        "what interest rate did we get on the mortgage?",
-        "wie hoch ist der Eiffelturm",
-        "receta de paella valenciana",
-    ],
+    rows(__file__, "gibberish_and_other_subjects_are_refused"),
 )
 def test_gibberish_and_other_subjects_are_refused(vault: VaultHandle, question: str) -> None:
     answer = vault.ask(question)
@@ -158,12 +126,7 @@ def test_gibberish_and_other_subjects_are_refused(vault: VaultHandle, question: 
 
 @pytest.mark.parametrize(
     "question",
-    [
-        "How high is the sluice gate above the sea?",
-        "what is a tidal prism",
-        "Who looks after the oysters?",
-        "What is the plan for the wall?",
-    ],
+    rows(__file__, "what_the_notes_speak_of_is_answered"),
 )
 def test_what_the_notes_speak_of_is_answered(vault: VaultHandle, question: str) -> None:
     assert vault.ask(question).mode == "extractive"
@@ -192,13 +155,7 @@ def test_a_comparison_says_which_side_is_missing(vault: VaultHandle) -> None:
 
 @pytest.mark.parametrize(
     ("question", "held"),
-    [
-        # Each of a note that is there, and near the question by its words.
-        ("What's Femi's phone number?", "Femi Adeyoju"),
-        ("When is Femi's birthday?", "Femi Adeyoju"),
-        ("Which colour is Pipit going to be painted?", "Pipit"),
-        ("password for the fund portal", "Resilience Fund Bid"),
-    ],
+    rows(__file__, "a_note_that_lacks_what_is_asked_for_is_near_and_no_answer"),
 )
 def test_a_note_that_lacks_what_is_asked_for_is_near_and_no_answer(
     vault: VaultHandle, question: str, held: str
@@ -210,13 +167,7 @@ def test_a_note_that_lacks_what_is_asked_for_is_near_and_no_answer(
 
 @pytest.mark.parametrize(
     ("question", "says"),
-    [
-        ("Price of a single young oyster?", "£"),
-        ("how old is the dinghy, what year was she built?", "1968"),
-        ("deadline for the fund application?", "2026-10-30"),
-        ("how heavy is mum's piano", "240 kilos"),
-        ("latest reading for marker 4?", "marker"),
-    ],
+    rows(__file__, "what_is_asked_for_to_the_letter_is_answered_where_it_stands"),
 )
 def test_what_is_asked_for_to_the_letter_is_answered_where_it_stands(
     vault: VaultHandle, question: str, says: str
@@ -265,3 +216,45 @@ def test_an_answer_says_how_sure_it_is(
     assert answer.answer.startswith(begins)
     assert answer.likelihood is not None
     assert least <= answer.likelihood <= below
+
+
+def test_a_program_is_no_instruction(tmp_path: Path) -> None:
+    program = (
+        "```ts\nPublishPod {\n    publish(notes) {\n        note = getNote(notes)\n    }\n}\n```\n"
+    )
+    notes = {
+        "Md publish.md": f"# Lifecycle\n{program}",
+        "Publishing.md": "You publish your notes with `make publish`.\n",
+    }
+    root = write_notes(tmp_path / "Docs", notes)
+    real_index(root, tmp_path / "index")
+    with open_vault(root, index_dir=tmp_path / "index") as opened:
+        answer = opened.ask("how do I publish my notes?").answer
+    assert answer.index("make publish") < (answer.find("getNote") % len(answer))
+
+
+def test_a_note_answers_by_its_steps_its_text_and_only_then_by_what_frames_them(
+    tmp_path: Path,
+) -> None:
+    steps = (
+        "1. Rub the butter into the flour.\n2. Roll out the dough.\n3. Bake it for half an hour."
+    )
+    notes = {
+        "Plum tart.md": "---\ntype: recipe\nrating: 7\n---\n"
+        "Every summer I smell ripe plums somewhere and know that it is time to make this plum tart. "
+        "My mother taught me to make a plum tart when I was nine.\n\n"
+        f"## Ingredients\n\n- flour\n- butter\n- plums\n\n## Directions\n\n{steps}\n",
+        "Futurama.md": "---\ngenre: Sci-fi\nrating: 8\n---\n",
+        "Sci-fi.md": "![[Shows.base#Genre]]\n",
+        "Shows.base": "views:\n  - type: table\n    name: Genre\n    order: [file.name, genre]\n"
+        "    filters:\n      and:\n        - list(genre).contains(this)\n",
+    }
+    root = write_notes(tmp_path / "Kitchen", notes)
+    real_index(root, tmp_path / "index")
+    with open_vault(root, index_dir=tmp_path / "index") as opened:
+        assert opened.ask("how do I make the plum tart?").answer.splitlines()[2:3] == [
+            "> 1. Rub the butter into the flour."
+        ]
+        assert "rating: 8" in opened.ask("what do I think about futurama?").answer
+        assert "contains(this)" not in opened.ask("what is sci-fi?").answer
+        assert "contains(this)" in opened.ask("what does Shows.base show by genre?").answer

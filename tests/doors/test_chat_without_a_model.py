@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,6 @@ pytestmark = pytest.mark.model
 
 FIRST = "What is Pell Sluice?"
 TALKS = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(demo[0], index_dir=demo[1]) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from tests.support.product import Following, IndexLayout, _run_bulk, load_settings
+from tests.support.product import Following, IndexLayout, load_settings, run_bulk
 
 SLOW_TO_END = """
 import signal, sys, time
@@ -47,7 +47,7 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
     )
     threading.Thread(target=when_it_runs, daemon=True).start()
     busy, began = time.thread_time(), time.monotonic()
-    _run_bulk(what, stop, patience)
+    run_bulk(what, stop, patience)
     return (len(log.read_text().splitlines()), time.thread_time() - busy, time.monotonic() - began)
 
 

@@ -6,7 +6,6 @@ import asyncio
 import copy
 import pickle
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,7 @@ from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 from pydantic import PrivateAttr
 
 from notehop import open_vault
-from tests.support.notes import write_notes
 from tests.support.product import QueryError, VaultHandle
-from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
@@ -45,20 +42,6 @@ NOTES = {
     f"# Later\nMore oyster beds come in May. {LONG}\n",
     "Topics/Oysters.md": "---\ntype: topic\n---\n# Oysters\nOyster beds need clean water.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    root = tmp_path_factory.mktemp("application")
-    vault = write_notes(root / "My Vault", NOTES)
-    real_index(vault, root / "index")
-    return vault, root / "index"
-
-
-@pytest.fixture
-def vault(index: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(index[0], index_dir=index[1]) as opened:
-        yield opened
 
 
 def test_the_callbacks_of_the_application_hear_each_step(vault: VaultHandle) -> None:
@@ -157,66 +140,33 @@ def test_a_stock_synthesizer_shows_the_sentence_that_links(vault: VaultHandle) -
     assert '"See Shell Line."' in prompt.partition("reason:")[2]
 
 
+def only(
+    *said: MetadataFilters | tuple[str, Any] | tuple[str, Any, str], condition: str = "and"
+) -> MetadataFilters:
+    """Filters of key, value and operator, or of filters."""
+    kept = [
+        one
+        if isinstance(one, MetadataFilters)
+        else MetadataFilter(**dict(zip(("key", "value", "operator"), one, strict=False)))
+        for one in said
+    ]
+    return MetadataFilters(filters=kept, condition=condition)
+
+
+DAY, LINE, TOPIC = "Daily/2026-10-04.md", "Projects/Shell Line.md", "Topics/Oysters.md"
+
 FILTERED: dict[str, tuple[MetadataFilters, set[str]]] = {
-    "a tag": (
-        MetadataFilters(filters=[MetadataFilter(key="tags", value="coast")]),
-        {"Projects/Shell Line.md"},
-    ),
-    "tags, all": (
-        MetadataFilters(
-            filters=[MetadataFilter(key="tags", value=["project", "coast"], operator="all")]
-        ),
-        {"Projects/Shell Line.md"},
-    ),
-    "not a tag": (
-        MetadataFilters(
-            filters=[
-                MetadataFilter(key="folder", value="Daily"),
-                MetadataFilter(key="tags", value="private", operator="!="),
-            ]
-        ),
-        {"Daily/2026-10-04.md"},
-    ),
-    "types": (
-        MetadataFilters(
-            filters=[MetadataFilter(key="type", value=["topic", "project"], operator="in")]
-        ),
-        {"Projects/Shell Line.md", "Topics/Oysters.md"},
-    ),
+    "a tag": (only(("tags", "coast")), {LINE}),
+    "tags, all": (only(("tags", ["project", "coast"], "all")), {LINE}),
+    "not a tag": (only(("folder", "Daily"), ("tags", "private", "!=")), {DAY}),
+    "types": (only(("type", ["topic", "project"], "in")), {LINE, TOPIC}),
     "one or the other": (
-        MetadataFilters(
-            filters=[
-                MetadataFilter(key="file_path", value="Topics/Oysters.md"),
-                MetadataFilter(key="file_path", value="Daily/2026-10-04.md"),
-            ],
-            condition="or",
-        ),
-        {"Daily/2026-10-04.md", "Topics/Oysters.md"},
+        only(("file_path", TOPIC), ("file_path", DAY), condition="or"),
+        {DAY, TOPIC},
     ),
-    "not in": (
-        MetadataFilters(
-            filters=[
-                MetadataFilters(
-                    filters=[MetadataFilter(key="path", value=["Daily", "Topics"], operator="in")],
-                    condition="not",
-                )
-            ]
-        ),
-        {"Projects/Shell Line.md"},
-    ),
-    "a property": (
-        MetadataFilters(filters=[MetadataFilter(key="lead", value="bram")]),
-        {"Projects/Shell Line.md"},
-    ),
-    "days": (
-        MetadataFilters(
-            filters=[
-                MetadataFilter(key="date", value="2026-10-04", operator=">="),
-                MetadataFilter(key="date", value="2026-10-05", operator="<"),
-            ]
-        ),
-        {"Daily/2026-10-04.md"},
-    ),
+    "not in": (only(only(("path", ["Daily", "Topics"], "in"), condition="not")), {LINE}),
+    "a property": (only(("lead", "bram")), {LINE}),
+    "days": (only(("date", "2026-10-04", ">="), ("date", "2026-10-05", "<")), {DAY}),
 }
 
 
@@ -230,30 +180,14 @@ def test_filters_of_llamaindex(
     assert {node.node.metadata["path"] for node in response.source_nodes} <= left
 
 
-REFUSED: dict[str, MetadataFilters] = {
-    "greater": MetadataFilters(filters=[MetadataFilter(key="rating", value=3, operator=">")]),
-    "a part of text": MetadataFilters(
-        filters=[MetadataFilter(key="title", value="x", operator="text_match")]
-    ),
-    "one tag of two": MetadataFilters(
-        filters=[MetadataFilter(key="tags", value=["a", "b"], operator="any")]
-    ),
-    "tags or paths": MetadataFilters(
-        filters=[MetadataFilter(key="tags", value="a"), MetadataFilter(key="path", value="b")],
-        condition="or",
-    ),
-    "not all of two": MetadataFilters(
-        filters=[
-            MetadataFilters(
-                filters=[MetadataFilter(key="tags", value="a"), MetadataFilter(key="x", value="b")]
-            )
-        ],
-        condition="not",
-    ),
-    "no value": MetadataFilters(filters=[MetadataFilter(key="tags", value=[], operator="nin")]),
-    "two paths": MetadataFilters(
-        filters=[MetadataFilter(key="path", value="a"), MetadataFilter(key="path", value="b")]
-    ),
+REFUSED = {
+    "greater": only(("rating", 3, ">")),
+    "a part of text": only(("title", "x", "text_match")),
+    "one tag of two": only(("tags", ["a", "b"], "any")),
+    "tags or paths": only(("tags", "a"), ("path", "b"), condition="or"),
+    "not all of two": only(only(("tags", "a"), ("x", "b")), condition="not"),
+    "no value": only(("tags", [], "nin")),
+    "two paths": only(("path", "a"), ("path", "b")),
 }
 
 
@@ -281,9 +215,9 @@ def test_a_copy_asks_the_same_vault(vault: VaultHandle) -> None:
     assert str(answers[0]) == str(answers[1])
 
 
-def test_the_prompts_of_a_copy_are_its_own(index: tuple[Path, Path]) -> None:
+def test_the_prompts_of_a_copy_are_its_own(where: tuple[Path, Path]) -> None:
     llm = ScriptedLLM(says="In the bay [1].")
-    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+    with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
         engine = vault.query_engine()
         twin = copy.deepcopy(engine)
         prompt = PromptTemplate("MINE {context_str} {query_str}")
@@ -338,9 +272,9 @@ class Both(ScriptedLLM):
         return super().complete(prompt, formatted, **kwargs)
 
 
-def test_two_questions_of_a_conversation_at_once_are_two_turns(index: tuple[Path, Path]) -> None:
+def test_two_questions_of_a_conversation_at_once_are_two_turns(where: tuple[Path, Path]) -> None:
     with (
-        open_vault(index[0], index_dir=index[1], llm=Both(says="In the bay [1].")) as vault,
+        open_vault(where[0], index_dir=where[1], llm=Both(says="In the bay [1].")) as vault,
         ThreadPoolExecutor(2) as threads,
     ):
         asked = [

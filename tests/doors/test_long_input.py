@@ -5,7 +5,6 @@ from __future__ import annotations
 import cProfile
 import pstats
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from notehop import open_vault
 from tests.support.notes import Bench
 from tests.support.product import (
     VaultHandle,
@@ -23,6 +21,7 @@ from tests.support.product import (
     snippets_html,
     without_emphasis,
 )
+from tests.support.tables import rows
 
 LENGTH = 10_000
 """Characters, as many as a query may have."""
@@ -67,37 +66,24 @@ def test_the_page_renders_a_run_of_signs_in_few_steps(run: str, before: str) -> 
 
 @pytest.mark.parametrize(
     ("text", "html"),
-    [
-        ("[a [b] c](https://d.e)", ">a [b] c</a>"),
-        ("[a [b [c [d]]]](https://d.e)", ">a [b [c [d]]]</a>"),
-        ("[[[[ and [a](https://d.e)", ">a</a>"),
-        ("![[[ and ^[ and [^x] and ![x](y)", '<span class="image">x</span>'),
-        ("Said^[aside [b](https://d.e)] so.", ">b</a>"),
-        ("Said[^1] so.\n\n[^1]: aside", "aside"),
-    ],
+    rows(__file__, "brackets_still_mean_what_they_meant"),
 )
 def test_brackets_still_mean_what_they_meant(text: str, html: str) -> None:
     assert html in answer_html(text)
 
 
-@pytest.fixture(scope="module")
-def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(demo[0], index_dir=demo[1]) as opened:
-        opened.warm()
-        yield opened
-
-
 @pytest.mark.model
 @pytest.mark.parametrize("sign", ["-", "_", ":", "a-", "[", '"', "#"])
-def test_a_query_that_is_a_run_of_signs_is_answered_soon(opened: VaultHandle, sign: str) -> None:
+def test_a_query_that_is_a_run_of_signs_is_answered_soon(vault: VaultHandle, sign: str) -> None:
+    vault.warm()
     words, signs = ("ab " * LENGTH)[:LENGTH], (sign * LENGTH)[:LENGTH]
-    assert seconds(opened, signs) < SLOWER * seconds(opened, words)
+    assert seconds(vault, signs) < SLOWER * seconds(vault, words)
 
 
-def seconds(opened: VaultHandle, text: str) -> float:
+def seconds(vault: VaultHandle, text: str) -> float:
     """The time that the processor takes for a search."""
     begun = time.process_time()
-    opened.search(text)
+    vault.search(text)
     return time.process_time() - begun
 
 
@@ -106,15 +92,15 @@ def seconds(opened: VaultHandle, text: str) -> float:
     "question",
     ["What is the status of Hollin Reach?", "status - Hollin Reach", "status: Hollin Reach"],
 )
-def test_a_dash_in_a_question_is_no_run(opened: VaultHandle, question: str) -> None:
-    assert opened.search(question).intent == "status"
+def test_a_dash_in_a_question_is_no_run(vault: VaultHandle, question: str) -> None:
+    assert vault.search(question).intent == "status"
 
 
 NAMES = ["x" * 300, "x/" * 3_000 + "y", "é" * 200, "~nobody-of-that-name", "a\0b"]
 
 
 @pytest.fixture(scope="module")
-def where(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def given_vault(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     bench = Bench(tmp_path_factory.mktemp("long"))
     bench.write("Atlas.md", "About [[Hollin]].")
     bench.index()
@@ -123,8 +109,8 @@ def where(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES, ids=["ascii", "path", "bytes", "home", "nul"])
 @pytest.mark.parametrize("command", ["status", "browse", "links"])
-def test_a_name_that_no_disk_takes(where: list[str], command: str, name: str) -> None:
-    result = CliRunner().invoke(app, [command, name, *where])
+def test_a_name_that_no_disk_takes(given_vault: list[str], command: str, name: str) -> None:
+    result = CliRunner().invoke(app, [command, name, *given_vault])
     assert result.exit_code == 2, result.output
     assert "unexpected" not in result.output
     assert result.stderr.startswith("error: ")
@@ -173,13 +159,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("text", "title"),
-    [
-        ("Rename my_function to other_name", "Rename my_function to other_name"),
-        ("Costs $500 and x=5", "Costs $500 and x=5"),
-        ("look at ~/notes again", "look at ~ notes again"),  # no disk takes a slash
-        ("**Call** _Bram_ about `snake__case` ==now==", "Call Bram about snake__case now"),
-        ("- [ ] 3 = 4 - ~1", "3 = 4 - ~1"),
-    ],
+    rows(__file__, "a_captured_note_is_named_by_its_words"),
 )
 def test_a_captured_note_is_named_by_its_words(empty: Path, text: str, title: str) -> None:
     result = CliRunner().invoke(app, ["capture", "--vault", str(empty), "--", text])
@@ -190,19 +170,7 @@ def test_a_captured_note_is_named_by_its_words(empty: Path, text: str, title: st
 
 @pytest.mark.parametrize(
     ("said", "kept"),
-    [
-        (
-            "Training data: 300 notes. Config file: settings.toml.",
-            "Training data: 300 notes. Config file: settings.toml.",
-        ),
-        ("JavaScript: the good parts.", "JavaScript: the good parts."),
-        ("It is 3*4*5 m.", "It is 3*4*5 m."),
-        ("Call snake__case__name.", "Call snake__case__name."),
-        ("See (https://evil.example/a). Then go.", "See (). Then go."),
-        ("A data:text/html;base64,AAAA b.", "A b."),
-        ("A file:///etc/passwd b.", "A b."),
-        ("A javascript:alert(1) b.", "A b."),
-    ],
+    rows(__file__, "a_summary_keeps_its_words"),
 )
 def test_a_summary_keeps_its_words(said: str, kept: str) -> None:
     assert cleaned(said, 300) == kept

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import logging
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool
 
 from notehop import open_vault
-from tests.support.notes import write_notes
 from tests.support.product import (
     TOOLS,
     Answer,
@@ -32,7 +30,6 @@ from tests.support.product import (
     UsageError,
     VaultHandle,
 )
-from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
@@ -45,20 +42,6 @@ NOTES = {
 }
 
 ASKED = "path:Daily -tag:private oyster beds"
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    root = tmp_path_factory.mktemp("handle")
-    vault = write_notes(root / "Vault", NOTES)
-    real_index(vault, root / "index")
-    return vault, root / "index"
-
-
-@pytest.fixture(scope="module")
-def vault(index: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(index[0], index_dir=index[1]) as opened:
-        yield opened
 
 
 def paths(hits: list[NodeWithScore]) -> set[str]:
@@ -84,9 +67,9 @@ def test_two_retrievers_of_one_vault_keep_the_filters_of_their_query(vault: Vaul
     assert paths(engine.query(ASKED).source_nodes) == {"Daily/2026-10-04.md"}
 
 
-def test_an_answer_is_to_the_question_without_its_filters(index: tuple[Path, Path]) -> None:
+def test_an_answer_is_to_the_question_without_its_filters(where: tuple[Path, Path]) -> None:
     llm = ScriptedLLM(says="They were dredged [1].")
-    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+    with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
         vault.query_engine().query(ASKED)
         vault.ask(ASKED)
         list(vault.stream(ASKED))
@@ -142,9 +125,9 @@ def test_a_retriever_logs_its_warnings(
     assert "tag:nothing-has-it" in "\n".join(query.trace.warnings)
 
 
-def test_prompts_belong_to_an_engine(index: tuple[Path, Path]) -> None:
+def test_prompts_belong_to_an_engine(where: tuple[Path, Path]) -> None:
     llm = ScriptedLLM(says="Yes [1].")
-    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+    with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
         own, other = vault.query_engine(), vault.query_engine()
         prompt = PromptTemplate("MINE {context_str} {query_str}")
         own.update_prompts({"response_synthesizer:answer_prompt": prompt})
@@ -155,8 +138,8 @@ def test_prompts_belong_to_an_engine(index: tuple[Path, Path]) -> None:
     assert ["MINE" in asked for asked in llm.asked] == [True, False, False, False]
 
 
-def test_a_closed_vault_answers_nothing(index: tuple[Path, Path]) -> None:
-    vault = open_vault(index[0], index_dir=index[1])
+def test_a_closed_vault_answers_nothing(where: tuple[Path, Path]) -> None:
+    vault = open_vault(where[0], index_dir=where[1])
     retriever, engine = vault.retriever(), vault.query_engine()
     vault.search("oyster beds")
     model = weakref.ref(vault.embed_model)
@@ -164,7 +147,7 @@ def test_a_closed_vault_answers_nothing(index: tuple[Path, Path]) -> None:
     vault.close()
     gc.collect()
     assert model() is None, "a closed vault holds no model"
-    before = sorted(path.name for path in index[0].rglob("*.md"))
+    before = sorted(path.name for path in where[0].rglob("*.md"))
     for call in (
         lambda: vault.search("oyster beds"),
         lambda: vault.ask("oyster beds"),
@@ -183,8 +166,8 @@ def test_a_closed_vault_answers_nothing(index: tuple[Path, Path]) -> None:
     ):
         with pytest.raises(UsageError, match="was closed"):
             call()
-    assert sorted(path.name for path in index[0].rglob("*.md")) == before
-    assert vault.name == "Vault"
+    assert sorted(path.name for path in where[0].rglob("*.md")) == before
+    assert vault.name == "My Vault"
 
 
 def test_methods_are_tools(vault: VaultHandle) -> None:
@@ -235,9 +218,9 @@ def test_threads_keep_the_loop_free(vault: VaultHandle) -> None:
     assert found.hits == vault.search("oyster beds").hits
 
 
-def test_the_text_of_an_answer_holds_its_doubts(index: tuple[Path, Path]) -> None:
+def test_the_text_of_an_answer_holds_its_doubts(where: tuple[Path, Path]) -> None:
     llm = ScriptedLLM(says="They cost 99,000 pounds a year [1]. They are red.")
-    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+    with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
         answer = vault.ask("oyster beds")
         response = vault.query_engine().query("oyster beds")
     text = str(answer)
@@ -249,9 +232,9 @@ def test_the_text_of_an_answer_holds_its_doubts(index: tuple[Path, Path]) -> Non
     assert len(response.metadata["doubts"]) == 2
 
 
-def test_a_refusal_needs_no_source(index: tuple[Path, Path]) -> None:
+def test_a_refusal_needs_no_source(where: tuple[Path, Path]) -> None:
     llm = ScriptedLLM(says="The vault does not say.")
-    with open_vault(index[0], index_dir=index[1], llm=llm) as vault:
+    with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
         assert vault.ask("oyster beds").warnings == []
 
 

@@ -11,104 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from notehop import open_vault
-from tests.support.notes import write_notes
+from tests.support.notes import notes_of, write_notes
 from tests.support.product import Answer, VaultHandle, app
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
 
-NOTES = {
-    "Panpsychism.md": (
-        "---\naliases: [All-mind view]\n---\n"
-        "- [[Philosophy of mind]]\n- [[Consciousness]]\n\n"
-        "![[mind-map.png]]\n\n#philosophy #mind\n\n"
-        "Panpsychism is the view that mentality is fundamental and ubiquitous in the natural "
-        "world. It has a long history in both Eastern and Western traditions.\n"
-    ),
-    "Consciousness.md": (
-        "# Consciousness\n\n- [[Panpsychism]]\n- [[Sparse autoencoder]]\n\n"
-        "Consciousness is what it is like to be something.\n"
-    ),
-    "Philosophy of mind.md": (
-        "Notes on the philosophy of mind.\n\n## Positions\n\n- [[Panpsychism]]\n- Dualism\n"
-    ),
-    "Sparse autoencoder.md": (
-        "> [!info] Sparse autoencoder\n> A small network that learns to write each activation as "
-        "a sum of few directions.\n"
-    ),
-    "Body integrity identity disorder.md": (
-        "---\naliases: [BIID]\n---\n"
-        "People who have it feel that a limb of theirs does not belong to them. It begins in "
-        "childhood.\n"
-    ),
-    "Retention.md": (
-        "# Retention\n\nHow long old versions are kept is written down here. "
-        "The retention period depends on your plan. Free plans keep versions for one month, paid "
-        "plans for twelve months.\n"
-    ),
-    "Similar.md": (
-        "# Budget of attention\n\nA reader has an hour a day for feeds. "
-        "Similarly, a team has two hours a week for meetings about tooling.\n"
-    ),
-    "Sync FAQ.md": (
-        "# Sync FAQ\n\n### Can several people share one remote vault?\n\n"
-        "Yes. Invite them from the settings of the remote vault.\n\n"
-        "### Does sync work on Linux phones?\n\nNo.\n"
-    ),
-    "Label printer.md": (
-        "Pairing the label printer lets you print from any room.\n\n"
-        "1. Hold the blue button for five seconds\n2. Open the list of devices\n"
-        "3. Choose Brother\n\n## Trouble\n\nIf it blinks red, the lid is open.\n"
-    ),
-    "Plugins.md": (
-        "# Plugins\n\nThe plugins that I could not work without:\n\n"
-        "- [[Dataview]]\n- [[Templater]]\n- Excalidraw, for drawings\n\n"
-        "All of them are free.\n"
-    ),
-    "Templates.md": (
-        "# Templates\n\n## Insert a template\n\n"
-        "1. Open the note.\n2. Press Ctrl and T.\n3. Choose the template from the list.\n\n"
-        "The template is put where the cursor is.\n"
-    ),
-    "PDF.md": (
-        "# PDF\n\nPDF files open in the editor. To edit a PDF, use another program.\n\n"
-        "> [!note] The annotator\n> Annotations are kept beside the file.\n"
-    ),
-    "Publishing.md": (
-        "# Publishing\n\nGo to **Settings**, then **Publish**, and choose a site. The web editor "
-        "comes from another company.\n"
-    ),
-    "Singer.md": (
-        "# Argument by analogy\n\nPeter Singer argues that a child drowning nearby and one starving "
-        "far away have the same claim on us.\n"
-    ),
-    "Cast gates.md": (
-        "# Gates\n\nA cast gate lasts eighty years and takes four months to make. "
-        "A welded gate lasts thirty years and takes three weeks.\n"
-    ),
-    "Sluice.md": (
-        "# Sluice\n\nThe level at which the gate of the sluice shuts is described in [[Float]].\n"
-        "The sluice was built in 1931.\n"
-    ),
-    "Float.md": (
-        "# Float\n\nWhen the water outside reaches 2.1 m, the upper float tips the arm and the lid "
-        "falls shut.\n"
-    ),
-}
-
-
-@pytest.fixture(scope="module")
-def where(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    root = tmp_path_factory.mktemp("answers")
-    folder = write_notes(root / "Vault", NOTES)
-    real_index(folder, root / "index")
-    return folder, root / "index"
-
-
-@pytest.fixture(scope="module")
-def vault(where: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(where[0], index_dir=where[1]) as opened:
-        yield opened
+NOTES = notes_of("quotes")
 
 
 def said(answer: Answer) -> str:

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.support.product import app, read_templates, warn_once
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -64,15 +65,7 @@ def refusal(vault: Path) -> str:
 
 @pytest.mark.parametrize(
     ("name", "value", "hint"),
-    [
-        ("NOTEHOP_PORT", "tcp://10.0.0.7:8765", ""),
-        ("NOTEHOP_SERVICE_HOST", "10.0.0.7", ""),
-        ("NOTEHOP_LLM", '{"api_key": "sk-very-secret"}', ""),
-        ("NOTEHOP_SERVER__PROT", "1", " (did you mean NOTEHOP_SERVER__PORT?)"),
-        ("NOTEHOP_CONNECTED__MAX__MORE", "1", ""),
-        ("NOTEHOP_SERVR__TOKEN", "sk-very-secret", ""),
-        ("NOTEHOP_LLM__APIKEY", "sk-very-secret", " (did you mean NOTEHOP_LLM__API_KEY?)"),
-    ],
+    rows(__file__, "a_variable_that_names_no_setting_is_a_warning"),
 )
 def test_a_variable_that_names_no_setting_is_a_warning(
     vault: Path,
@@ -112,25 +105,7 @@ def test_a_variable_with_a_wrong_value_is_still_refused(
 
 @pytest.mark.parametrize(
     ("section", "line"),
-    [
-        ("server", "port = 9000"),
-        ("server", 'host = "0.0.0.0"'),
-        ("server", 'allow_origins = ["http://evil.example"]'),
-        ("server", "metrics = true"),
-        ("server", 'token_file = "/tmp/x"'),
-        ("index", 'dir = "/tmp/x"'),
-        ("vault", 'path = "/tmp/x"'),
-        ("llm", 'base_url = "https://evil.example/v1"'),
-        ("privacy", 'allow_hosts = ["evil.example"]'),
-        ("embedding", "allow_download = true"),
-        ("embedding", "threads = 1024"),
-        ("embedding", 'device = "cuda"'),
-        ("embedding", "batch_size = 4096"),
-        ("conversation", "max = 10000"),
-        ("watch", "polling = true"),
-        ("vault", "max_note_bytes = 10_000_000_000"),
-        ("retrieval", "max_query_chars = 1_000_000_000"),
-    ],
+    rows(__file__, "what_takes_the_machine_is_for_its_user"),
 )
 def test_what_takes_the_machine_is_for_its_user(vault: Path, section: str, line: str) -> None:
     (vault / "notehop.toml").write_text(f"[{section}]\n{line}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from notehop import open_vault
 from tests.support.notes import write_notes
 from tests.support.product import VaultHandle, app, create_app
 from tests.support.real_index import real_index
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -28,26 +28,9 @@ GERMAN = {
 }
 
 
-@pytest.fixture(scope="module")
-def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
-    with open_vault(demo[0], index_dir=demo[1]) as opened:
-        yield opened
-
-
 @pytest.mark.parametrize(
     ("query", "read", "path"),
-    [
-        (
-            "what did the airlne brokr offer us for the carbn?",
-            {"airlne": "airline", "brokr": "broker", "carbn": "carbon"},
-            "Projects/Carbon Ledger.md",
-        ),
-        ("dunlinn or sandrling", {"dunlinn": "dunlin", "sandrling": "sanderling"}, None),
-        ("Gwne Aldous", {"Gwne": "Gwen"}, "People/Gwen Aldous.md"),
-        ("oister survival", {"oister": "oyster"}, None),
-        ("path:People Gwne Aldous", {"Gwne": "Gwen"}, "People/Gwen Aldous.md"),
-        ("who opens the gatte", {"gatte": "gate"}, None),
-    ],
+    rows(__file__, "misspelled_words_are_read"),
 )
 def test_misspelled_words_are_read(
     vault: VaultHandle, query: str, read: dict[str, str], path: str | None
@@ -64,17 +47,7 @@ def test_misspelled_words_are_read(
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "oyster survival",
-        "a quick tent for the train to the capital",  # words, though in no note
-        "OISTER CARBN",  # identifiers
-        "carbN oisterBed carbn_2 c4rbn",
-        "the wrd",  # too short
-        "compost and mulch",  # the model has no word for the last, which is one
-        "ploughed pros",  # words that its model has in pieces, near to others by their letters only
-        "牡蛎的存活率",
-        OFF_TOPIC,
-    ],
+    rows(__file__, "what_is_no_misspelled_word_is_left_alone"),
 )
 def test_what_is_no_misspelled_word_is_left_alone(vault: VaultHandle, query: str) -> None:
     assert vault.search(query).searched_for == {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -11,30 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.product import (
-    ANYWHERE,
-    FENCED,
-    HEADING,
-    LINE,
-    LONGEST_TOKEN,
-    ORPHAN,
-    PARAGRAPH,
-    SENTENCE,
-    WORD,
-    WRAP,
     ChunkDraft,
     Note,
-    break_points,
-    choose_breaks,
     chunk_id,
     embedded_text,
     parse_note,
     plain_map,
     plain_text,
     split_note,
-    token_starts,
 )
-from tests.support.product import BreakPoint as Place
 from tests.support.readable_model import WordTokens
+from tests.support.tables import rows
 
 
 def note_of(text: str, path: str = "folder/Note.md") -> Note:
@@ -81,79 +67,40 @@ def test_a_section_a_chunk() -> None:
     assert drafts[2].headings == ((1, "One"), (2, "Two"), (3, "Deep"))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param(
-            "# A\nsmall\n# B\na longer text of six words\n",
-            [(("A",), "# A\nsmall\n# B\na longer text of six words")],
-            id="joins-the-next",
-        ),
-        pytest.param(
-            "# T\n## A\nsmall\n## B\na longer text of six words\n",
-            [(("T",), "# T\n## A\nsmall\n## B\na longer text of six words")],
-            id="names-what-they-have-in-common",
-        ),
-        pytest.param(
-            "# A\n\n## B\na longer text of six words\n",
-            [(("A", "B"), "# A\n\n## B\na longer text of six words")],
-            id="a-heading-alone-leaves-the-name-to-its-text",
-        ),
-        pytest.param(
-            "# A\na longer text of six words\n# B\nsmall\n",
-            [(("A",), "# A\na longer text of six words\n# B\nsmall")],
-            id="the-last-joins-the-one-before",
-        ),
-        pytest.param("# A\nx\n# B\ny\n", [(("A",), "# A\nx\n# B\ny")], id="all-are-small"),
-        pytest.param("# A\n## B\n", [(("A",), "# A\n## B")], id="only-headings"),
-    ],
-)
+SMALL = {
+    "joins the next": (
+        "# A\nsmall\n# B\na longer text of six words\n",
+        [(("A",), "# A\nsmall\n# B\na longer text of six words")],
+    ),
+    "names what they have in common": (
+        "# T\n## A\nsmall\n## B\na longer text of six words\n",
+        [(("T",), "# T\n## A\nsmall\n## B\na longer text of six words")],
+    ),
+    "a heading alone leaves the name to its text": (
+        "# A\n\n## B\na longer text of six words\n",
+        [(("A", "B"), "# A\n\n## B\na longer text of six words")],
+    ),
+    "the last joins the one before": (
+        "# A\na longer text of six words\n# B\nsmall\n",
+        [(("A",), "# A\na longer text of six words\n# B\nsmall")],
+    ),
+    "all are small": ("# A\nx\n# B\ny\n", [(("A",), "# A\nx\n# B\ny")]),
+    "only headings": ("# A\n## B\n", [(("A",), "# A\n## B")]),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SMALL.values(), ids=SMALL)
 def test_small_sections_join(text: str, expected: list[tuple[tuple[str, ...], str]]) -> None:
     assert shown(split(text, max_tokens=40, min_tokens=7)) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param(
-            "a b c d e f\n\ng h i j k l\n\nm n o",
-            ["a b c d e f", "g h i j k l\n\nm n o"],
-            id="paragraphs",
-        ),
-        pytest.param(
-            "- a b c d e\n- f g h i\n- j k l\n- n o p q",
-            ["- a b c d e", "- f g h i\n- j k l", "- n o p q"],
-            id="list-items",
-        ),
-        pytest.param(
-            "| a b c |\n| - |\n| d e f |\n| g h i |",
-            ["| a b c |\n| - |", "| d e f |", "| g h i |"],
-            id="table-rows",
-        ),
-        pytest.param(
-            "One two three. Four five six seven. Eight nine ten eleven twelve.",
-            ["One two three. Four five six seven.", "Eight nine ten eleven twelve."],
-            id="sentences",
-        ),
-        pytest.param(
-            "one two three four\nfive six. Seven eight\nnine ten eleven twelve.",
-            ["one two three four\nfive six.", "Seven eight\nnine ten eleven twelve."],
-            id="sentences-before-the-breaks-of-wrapped-lines",
-        ),
-        pytest.param(
-            "a b c d e f g h i j k l m n o p q r",
-            ["a b c d e f g h i", "j k l m n o p q r"],
-            id="words",
-        ),
-        pytest.param(
-            "a b c d\n\n```\nd e\n\nf g\n```\n\nh i j k l",
-            ["a b c d", "```\nd e\n\nf g\n```", "h i j k l"],
-            id="code-stays-whole",
-        ),
-    ],
-)
-def test_a_long_section_is_cut_where_it_hurts_least(text: str, expected: list[str]) -> None:
-    assert [draft.body for draft in split(text, max_tokens=10)] == expected
+"""Texts with a pair of scissors wherever they are cut."""
+
+
+@pytest.mark.parametrize("text", rows(__file__, "a_long_section_is_cut_where_it_hurts_least"))
+def test_a_long_section_is_cut_where_it_hurts_least(text: str) -> None:
+    drafts = split(text.replace("✂", ""), max_tokens=10, min_tokens=3)
+    assert [draft.body for draft in drafts] == [part.strip() for part in text.split("✂")]
 
 
 def test_deeper_headings_are_the_first_choice_and_join_the_path() -> None:
@@ -252,87 +199,6 @@ def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tok
             before = note.text[: draft.start + len(raw) - len(raw.lstrip())]
             assert draft.first_line == before.count("\n") + 1
             assert draft.last_line == note.text[: draft.start + len(raw.rstrip())].count("\n") + 1
-
-
-def starts_of(text: str) -> list[int]:
-    return token_starts([match.span() for match in re.finditer(r"\S+", text)], len(text))
-
-
-def offered(
-    text: str, budget: int = 100, headings: tuple[tuple[int, int], ...] = ()
-) -> dict[str, float]:
-    found = break_points(text, starts_of(text), budget, headings, "en")
-    assert [place.at for place in found] == sorted({place.at for place in found})
-    return {text[place.at :].split(maxsplit=1)[0]: place.price for place in found}
-
-
-@pytest.mark.parametrize(
-    ("text", "budget", "expected"),
-    [
-        pytest.param("a\n\nb\n\n\nc", 100, {"b": PARAGRAPH, "c": PARAGRAPH}, id="blank-lines"),
-        pytest.param("- a\n- b\n* c\n2. d", 100, {"-": LINE, "*": LINE, "2.": LINE}, id="items"),
-        pytest.param("| a |\n|b|\n> c", 100, {"|b|": LINE, ">": LINE}, id="rows-and-quotes"),
-        pytest.param("Done.\nnext", 100, {"next": LINE}, id="after-a-finished-line"),
-        pytest.param("half of\na sentence", 100, {"a": WRAP}, id="wrapped"),
-        pytest.param("x\n\n```py\na\n\nb\n```\ny", 100,
-                     {"```py": PARAGRAPH, "a": FENCED, "b": FENCED, "```": FENCED, "y": WRAP},
-                     id="fence"),
-        pytest.param("~~~\n```\na\n~~~\n\nb", 100, {"```": FENCED, "a": FENCED, "~~~": FENCED,
-                     "b": PARAGRAPH}, id="a-fence-in-a-fence"),
-        pytest.param("```code``` here\n\nb", 100, {"b": PARAGRAPH}, id="inline-code-is-no-fence"),
-        pytest.param("One two. Three four.", 8, {}, id="few-words-offer-no-sentence"),
-        pytest.param("One two. Three four. Five.", 6, {"Three": SENTENCE, "Five.": SENTENCE},
-                     id="sentences"),
-        pytest.param("a b c d", 2, {"b": WORD, "c": WORD, "d": WORD}, id="words"),
-    ],
-)  # fmt: skip
-def test_places_and_prices(text: str, budget: int, expected: dict[str, float]) -> None:
-    assert offered(text, budget) == expected
-
-
-def test_a_heading_is_the_best_place_and_under_it_the_worst() -> None:
-    text = "text\n\n### Deep\n\nunder\n\nmore"
-    at = text.index("###")
-    assert offered(text, headings=((at, at + 8),)) == {
-        "###": HEADING,
-        "under": ORPHAN,
-        "more": PARAGRAPH,
-    }
-
-
-def test_a_word_without_end_offers_places_inside() -> None:
-    text = "x" * (LONGEST_TOKEN * 4)
-    found = break_points(text, starts_of(text), 2, (), "en")
-    assert found == [Place(LONGEST_TOKEN * i, ANYWHERE) for i in (1, 2, 3)]
-
-
-@pytest.mark.parametrize(
-    ("prices", "budget", "min_tokens", "expected"),
-    [
-        pytest.param({}, 100, 0, [], id="nowhere-to-cut"),
-        pytest.param({5: PARAGRAPH}, 10, 0, [], id="it-fits"),
-        pytest.param({5: PARAGRAPH}, 9, 0, [5], id="the-only-place"),
-        pytest.param({4: SENTENCE, 5: PARAGRAPH, 6: SENTENCE}, 9, 0, [5], id="the-cheapest"),
-        pytest.param({3: PARAGRAPH, 5: PARAGRAPH, 8: PARAGRAPH}, 9, 0, [5], id="the-most-even"),
-        pytest.param({1: PARAGRAPH, 6: SENTENCE}, 9, 3, [6], id="not-a-tiny-chunk"),
-        pytest.param({2: LINE}, 5, 0, [2], id="too-long-for-any-place"),
-    ],
-)
-def test_best_cuts(
-    prices: dict[int, float], budget: int, min_tokens: int, expected: list[int]
-) -> None:
-    chosen = [Place(at, price) for at, price in sorted(prices.items())]
-    assert choose_breaks(chosen, range(10), 10, budget, min_tokens) == expected
-
-
-@given(st.sets(st.integers(1, 59)), st.integers(1, 60))
-def test_no_chunk_is_over_budget_where_places_are_close_enough(at: set[int], budget: int) -> None:
-    cuts = choose_breaks([Place(i, PARAGRAPH) for i in sorted(at)], range(60), 60, budget, 0)
-    edges = [0, *cuts, 60]
-    assert set(cuts) <= at
-    assert edges == sorted(set(edges))
-    for start, end in pairwise(edges):
-        assert end - start <= budget or not any(start < i < end for i in at)
 
 
 @given(

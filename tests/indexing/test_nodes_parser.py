@@ -22,6 +22,7 @@ from tests.support.product import (
     split_note,
 )
 from tests.support.readable_model import WordTokens
+from tests.support.tables import rows
 
 TEXT = (
     "---\naliases: [X]\n---\n# One\nThe [[Target|first]] text.\n\n# Two\nMore.\n\n# Three\nEnd.\n"
@@ -106,30 +107,7 @@ def texts(front_matter: str, body: str = "", fits: int = EVERYTHING) -> list[tup
 
 @pytest.mark.parametrize(
     ("front_matter", "said"),
-    [
-        ('genre:\n  - "[[Sci-fi]]"\nrating: 7', "genre: Sci-fi · rating: 7"),
-        ("loc: '[[places/Kyoto#Old town|the city]]'", "loc: the city"),
-        ("loc: '[[places/Kyoto#Old town]]'", "loc: Kyoto"),
-        ("site: see [their page](https://example.org/a) or [[Kyoto]]", "site: see their page or Kyoto"),
-        ("done: true\nsold: false\nprice: 5", "done: yes · sold: no · price: 5"),
-        ("size: {width: 3, parts: [a, b]}", "size width: 3 · size parts: a, b"),
-        ("people:\n  - name: Ada\n    born: 1815", "people name: Ada · people born: 1815"),
-        ("isbn: 9780262033848\nphone: +49 170 1234567", "isbn: 9780262033848 · phone: +49 170 1234567"),
-        ("version: 2023-12-11-release-3", "version: 2023-12-11-release-3"),
-        ("summary: >\n  a b\n  c d\nrating: 7", "summary: a b c d · rating: 7"),
-        ("作者: 鲁迅", "作者: 鲁迅"),
-        # Names for programs, what was left blank, how a note is kept or shown.
-        ("id: abc\nuuid: x\nimdbId: tt01\nisbn_id: 3\nrating: 7", "rating: 7"),
-        ("parent: 5a7103be-eb92-4380-8207-598e9f10724c\nrating: 7", "rating: 7"),
-        ("fm: 16n2qbhtcnrblwxmx3deglu\nseen: 1650041641490\nrating: 7", "rating: 7"),
-        ("updated: 2024-01-02\nlast_modified: 2024-01-02\ncssclasses: [wide]\nrating: 7", "rating: 7"),
-        ("genre: []\nyear:\nnote: ''\nmark: '—'\nrating: 7", "rating: 7"),
-        ("day: '{{date}}'\nauthor: <% tp.user() %>\nrating: 7", "rating: 7"),
-        ("nav_order: 7\nnav_exclude: true\nstub: true\nrating: 7", "rating: 7"),
-        ("title: A note\nrating: 7", "rating: 7"),
-        ("created: 2024-01-02\ntags: [a, b]\naliases: X\nrating: 7",
-         "created: 2024-01-02 · tags: a, b · aliases: X · rating: 7"),
-    ],
+    rows(__file__, "properties_read_as_a_person_would_put_them"),
 )  # fmt: skip
 def test_properties_read_as_a_person_would_put_them(front_matter: str, said: str) -> None:
     assert texts(front_matter, "Some text.") == [(said, texts(front_matter)[0][1])]

@@ -16,37 +16,29 @@ def write(root: Path, path: str, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("files", "templates", "others"),
-    [
-        pytest.param({}, ["Templates/Meeting.md", "templates/A/B.md"], ["Notes/x.md"], id="usual"),
-        pytest.param(
-            {"templates.json": {"folder": "Meta/Vorlagen/"}},
-            ["meta/vorlagen/Tag.md"],
-            ["Templates/Meeting.md", "Meta/Vorlagen.md"],
-            id="as-set",
-        ),
-        pytest.param(
-            {"plugins/templater-obsidian/data.json": {"templates_folder": "T"}},
-            ["T/a.md"],
-            ["Tea/a.md"],
-            id="plugin",
-        ),
-        pytest.param(
-            {"daily-notes.json": {"template": "Setup/Daily"}},
-            ["Setup/Daily.md"],
-            ["x.md"],
-            id="one",
-        ),
-        pytest.param(
-            {"templates.json": ["no object"], "daily-notes.json": {"template": 3}},
-            ["Templates/Meeting.md"],
-            ["3.md"],
-            id="damaged",
-        ),
-        pytest.param({"templates.json": {"folder": "../out"}}, [], ["out/x.md"], id="outside"),
-    ],
-)
+PLACES = {
+    "usual": ({}, ["Templates/Meeting.md", "templates/A/B.md"], ["Notes/x.md"]),
+    "as set": (
+        {"templates.json": {"folder": "Meta/Vorlagen/"}},
+        ["meta/vorlagen/Tag.md"],
+        ["Templates/Meeting.md", "Meta/Vorlagen.md"],
+    ),
+    "plugin": (
+        {"plugins/templater-obsidian/data.json": {"templates_folder": "T"}},
+        ["T/a.md"],
+        ["Tea/a.md"],
+    ),
+    "one": ({"daily-notes.json": {"template": "Setup/Daily"}}, ["Setup/Daily.md"], ["x.md"]),
+    "damaged": (
+        {"templates.json": ["no object"], "daily-notes.json": {"template": 3}},
+        ["Templates/Meeting.md"],
+        ["3.md"],
+    ),
+    "outside": ({"templates.json": {"folder": "../out"}}, [], ["out/x.md"]),
+}
+
+
+@pytest.mark.parametrize(("files", "templates", "others"), PLACES.values(), ids=PLACES)
 def test_where_templates_are(
     tmp_path: Path, files: dict[str, object], templates: list[str], others: list[str]
 ) -> None:

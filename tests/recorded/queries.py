@@ -17,7 +17,7 @@ ANSWERS = Path(__file__).parents[1] / "answers"
 
 def queries(name: str, vault: Path) -> list[dict[str, Any]]:
     """The queries of a vault with their options; every fifth asks for notes, some for an intent."""
-    asked = [*(_of_people() if name == "demo" else ()), *_of_notes(vault)]
+    asked = [*(_of_people() if name in ("demo", "signals") else ()), *_of_notes(vault)]
     found = list(dict.fromkeys(asked))
     intents = ("status", "discovery", "concept", "person", "timeline")
     return [

@@ -15,6 +15,7 @@ from tests.app.api.fake_vault import FakeVault
 from tests.app.mcp.agent import agent
 from tests.recorded.conftest import Compare
 from tests.support.notes import NOTES, write_notes
+from tests.support.postgres import PostgresServer
 from tests.support.product import app, create_app, make_server
 from tests.support.real_index import real_index
 
@@ -26,11 +27,17 @@ COMMANDS: dict[str, list[str]] = {
     "index again": ["index"],
     "ask": ["ask", "When is the launch of Atlas?"],
     "ask, explained": ["ask", "When is the launch of Atlas?", "--explain"],
+    "ask, connected": [
+        *("ask", "When is the launch of Atlas?", "-k", "1", "--explain"),
+        *("--order", "rank", "--direction", "both"),
+    ],
     "ask, not known": ["ask", "What is the boiling point of ethanol?"],
     "search": ["search", "launch of Atlas"],
     "search for notes": ["search", "map tiles", "--notes"],
     "search, filtered": ["search", "path:people weeks"],
     "browse": ["browse", "Atlas"],
+    "browse passages": ["browse", "Plan", "--chunks", "--depth", "2", "--rank", "edges"],
+    "suggest": ["suggest"],
     "links": ["links"],
     "links of a note": ["links", "Plan.md"],
     "status": ["status"],
@@ -41,12 +48,16 @@ COMMANDS: dict[str, list[str]] = {
 
 VARIES = re.compile(
     r"seconds|timings|_ms$|^bytes$|^sizes$|^age$|started|ended|^updated$|made_with|shared_model|pid|host"
+    r"|^catalog$"
 )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("recorded")
+    return _made(tmp_path_factory.mktemp("recorded"))
+
+
+def _made(root: Path) -> Path:
     vault = write_notes(root / "My vault", NOTES)
     for file in vault.rglob("*"):
         os.utime(file, (SATURDAY, SATURDAY))
@@ -71,6 +82,20 @@ def steady(value: Any, folder: Path) -> Any:
 
 @pytest.mark.model
 def test_commands(folder: Path, compare: Compare) -> None:
+    _commands(folder, compare)
+
+
+@pytest.mark.model
+@pytest.mark.services
+def test_commands_over_a_catalog_on_a_server(
+    tmp_path: Path, compare: Compare, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTEHOP_CATALOG__URL", postgres.new_database())
+    _commands(_made(tmp_path / "recorded"), compare)
+    assert not (tmp_path / "recorded" / "index" / "catalog.sqlite").exists()
+
+
+def _commands(folder: Path, compare: Compare) -> None:
     where = ["--vault", str(folder / "My vault"), "--index-dir", str(folder / "index"), "--json"]
     replies = {}
     for name, command in COMMANDS.items():
@@ -88,6 +113,6 @@ def test_openapi(compare: Compare) -> None:
 
 
 def test_tools(compare: Compare) -> None:
-    with agent(make_server(None, "My vault")) as one:
+    with agent(make_server({"My vault": None})) as one:
         tools = one.do(one.client.list_tools).tools
     compare("tools", {tool.name: tool.model_dump(mode="json", exclude_none=True) for tool in tools})

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 from tests.soak.changing import WORDS, Notes, code, plain
 from tests.support.processes import notehop_serve
@@ -123,19 +124,11 @@ def serving(vault: Path, index_dir: Path) -> Iterator[str]:
 
 
 def get(url: str, route: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    at = urlsplit(url)
-    connection = http.client.HTTPConnection(str(at.hostname), at.port, timeout=120)
-    try:
-        if body is None:
-            connection.request("GET", route)
-        else:
-            connection.request(
-                "POST", route, json.dumps(body), {"Content-Type": "application/json"}
-            )
-        told: dict[str, Any] = json.loads(connection.getresponse().read())
-        return told
-    finally:
-        connection.close()
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(url + route, data, {"Content-Type": "application/json"})
+    with urlopen(request, timeout=120) as response:
+        told: dict[str, Any] = json.load(response)
+    return told
 
 
 def caught_up(url: str, patience: float) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from tests.support import sample_index
 from tests.support.product import (
     Batch,
     Catalog,
@@ -136,28 +137,22 @@ class FakeIndex:
         sentence_id = None if angle is None else f"{source}#{ordinal}"
         if sentence_id is not None and angle is not None:
             self.link_angles[sentence_id] = angle
-        self.all_links.append(
-            LinkRow(
-                path=source,
-                ordinal=ordinal,
-                chunk_id=None if chunk is None else f"{source}:{chunk}",
-                line=ordinal + 1,
-                kind="property" if chunk is None else kind,
-                syntax="wikilink",
-                raw=f"[[{target}]]",
-                raw_target=str(target),
-                fragment=fragment,
-                display=None,
-                sentence="" if angle is None else sentence or f"See {target}.",
-                sentence_id=sentence_id,
-                property="related" if chunk is None else None,
-                status=status,
-                via="path" if target else None,
-                target_path=target,
-                target_chunk_id=None if target is None or to is None else f"{target}:{to}",
-                fragment_found=None if fragment is None else True,
-            )
+        row = replace(
+            sample_index.link(source, ordinal, str(target).removesuffix(".md")),
+            chunk_id=None if chunk is None else f"{source}:{chunk}",
+            line=ordinal + 1,
+            kind="property" if chunk is None else kind,
+            raw_target=str(target),
+            fragment=fragment,
+            sentence="" if angle is None else sentence or f"See {target}.",
+            sentence_id=sentence_id,
+            property="related" if chunk is None else None,
+            status=status,
+            target_path=target,
+            target_chunk_id=None if target is None or to is None else f"{target}:{to}",
+            fragment_found=None if fragment is None else True,
         )
+        self.all_links.append(row)
         return self
 
     def words(self, chunk_id: str, content: str) -> FakeIndex:

@@ -48,6 +48,18 @@ NOTES = {
 }
 
 
+VAULTS = Path(__file__).parents[1] / "vaults"
+
+
+def notes_of(name: str) -> dict[str, str]:
+    """The notes of a vault in ``tests/vaults``."""
+    files = sorted((VAULTS / name).rglob("*.md"))
+    return {
+        file.relative_to(VAULTS / name).as_posix(): file.read_text(encoding="utf-8")
+        for file in files
+    }
+
+
 def write_notes(vault: Path, notes: dict[str, str]) -> Path:
     """Write notes into a folder that the application would take for a vault."""
     (vault / ".obsidian").mkdir(parents=True)

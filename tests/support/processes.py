@@ -54,10 +54,19 @@ def notehop_serve(
     :param ends: the signal that tells it to.
     :param variables: of its environment.
     """
-    words = ["serve", "--port", "0", *([] if watch else ["--no-watch"])]
+    words = [] if watch else ["--no-watch"]
     where = ["--vault", str(vault), "--index-dir", str(index)]
+    with notehop_serve_all(*words, *where, *more, ends=ends, **variables) as found:
+        yield found
+
+
+@contextmanager
+def notehop_serve_all(
+    *words: str, ends: int = signal.SIGTERM, **variables: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The same of whatever vaults the words of the command name."""
     with subprocess.Popen(
-        [*NOTEHOP, *words, *where, *more],
+        [*NOTEHOP, "serve", "--port", "0", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -71,6 +80,21 @@ def notehop_serve(
             yield said[-1].split(" at ")[1].split(" ")[0], process
             process.send_signal(ends)
             assert process.wait(PATIENCE) == (0 if ends == signal.SIGTERM else -ends)
+        finally:
+            process.kill()
+
+
+@contextmanager
+def running(words: list[str], **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A command whose standard input and output are ours."""
+    with subprocess.Popen(
+        [*NOTEHOP, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(**variables),
+    ) as process:
+        try:
+            yield process
         finally:
             process.kill()
 

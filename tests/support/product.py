@@ -38,7 +38,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.app": "create_app",
     "notehop.app.api.workers": "Workers",
     "notehop.app.api.logs": "KeyValue",
-    "notehop.app.api.middleware": "MAX_BODY HEADERS BodyLimit",
+    "notehop.app.api.middleware": "MAX_BODY HEADERS BodyLimit VaultPaths",
     "notehop.app.api.guard": "is_loopback Buckets REMEMBERED GUESSES",
     "notehop.app.api.service": "seen",
     "notehop.app.api.serve": "listen PortTaken server_of",
@@ -60,6 +60,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.note_status": "note_status",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
+    "notehop.app.services.vaults": "LazyVault locate_all Vaults",
     "notehop.app.services.engine": "reading_of",
     "notehop.app.services.related": "link_to query_text",
     "notehop.app.services.running_server": (
@@ -82,6 +83,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.runner": "ask_all compare Context Evaluated MeasuredVault",
     "notehop.app.evaluation.links": "linked_at_random reader_without with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
+    "notehop.app.evaluation.suggested": "evaluate_suggestions",
     "notehop.app.mcp": "arguments http resources",
     "notehop.app.mcp.tools": "Access TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
@@ -90,7 +92,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (
         "BrowseQuery BrowseResult Captured CaptureQuery Connection GraphView NoteLink NoteView "
-        "ThemesQuery ThemesResult"
+        "Suggestion Suggestions SuggestQuery ThemesQuery ThemesResult"
     ),
     "notehop.app.models.query": "Embedded EmbedQuery Filters ConnectedOptions Query SearchQuery",
     "notehop.app.models.reply": (
@@ -124,14 +126,15 @@ _HOMES: dict[str, str] = {
     "notehop.config.errors": (
         "CaptureFailed CaptureFolder IndexDamaged IndexFailure IndexLocked IndexMismatch IndexMissing "
         "IndexUnwritable MassDeletion ModelError NotehopError NoteMissing ProviderError "
-        "QueryError SettingsError UsageError VaultError"
+        "QueryError SettingsError UsageError VaultError VectorServerError"
     ),
     "notehop.config.layers": "load_settings vault_may_set warn_once",
     "notehop.config.secrets": "provider_key server_token",
     "notehop.config.settings": (
-        "ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings ServerSettings Settings"
+        "ChromaSettings ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings "
+        "ServerSettings Settings"
     ),
-    "notehop.indexing": "faults",
+    "notehop.indexing": "changes faults",
     "notehop.indexing.beside": "Beside",
     "notehop.indexing.capture": (
         "keep Kept=CaptureKept cut_bytes file_name MAX_BYTES safe title_of note_text tag_names "
@@ -150,6 +153,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.onnx_model": "ModelManifest MANIFEST_FILE read_manifest",
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.precision": "MIN_COSINE PROBES",
+    "notehop.indexing.embed.ray_cluster": "Address=RayAddress RayCluster slots_of",
+    "notehop.indexing.embed.ray_embedding": "EmbeddingWorker",
     "notehop.indexing.embed.tokenizer": "TokenOffsets",
     "notehop.indexing.embed.torch_embedding": ("even_width load_bulk thread_shares TorchEmbedding"),
     "notehop.indexing.enrich.writer": "cleaned TextWriter",
@@ -163,7 +168,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.fragments": "find_fragment Outline outline_of_note",
-    "notehop.indexing.graph.model": "Resolution ResolvedLink Status Via",
+    "notehop.indexing.graph.model": "ResolvedLink Status ",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
     "notehop.indexing.graph.resolve": "MAX_CANDIDATES resolve_link resolve_path",
     "notehop.indexing.llm": "egress",
@@ -173,10 +178,6 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.tokens": "Estimate=TokensEstimate",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
-    "notehop.indexing.nodes.break_points": (
-        "choose_breaks ANYWHERE FENCED HEADING LINE LONGEST_TOKEN ORPHAN PARAGRAPH BreakPoint "
-        "break_points SENTENCE token_starts WORD WRAP"
-    ),
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
     "notehop.indexing.nodes.properties": "property_texts",
     "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk",
@@ -185,17 +186,21 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
     "notehop.indexing.report": "Report report_lines Silent Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
-    "notehop.indexing.stores.catalog": "Catalog read_catalog_state",
+    "notehop.indexing.stores.catalog": "Catalog CatalogState read_catalog_state write_catalog_state",
     "notehop.indexing.stores.chroma": (
         "COLLECTION mirror_due read_mirror update_mirror write_in_child write_mirror"
     ),
+    "notehop.indexing.stores.chroma_server": "ChromaServer",
+    "notehop.indexing.stores.served_mirror": "update_served_mirror",
+    "notehop.indexing.stores.served_vectors": "collection_name ServedState VectorServer",
     "notehop.indexing.stores.check": "INDEX REBUILD check_mirror",
     "notehop.indexing.stores.labels": "property_label",
-    "notehop.indexing.stores.layout": "index_dir_for IndexLayout",
-    "notehop.indexing.stores.lexical": "BOOSTS LexicalIndex",
+    "notehop.indexing.stores.layout": "index_dir_for CatalogAddress IndexLayout ServerCatalog",
+    "notehop.indexing.stores.lexical": "LexicalIndex",
     "notehop.indexing.stores.lexical_segments": "MAX_COUNT",
     "notehop.indexing.stores.link_graph": "build_graph",
-    "notehop.indexing.stores.lock": "WriterLock",
+    "notehop.indexing.stores": "postgres=stores_postgres",
+    "notehop.indexing.stores.lock": "read_holder WriterLock",
     "notehop.indexing.stores.model": (
         "Batch ChunkRow FieldTokens LIMITS Limits LinkRow NoteRecord NoteRow NoteStatus"
     ),
@@ -212,19 +217,19 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.tokens.words": "fold Phrase joined_words words_in_order MAX_LENGTH",
     "notehop.indexing.tokens.languages": "detect_language",
     "notehop.indexing.tokens.tokenizer": "field_tokens Tokenizer",
-    "notehop.indexing.vault": "opening parse=note_parser",
+    "notehop.indexing.vault": "parse=note_parser",
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
     "notehop.indexing.vault.exclusion": "exclusion glob_pattern",
     "notehop.indexing.vault.model": "CommentLinks LinkKind Note",
     "notehop.indexing.vault.opening": "open_below",
+    "notehop.indexing.vault.pdf": "parse_pdf",
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "read_ignore_filters Walk walk walk_within",
-    "notehop.indexing.watch": "service=watch_service",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
-    "notehop.indexing.watch.service": "_run_bulk follow=follow_follow Following "
+    "notehop.indexing.watch.service": "run_bulk follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
     "notehop.indexing.watch.follower": "Follower TooMuchToEmbed",
     "notehop.indexing.watch.backoff": "Timing",

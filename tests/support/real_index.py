@@ -12,16 +12,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tests.support.product import (
-    IndexLayout,
-    Place,
-    export_query_model,
-    load_bulk,
-    load_settings,
-    locate,
-    onnx_export,
-    update_index,
-)
+from tests.support.product import IndexLayout, Place, load_settings, locate, update_index
 
 CACHE = Path(__file__).parents[2] / ".cache"
 """What is made once for the whole suite, and for those that follow."""
@@ -33,6 +24,9 @@ def query_model() -> Path:
 
     It is kept in ``.cache``, by the code and the libraries that make it: no test may write to it.
     """
+    # They load torch, and most who import this file only collect tests.
+    from tests.support.product import export_query_model, load_bulk, onnx_export
+
     code = Path(onnx_export.__file__).parent
     parts = [file.read_bytes() for file in sorted(code.glob("*.py"))]
     parts += [

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,34 +98,15 @@ def record(path: str, *texts: str, to: Sequence[str] = (), **fields: Any) -> Not
     return NoteRecord(replace(row, **fields), chunks, links)
 
 
-@dataclass
 class SampleIndex:
     """An index on disk, written in the order of the product."""
 
-    root: Path
-    fingerprint: Mapping[str, Any] = field(default_factory=lambda: dict(FINGERPRINT))
+    def __init__(self, root: Path) -> None:
+        self.layout = IndexLayout(root)
+        self.layout.create(root.parent / "vault")
 
-    def __post_init__(self) -> None:
-        self.layout = IndexLayout(self.root)
-        self.layout.create(self.root.parent / "vault")
-
-    def catalog(self) -> Catalog:
-        return Catalog.open(self.layout.catalog, create=True)
-
-    def write(
-        self,
-        *upsert: NoteRecord,
-        delete: Sequence[str] = (),
-        relink: Sequence[LinkRow] = (),
-        derived: bool = True,
-    ) -> int:
-        """Commit a batch with its vectors; not ``derived``: as if cut short."""
-        batch = Batch(
-            upsert=upsert,
-            delete=tuple(delete),
-            relink=tuple(relink),
-            meta={"fingerprint": dict(self.fingerprint)},
-        )
+    def write(self, *upsert: NoteRecord) -> None:
+        """Commit notes with their vectors."""
         chunks = {one.id: one.text for note in upsert for one in note.chunks}
         links = {
             one.sentence_id: one.sentence
@@ -134,20 +114,11 @@ class SampleIndex:
             for one in note.links
             if one.sentence_id
         }
-        with self.catalog() as catalog:
-            parts = {
-                "chunks": (list(chunks), matrix_of(chunks.values())),
-                "links": (list(links), matrix_of(links.values())),
-            }
-            generation = catalog.commit(replace(batch, vectors=parts))
-            if derived:
-                bring_up_to_date(self.layout, catalog)
-        return generation
-
-    def remove(self) -> None:
-        """Take everything away, as a rebuild does."""
-        for path in self.layout.contents:
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
+        vectors = {
+            "chunks": (list(chunks), matrix_of(chunks.values())),
+            "links": (list(links), matrix_of(links.values())),
+        }
+        batch = Batch(upsert=upsert, meta={"fingerprint": dict(FINGERPRINT)}, vectors=vectors)
+        with Catalog.open(self.layout.catalog, create=True) as catalog:
+            catalog.commit(batch)
+            bring_up_to_date(self.layout, catalog)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -173,40 +174,22 @@ def _special(root: Path, big_bytes: int) -> list[Case]:
     )
     cases = [big] if big else []
 
-    def attempt(path: str, fate: Fate, why: str, make: Callable[[Path], object]) -> None:
-        target = root / path
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            make(target)
-        except (OSError, NotImplementedError, AttributeError):
-            return
-        cases.append(Case(path, fate, why))
-
-    attempt(
-        "links/Loop", "skipped", "a link to its own parent", lambda p: p.symlink_to(p.parent, True)
+    made: tuple[tuple[str, str, Callable[[Path], object]], ...] = (
+        ("links/Loop", "a link to its own parent", lambda p: p.symlink_to(p.parent, True)),
+        ("links/Self.md", "a link to itself", lambda p: p.symlink_to(p)),
+        ("links/Dangling.md", "a link to nothing", lambda p: p.symlink_to(root / "Gone.md")),
+        ("links/Out", "a link to a folder outside", lambda p: p.symlink_to(outside, True)),
+        ("links/Out.md", "to a file outside", lambda p: p.symlink_to(outside / "Outside.md")),
+        ("links/Pipe.md", "a pipe: reading it would wait for ever", os.mkfifo),
+        (os.fsdecode(b"Bad name \xff.md"), "a name that is no UTF-8", lambda p: p.touch()),
+        ("bytes/Unreadable.md", "a file without the right to read", _unreadable_file),
+        ("Locked", "a folder without the right to enter", _unreadable_folder),
     )
-    attempt("links/Self.md", "skipped", "a link to itself", lambda p: p.symlink_to(p))
-    attempt(
-        "links/Dangling.md",
-        "skipped",
-        "a link to nothing",
-        lambda p: p.symlink_to(root / "Gone.md"),
-    )
-    attempt(
-        "links/Out", "skipped", "a link to a folder outside", lambda p: p.symlink_to(outside, True)
-    )
-    attempt(
-        "links/Out.md",
-        "skipped",
-        "a link to a file outside",
-        lambda p: p.symlink_to(outside / "Outside.md"),
-    )
-    attempt("links/Pipe.md", "skipped", "a pipe: reading it would wait for ever", os.mkfifo)
-    attempt(
-        os.fsdecode(b"Bad name \xff.md"), "skipped", "a name that is no UTF-8", lambda p: p.touch()
-    )
-    attempt("bytes/Unreadable.md", "skipped", "a file without the right to read", _unreadable_file)
-    attempt("Locked", "skipped", "a folder without the right to enter", _unreadable_folder)
+    for path, why, make in made:
+        with suppress(OSError, NotImplementedError, AttributeError):
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            make(root / path)
+            cases.append(Case(path, "skipped", why))
     return cases
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 
 from notehop.app.services.doctor.report import IndexCheck
 from notehop.app.services.open_vault import Place
-from notehop.app.services.status import pending_changes
+from notehop.app.services.status import pending_changes, vector_server_now
 from notehop.config.errors import (
+    IndexDamaged,
     IndexFailure,
     IndexLocked,
     IndexMismatch,
-    IndexMissing,
     IndexUnwritable,
     ModelError,
     NotehopError,
@@ -86,7 +86,12 @@ class _Check:
             if self.alone:
                 self.found.findings.append(Finding("catalog", "the first run was cut off", INDEX))
             return
-        if not self.layout.marker.is_file():
+        bare = self.layout.database is not None and not self.layout.marker.is_file()
+        if bare:
+            # A machine that has only asked so far.
+            told = "vectors, lexical: this machine keeps none of them; notehop index makes them"
+            self.found.not_done.append(told)
+        elif not self.layout.marker.is_file():
             problem = f"{self.layout.marker} is gone, so no run writes to this folder"
             self.found.findings.append(Finding("marker", problem, ELSEWHERE))
         self._settings(view)
@@ -98,17 +103,24 @@ class _Check:
         self._lost(view)
         wants = wanted_of(view)
         self.found.findings += check_sentences(view, wants["links"])
-        self._take("vectors", partial(check_vectors, self.layout, view, wants["chunks"]))
-        self._take("lexical", partial(check_lexical, self.layout, view, wants["chunks"]))
-        self.found.findings += _query_model(self.layout)
-        if self.place.settings.index.mirror:
-            self._take("chroma", partial(check_mirror, self.layout, view))
+        if not bare:
+            self._caches(view, wants["chunks"])
         if self.alone:
             self.found.findings += _left_over(self.layout, view)
         try:
             self.found.pending = pending_changes(self.place, catalog).pending
         except NotehopError as exc:
             self.found.not_done.append(f"changes since the last run: {exc}")
+
+    def _caches(self, view: CatalogSnapshot, chunks: Mapping[str, str]) -> None:
+        self._take("vectors", partial(check_vectors, self.layout, view, chunks))
+        self._take("lexical", partial(check_lexical, self.layout, view, chunks))
+        self.found.findings += _query_model(self.layout)
+        served = vector_server_now(self.place, view.stamp)
+        if served is not None and served.problem is not None:
+            self.found.findings.append(Finding("chroma", served.problem, INDEX))
+        elif served is None and self.place.settings.index.mirror:
+            self._take("chroma", partial(check_mirror, self.layout, view))
 
     def _settings(self, view: CatalogSnapshot) -> None:
         try:
@@ -122,7 +134,9 @@ class _Check:
         state = read_catalog_state(self.layout)
         if state is not None and state.stamp == view.stamp and view.generation < state.generation:
             problem = f"generations {view.generation + 1} to {state.generation} are lost"
-            self.found.findings.append(Finding("catalog", problem, REBUILD))
+            # A run takes a server's word for what there is.
+            command = REBUILD if self.layout.database is None else INDEX
+            self.found.findings.append(Finding("catalog", problem, command))
 
     def _take(self, part: str, check: Callable[[], Checked]) -> None:
         try:
@@ -134,20 +148,28 @@ class _Check:
         self.found.parts += found.parts
 
     def _failed(self, part: str, exc: Exception) -> None:
-        gone = isinstance(exc, IndexMissing)
-        command = REBUILD if part == "catalog" and not gone else INDEX
+        anew = isinstance(exc, IndexDamaged | IndexMismatch | ModelError)
+        command = REBUILD if part == "catalog" and anew else INDEX
         self.found.findings.append(Finding(part, said_of(exc), command))
 
 
 def check_index(place: Place) -> IndexCheck:
     """Check the index of a place; nothing in it is repaired."""
     layout = place.layout
-    if not any(path.exists() for path in layout.contents):
+    if not any(path.exists() for path in layout.contents) and not _on_server(layout):
         return IndexCheck(exists=False)
     check = _Check(place)
     check.run()
     check.found.findings.sort(key=lambda one: not one.broken)
     return check.found
+
+
+def _on_server(layout: IndexLayout) -> bool:
+    """Whether a server has the catalog; one that cannot be asked is for the check to report."""
+    try:
+        return layout.database is not None and Catalog.exists(layout.database)
+    except IndexFailure:
+        return True
 
 
 def _left_over(layout: IndexLayout, view: CatalogSnapshot) -> Iterator[Finding]:

@@ -149,6 +149,7 @@ def _broken(found: Survey, path: str, links: Sequence[ResolvedLink]) -> BrokenFr
     fragment = (links[0].link.fragment or "").strip()
     last = fragment.rpartition("#")[2].strip()
     outline = found.notes[path].outline
+    assert outline is not None  # or the fragment would not be known to be broken
     if last.startswith("^"):
         asked, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
     else:

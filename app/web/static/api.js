@@ -16,6 +16,19 @@ export function isAbort(error) {
   return error.name === "AbortError";
 }
 
+// The vault that is asked: all routes are below its address, as this page is.
+let vault = /^\/vaults\/[^/]+/.exec(location.pathname)?.[0] ?? "";
+
+/** The address of the vault of this page; empty for the default. */
+export function vaultUrl() {
+  return vault;
+}
+
+/** Ask another vault from now on. */
+export function useVault(url) {
+  vault = url;
+}
+
 async function send(method, path, { body, signal, accept = "application/json" } = {}) {
   for (;;) {
     const token = keptToken();
@@ -24,7 +37,7 @@ async function send(method, path, { body, signal, accept = "application/json" } 
     if (token) headers.Authorization = `Bearer ${token}`;
     let response;
     try {
-      response = await fetch(path, {
+      response = await fetch(`${vault}${path}`, {
         method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body),
         credentials: "omit", cache: "no-store",
       });

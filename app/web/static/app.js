@@ -3,12 +3,13 @@
 import { get, Problem } from "./api.js";
 import * as ask from "./ask.js";
 import * as capture from "./capture.js";
-import { h } from "./dom.js";
+import { address, h, keepsArrows, move } from "./dom.js";
 import * as graph from "./graph.js";
 import * as reader from "./reader.js";
 import * as search from "./search.js";
 import * as status from "./status.js";
 import { isOwn, own } from "./talks.js";
+import { offerVaults } from "./vaults.js";
 
 const views = { ask, search, capture, graph, status };
 const root = document.getElementById("view");
@@ -34,20 +35,13 @@ const context = {
   here: () => current.hash,
 };
 
-function address(view, params) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) for (const one of [value].flat()) if (one) query.append(name, one);
-  const text = query.toString();
-  return `#/${view}${text ? `?${text}` : ""}`;
-}
-
 function route() {
   const [path, query] = (location.hash || "#/ask").slice(2).split(/\?(.*)/s);
   const params = new URLSearchParams(query);
   if (path.startsWith("note/")) {
     if (current.key === null) draw("ask", new URLSearchParams(), "#/ask");
     // A note's address may come from anywhere: what is no address of one is shown as such.
-    reader.open(decoded(path.slice("note/".length)), params, { close });
+    reader.open(decoded(path.slice("note/".length)), params, { close, vault });
     return;
   }
   reader.shut();
@@ -115,10 +109,10 @@ function typing(element) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+  if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open], :popover-open")) return;
   const inField = typing(event.target);
   if (event.key === "Escape") escape(event);
-  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && !keepsArrows(event.target)) move(event);
+  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && !keepsArrows(event.target)) move(root, event);
   else if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
   else if (event.key === "/") {
     event.preventDefault();
@@ -129,26 +123,11 @@ document.addEventListener("keydown", (event) => {
   else if (/^[1-5]$/.test(event.key)) context.go(Object.keys(views)[event.key - 1], {});
 });
 
-function keepsArrows(element) {
-  if (element.closest("select, svg, #reader, [type=radio]")) return true;
-  return element.tagName === "TEXTAREA" && (!element.matches(".main-field") || element.value.includes("\n"));
-}
-
 function escape(event) {
   if (current.shown?.escape?.()) return;
   if (reader.isOpen()) close();
   // A field for searches empties itself first.
   else if (typing(event.target) && !(event.target.type === "search" && event.target.value)) event.target.blur();
-}
-
-function move(event) {
-  const stops = [...root.querySelectorAll("[data-nav]")].filter((one) => one.offsetParent !== null);
-  if (!stops.length) return;
-  const at = stops.indexOf(event.target);
-  const next = event.key === "ArrowDown" ? at + 1 : at - 1;
-  event.preventDefault();
-  if (next < 0) root.querySelector("[data-main]")?.focus();
-  else stops[Math.min(next, stops.length - 1)].focus();
 }
 
 // Theme
@@ -185,3 +164,4 @@ document.addEventListener("visibilitychange", () => {
 });
 route();
 refresh();
+offerVaults();

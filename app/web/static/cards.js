@@ -1,11 +1,11 @@
 // Cards of sources, connected notes and captured connections.
 
-import { copy, folderOf, h, linesSaid, noteHref, rendered } from "./dom.js";
+import { copy, folderOf, h, hasLines, linesSaid, noteHref, rendered, spotOf } from "./dom.js";
 
 /** A passage that may be cited. */
 export function sourceCard(source, { marker = true } = {}) {
   const name = source.marker.replace(/[[\]]/g, "");
-  const href = noteHref(source.path, { lines: source.lines.join("-") });
+  const href = noteHref(source.path, spotOf(source));
   return h("li", { class: source.weak ? "card source weak" : "card source", id: marker ? `cite-${name}` : null, "data-path": source.path },
     h("div", { class: "card-head" },
       marker && h("span", { class: "number", title: `Source ${name}` }, name),
@@ -31,7 +31,7 @@ export function connectedCard(note) {
     h("div", { class: "card-head" },
       h("span", { class: "number far", title: `Connected note ${note.label}` }, note.label),
       h("div", { class: "card-name" },
-        h("h3", {}, h("a", { class: "card-title", href: noteHref(note.path, { lines: note.lines.join("-") }), "data-nav": true }, note.title, within(note))),
+        h("h3", {}, h("a", { class: "card-title", href: noteHref(note.path, spotOf(note)), "data-nav": true }, note.title, within(note))),
         h("p", { class: "where" }, place(note)))),
     h("div", { class: "snippet short" }, h("p", { class: "prose" }, note.text)),
     foot(note),
@@ -42,9 +42,9 @@ function within({ heading }) {
   return heading && h("span", { class: "within" }, ` › ${heading.replaceAll(" > ", " › ")}`);
 }
 
-function place({ path, lines }) {
+function place({ path, lines, page }) {
   const folder = folderOf(path);
-  return [folder && h("span", {}, folder), h("span", {}, linesSaid(lines))];
+  return [folder && h("span", {}, folder), hasLines(path) && h("span", {}, linesSaid(lines)), page && h("span", {}, `page ${page}`)];
 }
 
 /** How near a hit is, as a bar and a number; 1 is as near as can be. */
@@ -58,7 +58,14 @@ function worth({ relevance }) {
 function foot(one) {
   return h("p", { class: "card-foot" },
     h("button", { class: "plain more", type: "button", hidden: true, "aria-expanded": "false", onclick: unfold }, "Show all"),
-    h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian"));
+    offer(one));
+}
+
+let offer = (one) => h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian");
+
+/** Have the feet of cards offer something else than to open the app: beside a note in it, one writes. */
+export function offerInstead(make) {
+  offer = make;
 }
 
 function unfold(event) {

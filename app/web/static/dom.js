@@ -80,11 +80,38 @@ export function folderOf(path) {
   return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
 }
 
+export function nameOf(path) {
+  return path.split("/").pop().replace(/\.md$/, "");
+}
+
 export function noteHref(path, options = {}) {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(options)) if (value) params.set(name, value);
   const query = params.toString();
   return `#/note/${path.split("/").map(encodeURIComponent).join("/")}${query ? `?${query}` : ""}`;
+}
+
+/** The address of a view of the page. */
+export function address(view, params) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) for (const one of [value].flat()) if (one) query.append(name, one);
+  const text = query.toString();
+  return `#/${view}${text ? `?${text}` : ""}`;
+}
+
+/** Where a source stands in its note: its lines, and the page of a PDF. */
+export function spotOf({ lines, page }, quoted = null) {
+  return { lines: (quoted || lines).join("-"), at: page && `page=${page}` };
+}
+
+/** Whether the app shows the file by its lines: not a canvas, a base or a PDF. */
+export function hasLines(path) {
+  return !/\.(?:canvas|base|pdf)$/i.test(path);
+}
+
+/** Whether notehop reads files of this kind. */
+export function isRead(path) {
+  return /\.(?:md|canvas|base|pdf)$/i.test(path);
 }
 
 export function linesSaid([first, last]) {
@@ -105,4 +132,21 @@ export function ago(seconds) {
 
 export function day(seconds) {
   return new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "long", year: "numeric" });
+}
+
+/** Whether an arrow key means something to an element itself. */
+export function keepsArrows(element) {
+  if (element.closest("select, svg, #reader, [type=radio]")) return true;
+  return element.tagName === "TEXTAREA" && (!element.matches(".main-field") || element.value.includes("\n"));
+}
+
+/** Move the focus by an arrow key over what a view lists. */
+export function move(root, event) {
+  const stops = [...root.querySelectorAll("[data-nav]")].filter((one) => one.offsetParent !== null);
+  if (!stops.length) return;
+  const at = stops.indexOf(event.target);
+  const next = event.key === "ArrowDown" ? at + 1 : at - 1;
+  event.preventDefault();
+  if (next < 0) root.querySelector("[data-main]")?.focus();
+  else stops[Math.min(next, stops.length - 1)].focus();
 }

@@ -1,6 +1,6 @@
 // What of an answer its sources bear out: badges on cards, quotes in them, doubts in the text.
 
-import { h, linesSaid, noteHref, plural } from "./dom.js";
+import { h, hasLines, linesSaid, noteHref, plural, spotOf } from "./dom.js";
 
 const SAID = { high: "supported", partial: "supported in part", none: "not supported" };
 const WORD = /[\p{L}\p{N}]/u;
@@ -12,10 +12,10 @@ export function support(card, citation) {
   const badge = card.querySelector(".cited-mark");
   badge.textContent = SAID[citation.support] || "cited";
   badge.className = `cited-mark ${citation.support || ""}`;
-  badge.title = citation.quote_lines ? `By ${linesSaid(citation.quote_lines)}` : "";
+  badge.title = citation.quote_lines && hasLines(citation.path) ? `By ${linesSaid(citation.quote_lines)}` : "";
   if (!citation.quote) return;
   card.dataset.quote = citation.quote;
-  card.querySelector(".card-title").href = noteHref(citation.path, { lines: (citation.quote_lines || citation.lines).join("-"), say: citation.quote.slice(0, 600) });
+  card.querySelector(".card-title").href = noteHref(citation.path, { ...spotOf(citation, citation.quote_lines), say: citation.quote.slice(0, 600) });
   quoteIn(card);
   const link = card.querySelector(".card-foot a");
   if (link) link.href = citation.quote_uri;
@@ -71,7 +71,7 @@ export function legend(count) {
 export function leftOut(left) {
   if (!left.length) return null;
   return h("details", { class: "explain" }, h("summary", {}, `${plural(left.length, "passage")} not shown to the language model whole`),
-    h("ul", {}, left.map((one) => h("li", {}, `${one.title}${one.heading ? ` › ${one.heading}` : ""}, ${linesSaid(one.lines)}: ${one.part === "whole" ? "left out" : "its end"}`))));
+    h("ul", {}, left.map((one) => h("li", {}, `${one.title}${one.heading ? ` › ${one.heading}` : ""}${hasLines(one.path) ? `, ${linesSaid(one.lines)}` : ""}: ${one.part === "whole" ? "left out" : "its end"}`))));
 }
 
 function reason({ flag, lacks, markers, mentioned }) {

@@ -2,7 +2,7 @@
 
 import { get, isAbort, Problem } from "./api.js";
 import { writtenBy } from "./cards.js";
-import { copy, day, folderOf, h, noteHref, plural, rendered, say } from "./dom.js";
+import { copy, day, folderOf, h, hasLines, isRead, nameOf, noteHref, plural, rendered, say } from "./dom.js";
 import { mark } from "./evidence.js";
 import { failure, waiting } from "./states.js";
 
@@ -26,32 +26,41 @@ export function isOpen() {
 }
 
 /** Show a note, at lines or at a heading or block where the parameters name one. */
-export async function open(path, params, { close }) {
+export async function open(path, params, { close, vault }) {
   const spot = { at: params.get("at"), lines: params.get("lines"), words: params.get("say") };
   if (aside.hidden) opener = document.activeElement;
   aside.hidden = false;
   document.body.classList.add("reading");
   cover();
-  if (shown === path) return goTo(spot);
+  // Of a PDF a page is shown: all of it would be a book.
+  const section = path.toLowerCase().endsWith(".pdf") && spot.at;
+  const wanted = section ? `${path}#${section}` : path;
+  if (shown === wanted) return goTo(spot);
   running?.abort();
   const own = new AbortController();
   running = own;
-  shown = path;
+  shown = wanted;
   const button = h("button", { class: "icon close", type: "button", "aria-label": "Close the note", title: "Close (Esc)", onclick: close }, "×");
   aside.replaceChildren(h("div", { class: "reader-bar" }, button), waiting("Opening…"));
   aside.scrollTop = 0;
   button.focus({ preventScroll: true });
   try {
-    const page = await get(`/web/notes/${path.split("/").map(encodeURIComponent).join("/")}`, {}, own.signal);
+    const page = await get(`/web/notes/${path.split("/").map(encodeURIComponent).join("/")}`, section ? { section } : {}, own.signal);
     aside.replaceChildren(...draw(page, button));
     document.getElementById("reader-title").focus({ preventScroll: true });
     goTo(spot);
     say(`${page.note.title} is open`);
+    if (!hasLines(path)) return; // no link can be written into it there
+    const { suggestions } = await get("/suggest", { note: page.note.path, limit: "5" }, own.signal);
+    aside.querySelector(".note")?.append(...[missing(page.note.path, suggestions)].filter(Boolean));
   } catch (error) {
     if (isAbort(error)) return;
     if (!(error instanceof Problem)) throw error;
     shown = null;
-    aside.replaceChildren(h("div", { class: "reader-bar" }, button), failure(error));
+    // A canvas, a base or a PDF need not be read: the app shows it.
+    const uri = `obsidian://open?vault=${encodeURIComponent(vault.name)}&file=${encodeURIComponent(path)}`;
+    const other = !hasLines(path) && vault.name && h("a", { class: "button small", href: uri }, "Open in Obsidian");
+    aside.replaceChildren(h("div", { class: "reader-bar" }, other, button), failure(error));
   }
 }
 
@@ -70,7 +79,7 @@ export function shut() {
 function draw({ note, html, cut, vault }, button) {
   const text = rendered(html, "prose note-text");
   text.addEventListener("click", jump);
-  const name = note.path.split("/").pop().replace(/\.md$/, "");
+  const name = nameOf(note.path);
   return [
     h("div", { class: "reader-bar" },
       h("a", { class: "button small", href: note.uri }, "Open in Obsidian"),
@@ -105,11 +114,23 @@ function relations(note) {
   const missing = note.links.filter((link) => link.status !== "resolved");
   const back = note.backlinks.filter((link) => link.source !== note.path);
   return [
-    part("Backlinks", back.length, back.map((link) => row(link.source, name(link.source), link.sentence, link.line))),
-    part("Links", away.length, once(away).map((link) => row(link.target, name(link.target), link.sentence, null))),
+    part("Backlinks", back.length, back.map((link) => row(link.source, nameOf(link.source), link.sentence, link.line))),
+    part("Links", away.length, once(away).map((link) => row(link.target, nameOf(link.target), link.sentence, null))),
     part("Mentions without a link", note.mention_count, note.unlinked_mentions.map((one) => row(one.path, one.title, one.sentence, one.line))),
     part("Links that lead nowhere", missing.length, missing.map((link) => h("li", {}, h("code", {}, link.raw), h("span", { class: "dim small" }, ` line ${link.line}, ${link.status}`)))),
   ].filter(Boolean);
+}
+
+/** Links that the note may lack, with the link to paste; notes that name it are listed already. */
+function missing(path, suggestions) {
+  const own = suggestions.filter((one) => one.source === path);
+  return part("Links that may be missing", own.length, own.map((one) => {
+    const line = row(one.target, one.title, one.text, null);
+    line.append(h("p", { class: "row small dim" },
+      h("span", {}, one.kind === "alike" ? "alike, not linked" : one.kind === "mention" ? `named in line ${one.line}, not linked` : `${one.notes} notes link to it, it is not there`),
+      h("button", { class: "button small", type: "button", onclick: () => copy(one.link) }, `Copy ${one.link}`)));
+    return line;
+  }));
 }
 
 function once(links) {
@@ -124,14 +145,10 @@ function part(title, count, rows) {
 }
 
 function row(path, title, sentence, line) {
-  const isNote = path.toLowerCase().endsWith(".md");
+  const isNote = isRead(path);
   return h("li", {},
     isNote ? h("a", { href: noteHref(path, line ? { lines: `${line}-${line}` } : {}) }, title) : h("span", {}, title),
     sentence && h("p", { class: "dim" }, sentence));
-}
-
-function name(path) {
-  return path.split("/").pop().replace(/\.md$/, "");
 }
 
 /** Footnotes lead within the note: their addresses are not the page's. */

@@ -2,13 +2,20 @@
 
 const KEY = "notehop.token";
 let asking = null;
+let given = null;
+
+/** Use a token that is kept elsewhere, and here in memory alone; `refuse` is called, and throws, where it will not do. */
+export function useToken(token, refuse) {
+  given = { token, refuse };
+}
 
 export function keptToken() {
-  return sessionStorage.getItem(KEY);
+  return given ? given.token : sessionStorage.getItem(KEY);
 }
 
 /** Resolves when there is a token to try; requests that wait together ask once. */
-export function askToken(wrong) {
+export async function askToken(wrong) {
+  if (given) return given.refuse(wrong);
   if (wrong) sessionStorage.removeItem(KEY);
   asking ??= ask(wrong).finally(() => { asking = null; });
   return asking;

@@ -20,35 +20,12 @@ from tests.support.product import (
     sentence_spans,
     units,
 )
+from tests.support.tables import rows
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        pytest.param("One is first. Two\nlines.", ["One is first.", "Two lines."], id="sentences"),
-        pytest.param("No. It is not so.", ["No. It is not so."], id="a-word-is-no-sentence"),
-        pytest.param("# Head\nText.", ["Text."], id="heading-is-none"),
-        pytest.param("- a. b.\n- c", ["a. b.", "c"], id="items-whole"),
-        pytest.param("- [ ] pay **Ann**", ["[ ] pay **Ann**"], id="task-as-written"),
-        pytest.param("- a\n  - b", ["a", "b"], id="nested"),
-        pytest.param("> [!note] Title\n> Body.", ["Body."], id="callout"),
-        pytest.param("> Title\n>\n> Body.", ["Body."], id="callout-as-shown"),
-        pytest.param("> [!note] Never turn it off. ", ["Never turn it off."], id="callout-alone"),
-        pytest.param("> quoted.", ["quoted."], id="quote"),
-        pytest.param("> > a\n> > b.", ["a b."], id="quote-in-a-quote"),
-        pytest.param("cut\n      > > quoted.", ["cut quoted."], id="quote-without-its-list"),
-        pytest.param("| a | b |\n|---|---|\n| 1 | 2 |", ["1 | 2"], id="table-row"),
-        pytest.param("```\ncode\n```\nText.", ["Text."], id="fence-is-none"),
-        pytest.param("Text. ^block-1", ["Text."], id="block-id"),
-        pytest.param("a\n\n---\n\nb", ["a", "b"], id="rule-is-none"),
-        pytest.param("...\n\n!", [], id="no-words"),
-        pytest.param("The plan.\n\nplan of 2026.svg", ["The plan."], id="name-of-a-picture"),
-        pytest.param("**The bold end.** Next.", ["The bold end.", "Next."], id="cut-off-emphasis"),
-        pytest.param("pkg/lookup\n\nnotes://docs", [], id="bare-names"),
-        pytest.param("See pkg/lookup\n\n2/3", ["See pkg/lookup", "2/3"], id="no-bare-names"),
-        pytest.param("Code:\n- pkg/lookup", ["pkg/lookup"], id="name-under-a-lead"),
-        pytest.param("", [], id="empty"),
-    ],
+    rows(__file__, "passages"),
 )
 def test_passages(text: str, expected: list[str]) -> None:
     assert [passage.text for passage in passages(text, split_sentences)] == expected

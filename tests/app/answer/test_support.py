@@ -11,6 +11,7 @@ import pytest
 
 from tests.app.answer.samples import reading, source
 from tests.support.product import Known, Source, Stated, Verdict, held_against, judged
+from tests.support.tables import rows
 
 TEXT = (
     "The sea wall of Hollin is opened on 8 April 2027. It slipped once, by six months. "
@@ -29,30 +30,10 @@ def verdict(sentence: str, *sources: Source) -> Verdict:
 
 @pytest.mark.parametrize(
     ("sentence", "support", "lacks"),
-    [
-        ("The sea wall of Hollin is opened on 8 April 2027 [1].", "high", ()),
-        ("It slipped once, by six months. [1]", "high", ()),
-        ("On 8 April 2027 the sea wall is opened [1].", "high", ()),
-        ("**Hollin Reach:** the sea wall is opened on 8 April 2027.", "high", ()),
-        ("The sea wall of Hollin is opened on 9 April 2027 [1].", "none", ("9 April 2027",)),
-        ("The sea wall of Hollin is opened on 8 April 2028 [1].", "none", ("8 April 2028",)),
-        ("It slipped twice, by six months.", "partial", ("twice",)),
-        ("It slipped once, by nine months.", "none", ("nine",)),
-        ("The sea wall of Pell is opened on 8 April 2027.", "partial", ("Pell",)),
-        ("The sea wall of Hollin is not opened on 8 April 2027.", "partial", ("not",)),
-        ("Bram trust drones.", "partial", ("not",)),
-        ("Drones are trusted nowhere near the moon.", "none", ()),
-        ("1. The sea wall of Hollin is opened on 8 April 2027 [1].", "high", ()),
-        ("(3) The sea wall of Hollin is opened on 8 April 2027 [1].", "high", ()),
-        ("**Step 4:** The sea wall of Hollin is opened on 8 April 2027 [1].", "high", ()),
-        ("In Hollin it's the sea wall that's opened on 8 April 2027 [1].", "high", ()),
-        ("It's opened on 8 April 2027, the sea wall of Hollin [1].", "high", ()),
-        ("Geese eat barley in winter.", "none", ()),
-        ("[1]", "none", ()),
-    ],
+    rows(__file__, "one_source"),
 )
-def test_one_source(sentence: str, support: str, lacks: tuple[str, ...]) -> None:
-    assert verdict(sentence) == Verdict(support, lacks)  # type: ignore[arg-type]
+def test_one_source(sentence: str, support: str, lacks: list[str]) -> None:
+    assert verdict(sentence) == Verdict(support, tuple(lacks))  # type: ignore[arg-type]
 
 
 def test_words_quoted_from_behind_a_negation_are_not_what_is_said() -> None:

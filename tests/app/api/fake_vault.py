@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from tests.support.product import (
     Answer,
@@ -17,27 +19,33 @@ from tests.support.product import (
     Embedded,
     EmbedQuery,
     GraphView,
+    IndexLayout,
     IndexStatus,
     Kept,
     NoteMissing,
     NoteView,
     PendingChanges,
+    Place,
     Query,
     QueryError,
     SearchQuery,
     SearchResult,
     SourcesEvent,
     StreamEvent,
+    Suggestions,
+    SuggestQuery,
     ThemesQuery,
     ThemesResult,
     TokenEvent,
     WriterNow,
+    load_settings,
 )
 
 STATUS = IndexStatus(
     vault="/notes/My vault",
     name="My vault",
     index_dir="/index",
+    catalog="/index/catalog.sqlite",
     settings_file="/notehop.toml",
     problem=None,
     generation=7,
@@ -63,15 +71,29 @@ STATUS = IndexStatus(
 NOTES = ("Atlas.md", "people/Priya 1-1.md")
 
 
+def note_view(path: str, text: str, title: str) -> NoteView:
+    """A note of no properties and links."""
+    return NoteView(
+        **{"path": path, "title": title, "text": text, "page_type": None, "created": None},
+        **{name: [] for name in ("aliases", "tags", "outline", "links", "backlinks")},
+        folder=path.rpartition("/")[0],
+        modified=0.0,
+        lines=(1, text.count("\n") + 1),
+        uri=f"obsidian://open?vault=V&file={quote(path, safe='')}",
+        generation=7,
+    )
+
+
 class FakeVault:
     """Repeats the question; raises ``fails`` instead when there is one."""
 
     name = "My vault"
     generation = 7
+    place = Place(Path("/notes/My vault"), load_settings(), IndexLayout(Path("/index")))
 
     def __init__(self, fails: Exception | None = None) -> None:
         self.fails = fails
-        self.asked: list[Query] = []
+        self.asked: list[Query | SuggestQuery] = []
         self.ready = False
         self.closed = False
         self.warmed = threading.Event()
@@ -121,28 +143,17 @@ class FakeVault:
         self._fail()
         if path_or_name not in NOTES:
             raise NoteMissing(f"{path_or_name}: no such note")
-        return NoteView(
-            path=path_or_name,
-            title="Atlas",
-            folder="",
-            aliases=[],
-            tags=[],
-            page_type=None,
-            created=None,
-            modified=0.0,
-            section=section,
-            lines=(1, 1),
-            text="Atlas is the map project.",
-            outline=[],
-            links=[],
-            backlinks=[],
-            uri="obsidian://open?vault=My%20vault&file=Atlas",
-            generation=self.generation,
-        )
+        view = note_view(path_or_name, "Atlas is the map project.", "Atlas")
+        return view.model_copy(update={"section": section})
 
     def picture(self, *_: Any, **__: Any) -> GraphView:
         self._fail()
         return GraphView(nodes=[], edges=[], total=0, generation=self.generation)
+
+    def suggest(self, note: str | None, limit: int) -> Suggestions:
+        self._fail()
+        self.asked.append(SuggestQuery(note=note, limit=limit))
+        return Suggestions(suggestions=[], generation=self.generation)
 
     def capture(self, _: CaptureQuery) -> Captured:
         self._fail()

@@ -66,8 +66,8 @@ OUTSIDE = {
     "blank": "%20",
     "empty": "",
     "glob": "*",
-    "folder": "Projects",
     "fragment-in-path": "Home%23x%00",
+    "folder": "Projects",
     "sql": "Home'%20OR%201=1%20--",
     "long": "a" * 999,
 }
@@ -270,13 +270,8 @@ def _sizes() -> Iterator[Case]:
     }.items():
         yield Case(f"size-{name}", raw, 400)
     for name, raw in {
-        "length-negative": post("Content-Length: -1"),
-        "length-no-number": post("Content-Length: 0x10"),
         "length-twice": post("Content-Length: 2", "Content-Length: 3", body=b"{}x"),
-        "length-list": post("Content-Length: 2, 3", body=b"{}x"),
-        "chunk-size": post("Transfer-Encoding: chunked", body=b"zz\r\n{}\r\n0\r\n\r\n"),
         "chunk-negative": post("Transfer-Encoding: chunked", body=b"-1\r\n{}\r\n0\r\n\r\n"),
-        "encoding-unknown": post("Transfer-Encoding: gzip, chunked"),
         "encoding-twice": post("Transfer-Encoding: chunked", "Transfer-Encoding: identity"),
     }.items():
         yield Case(f"size-{name}", raw, 400)
@@ -287,17 +282,8 @@ def _protocol() -> Iterator[Case]:
         "no-host": request("GET", "/health", host=None),
         "two-hosts": request("GET", "/health", headers=("Host: evil.example",)),
         "nul-in-header": request("GET", "/health", headers=("X: a\0b",)),
-        "space-before-colon": request("GET", "/health", headers=("X : a",)),
-        "no-colon": request("GET", "/health", headers=("garbage",)),
-        "space-in-target": request("GET", "/notes/a b"),
-        "control-in-target": request("GET", "/notes/\x01"),
-        "eight-bits-in-target": request("GET", "/notes/\xe9"),
-        "no-version": b"GET /health\r\n\r\n",
-        "method-of-signs": request("G@T<>", "/health"),
         "tls": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 40 + b"\r\n\r\n",
-        "ssh": b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
         "noise": bytes(range(256)) + b"\r\n\r\n",
-        "line-ends": b"\r\n\r\n\r\n\r\n" + b"x" * 10 + b"\r\n\r\n",
     }.items():
         yield Case(f"http-{name}", raw, 400)
     for method in ("PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", "PROPFIND", "get", "QUERY"):

@@ -79,7 +79,7 @@ def test_health(client: TestClient, vault: FakeVault) -> None:
 
 def test_health_proves_which_server_it_is_to_who_asks(vault: FakeVault) -> None:
     challenge = "0" * 32
-    with client_of(vault, prove=lambda text: text[::-1] + "!") as client:
+    with client_of(vault, prove={vault.name: lambda text: text[::-1] + "!"}) as client:
         told = client.get("/health", params={"challenge": challenge}).json()
         assert told["proof"] == challenge + "!"
         assert "proof" not in client.get("/health").json()

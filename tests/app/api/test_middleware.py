@@ -131,6 +131,39 @@ def test_a_link_elsewhere_may_lead_to_the_page() -> None:
         assert client.post("/", headers=headers).status_code == 403
 
 
+def test_the_app_may_frame_the_side_pane_and_nothing_else() -> None:
+    from fastapi import APIRouter
+
+    page = APIRouter()
+    for path in ("/", "/pane"):
+        page.add_api_route(path, lambda: "the page")
+    app = create_app(FakeVault(), routers=(page,), tokens=(TOKEN,))
+    framed = {
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "iframe",
+    }
+    with client_at("127.0.0.1", app) as client:
+        told = client.get("/pane", headers=framed)
+        assert told.json() == "the page"
+        assert told.headers["content-security-policy"].endswith(f"frame-ancestors {OBSIDIAN}")
+        assert "x-frame-options" not in told.headers
+        assert client.get("/", headers=framed).status_code == 403
+        refused = {**framed, "Sec-Fetch-Dest": "document"}
+        assert client.get("/pane", headers=refused).status_code == 403
+        assert client.post("/pane", headers=framed).status_code == 403
+        page_headers = client.get("/").headers
+        assert page_headers["content-security-policy"].endswith("frame-ancestors 'none'")
+        assert page_headers["x-frame-options"] == "DENY"
+
+        by_app = {"Origin": OBSIDIAN}
+        assert client.get("/health", headers=by_app).json()["live"]
+        assert client.get("/status", headers=by_app).status_code == 403
+        assert client.post("/health", headers=by_app).status_code == 403
+        others = {"Origin": "app://obsidian.md.example.com"}
+        assert client.get("/health", headers=others).status_code == 403
+
+
 def test_addresses_that_ask_too_often_are_held_back() -> None:
     with client_at("192.168.1.9", create_app(FakeVault(), settings(rate_per_minute=6))) as client:
         assert client.get("/health").status_code == 200
@@ -206,11 +239,12 @@ def test_metrics_count_requests_and_stages() -> None:
         told = client.get("/metrics")
     assert told.headers["content-type"].startswith("text/plain")
     lines = told.text.splitlines()
-    assert 'notehop_requests_total{method="POST",route="/search",status="200"} 1.0' in lines
+    of = 'vault="My vault"'
+    assert f'notehop_requests_total{{method="POST",route="/search",status="200",{of}}} 1.0' in lines
     route = "/notes/{path:path}"
-    assert f'notehop_requests_total{{method="GET",route="{route}",status="404"}} 1.0' in lines
-    assert 'notehop_stage_seconds_count{stage="semantic"} 1.0' in lines
-    assert "notehop_generation 7.0" in lines
+    assert f'notehop_requests_total{{method="GET",route="{route}",status="404",{of}}} 1.0' in lines
+    assert f'notehop_stage_seconds_count{{stage="semantic",{of}}} 1.0' in lines
+    assert f"notehop_generation{{{of}}} 7.0" in lines
     assert "q" not in {line.partition(" ")[0] for line in lines}
 
 

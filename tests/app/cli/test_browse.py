@@ -89,10 +89,3 @@ def test_what_makes_no_sense(where: list[str], arguments: list[str], said: str) 
     assert result.exit_code == 2
     assert result.stdout == ""
     assert said in result.stderr
-
-
-def test_without_an_index(tmp_path: Path) -> None:
-    (tmp_path / "v").mkdir()
-    result = call("A", "--vault", str(tmp_path / "v"), "--index-dir", str(tmp_path / "ix"))
-    assert result.exit_code == 1
-    assert "notehop index" in result.stderr

@@ -36,13 +36,6 @@ def test_ask_shows_citations_and_then_connected_notes(where: list[str]) -> None:
     assert shown.stderr == ""
 
 
-def test_ask_says_that_the_vault_does_not(where: list[str]) -> None:
-    assert (
-        "I found nothing in your notes that answers this."
-        in call("ask", "boiling point of ethanol", *where).stdout
-    )
-
-
 def test_search(where: list[str]) -> None:
     shown = call("search", "sourdough", "-k", "1", "--connected", "0", *where).stdout
     assert shown.startswith("[1] Bread > Sourdough  Bread.md:1-2\n")
@@ -61,19 +54,6 @@ def test_notes_that_may_have_changed(indexed: tuple[Path, Path], where: list[str
     assert shown.stderr == (
         "warning: 1 note may have changed since the index was made; run: notehop index\n"
     )
-
-
-def test_search_explains_itself(where: list[str]) -> None:
-    shown = call("search", "sourdough", "--explain", *where).stdout
-    assert "weights: semantic 1, lexical 1, subject 0.5\n" in shown
-    assert any(line.split()[:2] == ["[1]", "Bread.md"] for line in shown.splitlines())
-
-
-def test_status(where: list[str]) -> None:
-    shown = call("status", *where).stdout
-    assert "My vault: 4 notes in" in shown
-    assert "up to date" in shown
-    assert "people/Secret.md  private: true" in shown
 
 
 def test_index_again_does_nothing(where: list[str]) -> None:

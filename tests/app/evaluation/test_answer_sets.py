@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.app.cli.test_cli import call, told
+from tests.support import sample_index
 from tests.support.product import (
     Answered,
     AnswerQuestion,
@@ -248,27 +249,10 @@ def note(path: str, *headings: str, aliases: tuple[str, ...] = ()) -> NoteRow:
 
 
 def link(path: str, target: str | None, sentence: str, **changed: object) -> LinkRow:
-    row = LinkRow(
-        path=path,
-        ordinal=0,
-        chunk_id="c",
-        line=7,
-        kind="link",
-        syntax="wikilink",
-        raw="[[x]]",
-        raw_target=(target or "Nowhere").removesuffix(".md"),
-        fragment=None,
-        display=None,
-        sentence=sentence,
-        sentence_id="s",
-        property=None,
-        status="resolved" if target else "unresolved",
-        via=None,
-        target_path=target,
-        target_chunk_id="t" if target else None,
-        fragment_found=None,
-    )
-    return replace(row, **changed)  # type: ignore[arg-type]
+    row = sample_index.link(path, 0, (target or "Nowhere").removesuffix(".md"), "c")
+    row = replace(row, sentence=sentence, line=7, target_path=target)
+    led = {"status": "resolved" if target else "unresolved", "target_chunk_id": target and "t"}
+    return replace(row, **(led | changed))  # type: ignore[arg-type]
 
 
 def made(

@@ -39,6 +39,7 @@ from tests.support.product import (
     ranking_values,
     refusal,
 )
+from tests.support.tables import rows
 
 QUESTIONS = tuple(
     Question(f"q{n}", f"What is {n}?", (Target("a.md"), Target(f"{n}.md"))) for n in range(4)
@@ -108,27 +109,6 @@ def answering(*texts: str) -> Scripted:
 
     search.found = replace(search.found, answered=answered)
     return search
-
-
-def test_answers_are_held_to_the_known_ones() -> None:
-    """Each measure is of the questions that it applies to; what was said and how long is kept."""
-    asked = QuestionSet("set", KNOWN, "answer.contains")
-    outcomes = {
-        "first": ask_all(answering("At Hollin Reach.", "", "Oak it is.", "No."), KNOWN),
-        "second": ask_all(answering("", "Built in 1974 or so.", "Oak it is.", "No."), KNOWN),
-    }
-    first, second = compare(asked, VARIANTS, outcomes)
-    assert first.answers == ("At Hollin Reach.", "", "Oak it is.", None)
-    assert first.words == 2
-    assert first.measures["answer.contains"].value == 0.5
-    assert first.measures["answer.choice"].value == 1
-    assert first.measures["answer.silent"].value == pytest.approx(1 / 3)
-    assert first.measures["answer.sources"].value == 1
-    assert "answer.yes_no" not in first.measures
-    assert first.values == (1, 0, None, None)
-    assert second.gains["answer.contains"].value == 0
-    assert [change.id for change in second.helped] == ["year"]
-    assert [change.id for change in second.hurt] == ["place"]
 
 
 @pytest.fixture(scope="module")
@@ -234,22 +214,7 @@ def test_a_context(sources: list[str], linked: list[str], expected: tuple[float,
 
 @pytest.mark.parametrize(
     ("text", "answer", "held"),
-    [
-        pytest.param("It was the Port of Spain.", "port of Spain", True, id="case-article"),
-        pytest.param("Lyons’ death, in 1939", "Lyons' death in 1939", True, id="punctuation"),
-        pytest.param("Beyonce sang.", "Beyoncé", True, id="marks-on-letters"),
-        pytest.param("from 1990–1994", "1994", True, id="dash"),
-        pytest.param("1,200 people", "1200", True, id="thousands"),
-        pytest.param("about 1200 people", "120", False, id="part-of-a-number"),
-        pytest.param("a length of 3.5 m", "35", False, id="decimal-point"),
-        pytest.param("a length of 3.5 m", "3.5", True, id="decimal"),
-        pytest.param("five gates", "5", True, id="number-in-words"),
-        pytest.param("on 20 March 851", "March 20, 851", True, id="day-first"),
-        pytest.param("on March 20th, 851", "20 March 851", True, id="day-in-order"),
-        pytest.param("Stanleyville", "Stanley", False, id="part-of-a-word"),
-        pytest.param("東京都に住む", "東京", True, id="no-spaces-between-words"),
-        pytest.param("Anything.", "the", False, id="no-words"),
-    ],
+    rows(__file__, "holds"),
 )
 def test_holds(text: str, answer: str, held: bool) -> None:
     assert holds(text, [answer]) is held

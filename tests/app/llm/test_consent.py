@@ -92,17 +92,6 @@ def test_what_was_sent_is_written_down(server: LlmServer, ask: Door, log: Path) 
     assert not any(text in told for text in (QUESTION, "14 June", "napkin"))
 
 
-def test_the_log_can_be_read(server: LlmServer, doors: Doors, log: Path) -> None:
-    server.plays(words(RIGHT))
-    doors.cli(QUESTION)
-    assert lines(log)
-    shown = doors.command("status", "--egress")
-    assert "127.0.0.1" in shown
-    assert "Atlas.md" in shown
-    told = json.loads(doors.command("status", "--egress", "--json"))
-    assert "127.0.0.1" in json.dumps(told)
-
-
 def test_a_vaults_own_settings_cannot_name_a_provider(
     server: LlmServer, doors: Doors, far: str
 ) -> None:

@@ -15,6 +15,7 @@ from tests.app.api.hostile_table import OUTSIDE
 from tests.support.product import (
     PooledVault,
     VaultHandle,
+    Vaults,
     Workers,
     load_settings,
     locate,
@@ -28,7 +29,9 @@ KEPT_OUT = ("Areas/Salary talk.md", "Areas/Salary talk", "Salary talk", "areas/s
 
 
 def server_of(vault: VaultHandle) -> Server[Any]:
-    return make_server(PooledVault(vault, Workers(load_settings().server)), "Demo")
+    return make_server(
+        {"Demo": PooledVault(Vaults.of(vault)[None], Workers(load_settings().server))}
+    )
 
 
 def names() -> list[str]:

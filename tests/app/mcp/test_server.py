@@ -81,7 +81,7 @@ class FakeAccess:
 
 def call(access: Access, name: str, **arguments: Any) -> types.CallToolResult:
     async def work() -> types.CallToolResult:
-        async with Client(make_server(access, "My vault"), mode="legacy") as client:
+        async with Client(make_server({"My vault": access}), mode="legacy") as client:
             return await client.call_tool(name, arguments)
 
     return anyio.run(work)
@@ -110,7 +110,7 @@ def test_an_answer_that_nobody_waits_for_is_stopped() -> None:
     vault = Endless()
 
     async def work() -> None:
-        async with Client(make_server(FakeAccess(vault), "x"), mode="legacy") as client:
+        async with Client(make_server({"x": FakeAccess(vault)}), mode="legacy") as client:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call_tool, "ask", {"question": "why?"})
                 await anyio.to_thread.run_sync(vault.began.wait, 10)
@@ -147,7 +147,7 @@ def test_a_vault_that_cannot_be_opened_is_told_by_every_tool_but_capture() -> No
     assert not call(access, "capture", text="keep me").is_error
 
     async def read() -> None:
-        async with Client(make_server(access, "x"), mode="legacy") as client:
+        async with Client(make_server({"x": access}), mode="legacy") as client:
             assert (await client.list_resources()).resources == []
             with pytest.raises(MCPError, match="run: notehop index"):
                 await client.read_resource("note://x")

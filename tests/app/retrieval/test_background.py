@@ -23,6 +23,7 @@ from tests.support.product import (
     line_keys,
     question_words,
 )
+from tests.support.tables import rows
 
 
 def words_of(*texts: str, language: str = "en") -> LexicalIndex:
@@ -93,18 +94,7 @@ def test_a_line_goes_by_its_letters() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        pytest.param("## Tasks\n- [ ]\n\n## How was the day?\n", True, id="never-filled-in"),
-        pytest.param("# 2026-11-22\n## Week 47\n## Tasks", True, id="dates-say-nothing"),
-        pytest.param("# Sunday walk\n## Tasks\n", True, id="its-title-again"),
-        pytest.param("## Tasks\n- [ ] call Ana\n", False, id="one-task"),
-        pytest.param("Tasks: 80.5\n", False, id="a-number-behind-a-prompt"),
-        pytest.param("Tasks:: 😀\n", False, id="a-picture-behind-a-prompt"),
-        pytest.param("Tasks: 2026-11-22 09:30\n", True, id="a-date-behind-a-prompt"),
-        pytest.param("## Groceries\n", False, id="another-heading"),
-        pytest.param("", False, id="nothing-at-all"),
-        pytest.param("12.30\n---\n", False, id="no-letters"),
-    ],
+    rows(__file__, "skeletons"),
 )
 def test_skeletons(text: str, expected: bool) -> None:
     assert is_skeleton(text, "Sunday walk", LINES) is expected
@@ -157,23 +147,26 @@ def manual(*others: str) -> FakeIndex:
     return index.link("Themes.md", "Fonts.md", 25, sentence="A theme may bring Fonts of its own.")
 
 
-def connected(index: FakeIndex, most: int = 1) -> list[str]:
+ALIKE = ("Open **Settings**.", "Then open Settings.", "open Settings", "Open Settings!")
+
+
+@pytest.mark.parametrize(
+    ("others", "most", "expected"),
+    [
+        ((), 1, ["Settings.md:0"]),
+        (ALIKE, 1, ["Fonts.md:0"]),
+        ((), 2, ["Settings.md:0", "Fonts.md:0"]),
+        # Such a sentence alone is no evidence: the passage that would lose its place is likelier.
+        (ALIKE, 2, ["Fonts.md:0"]),
+    ],
+)
+def test_what_many_notes_say_alike_counts_less(
+    others: tuple[str, ...], most: int, expected: list[str]
+) -> None:
     stage = ConnectedNotesPostprocessor(
-        view=index, top_k=1, context_chunks=1 + most, max_connected=most
+        view=manual(*others), top_k=1, context_chunks=1 + most, max_connected=most
     )
     asked = TracedQuery("themes", embedding=direction(0))
     found = stage.postprocess_nodes(light("Themes.md:0", "Passage.md:0", "Passage.md:1"), asked)
-    return [hit.node.node_id for hit in found if hit.node.metadata["role"] == "connected"]
-
-
-def test_what_many_notes_say_alike_counts_less() -> None:
-    assert connected(manual()) == ["Settings.md:0"]
-    alike = manual("Open **Settings**.", "Then open Settings.", "open Settings", "Open Settings!")
-    assert connected(alike) == ["Fonts.md:0"]
-
-
-def test_such_a_sentence_alone_is_no_evidence_for_a_place() -> None:
-    repeated = ["Open Settings."] * 4
-    # The passage that would lose its place is likelier than the note.
-    assert connected(manual(*repeated), most=2) == ["Fonts.md:0"]
-    assert connected(manual(), most=2) == ["Settings.md:0", "Fonts.md:0"]
+    shown = [hit.node.node_id for hit in found if hit.node.metadata["role"] == "connected"]
+    assert shown == expected

@@ -53,33 +53,14 @@ def shown(found):
     return [node.node_id for node in connected(found)]
 
 
-def test_sources_come_first_then_labelled_connected_notes():
-    index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Weather.md", 4)
-    found = run(index)
+def test_a_connected_note_stands_below_the_sources_and_says_why():
+    found = run(vault().link("Budget.md", "Sam.md", 30).link("Aurora.md", "Weather.md", 85))
     assert ids(found) == ["Aurora.md:0", "Budget.md:0", "Sam.md:0", "Weather.md:0"]
+    scores = [hit.score for hit in found]
+    assert scores == sorted(set(scores), reverse=True)
     assert [node.metadata["label"] for node in connected(found)] == ["C1", "C2"]
-    assert found[0].node.metadata == {
-        "path": "Aurora.md",
-        "file_path": "Aurora.md",
-        "title": "Aurora",
-        "folder": "",
-        "heading": "Aurora > Part 0",
-        "heading_path": ["Aurora", "Part 0"],
-        "first_line": 1,
-        "last_line": 9,
-        "ordinal": 0,
-        "kind": "text",
-        "role": "source",
-        "tags": [],
-        "type": "",
-        "date": "1970-01-01T00:00:00",
-    }
-    assert found[2].node.get_content() == "Sam part 0"
-
-
-def test_a_connected_note_says_why_it_is_there():
-    index = vault().link("Budget.md", "Sam.md", 30)
-    node = connected(run(index))[0]
+    node = connected(found)[0]
+    assert node.get_content() == "Sam part 0"
     assert node.metadata["linked_from"] == {
         "path": "Budget.md",
         "title": "Budget",
@@ -151,11 +132,13 @@ def test_links_that_bring_nothing_are_counted(link):
     assert [counts[reason] for reason in reasons] == [1]
 
 
-def test_notes_that_are_hidden_are_never_connected():
+def test_what_is_hidden_or_gone_is_not_shown_and_counted():
     index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Other.md", 4)
     asked = query()
-    assert shown(run(index, asked=asked, gate=0.0, hidden={"Sam.md"})) == ["Other.md:0"]
-    assert asked.trace.counts["connected"]["filtered_out"] == 1
+    found = run(index, ("Gone.md:0", "Aurora.md:0"), asked=asked, gate=0.0, hidden={"Sam.md"})
+    assert ids(found) == ["Aurora.md:0", "Other.md:0"]
+    counts = asked.trace.counts["connected"]
+    assert (counts["filtered_out"], counts["stale_hits"]) == (1, 1)
 
 
 def test_one_entry_for_a_note_linked_twice_by_its_best_link():
@@ -167,43 +150,19 @@ def test_one_entry_for_a_note_linked_twice_by_its_best_link():
 
 
 @pytest.mark.parametrize(
-    ("order", "expected"),
+    ("options", "expected"),
     [
-        pytest.param("context", ["Sam.md:0", "Weather.md:0"], id="context"),
-        pytest.param("rank", ["Weather.md:0", "Sam.md:0"], id="rank"),
+        ({}, ["Sam.md:0", "Weather.md:0"]),
+        ({"order": "rank"}, ["Weather.md:0", "Sam.md:0"]),  # the chunk's own links first
+        ({"order": "rank", "scope": "chunk"}, ["Weather.md:0"]),
+        ({"direction": "backward"}, ["Plan.md:1"]),  # the chunk that holds the link
+        ({"direction": "both"}, ["Plan.md:1", "Sam.md:0"]),
     ],
 )
-def test_orders(order, expected):
-    index = vault().link("Aurora.md", "Weather.md", 85).link("Aurora.md", "Sam.md", 3)
-    assert shown(run(index, order=order)) == expected
-
-
-@pytest.mark.parametrize(
-    ("way", "expected"),
-    [
-        pytest.param("forward", ["Sam.md:0"], id="forward"),
-        pytest.param("backward", ["Plan.md:1"], id="backward: the chunk that holds the link"),
-        pytest.param("both", ["Plan.md:1", "Sam.md:0"], id="both"),
-    ],
-)
-def test_directions(way, expected):
-    index = vault().link("Aurora.md", "Sam.md", 40).link("Plan.md", "Aurora.md", 3, chunk=1)
-    assert shown(run(index, direction=way)) == expected
-
-
-@pytest.mark.parametrize(
-    ("scope", "order", "expected"),
-    [
-        pytest.param("note", "rank", ["Sam.md:0", "Weather.md:0"], id="own chunk first"),
-        pytest.param("chunk", "rank", ["Sam.md:0"], id="own chunk only"),
-        pytest.param("note", "context", ["Weather.md:0", "Sam.md:0"], id="context decides"),
-    ],
-)
-def test_scopes(scope, order, expected):
-    index = vault().link("Aurora.md", "Weather.md", 3, chunk=1)
-    index.link("Aurora.md", "Sam.md", 85, chunk=0)
-    index.angles |= {"Weather.md:0": 10, "Sam.md:0": 30}
-    assert shown(run(index, scope=scope, order=order)) == expected
+def test_order_scope_and_direction(options, expected):
+    index = vault().link("Aurora.md", "Sam.md", 40, chunk=1).link("Aurora.md", "Weather.md", 85)
+    index.link("Plan.md", "Aurora.md", 3, chunk=1)
+    assert shown(run(index, **options)) == expected
 
 
 def test_a_link_belongs_to_the_source_that_holds_it():
@@ -223,25 +182,15 @@ def test_the_gate_and_the_next_sources():
     assert shown(gated) == ["Plan.md:0"]
     assert connected(gated)[0].metadata["evidence"]["bar"] == round(cosine(40), 4)
     assert shown(run(index, hits, gate=0)) == ["Plan.md:0", "Weather.md:0"]
+    assert shown(run(index, hits, order="rank")) == ["Weather.md:0", "Plan.md:0"], "has no gate"
     assert sources(run(index, hits, fill=False)) == ["Aurora.md:0", "Budget.md:0"]
+    full = run(index, hits, top_k=3, context_chunks=3, max_connected=1)
+    assert shown(full) == ["Plan.md:0"], "there is room for it beside all sources"
 
 
 def test_what_is_connected_is_no_next_source_too():
     found = run(vault().link("Aurora.md", "Sam.md", 3), ["Aurora.md:0", "Budget.md:0", "Sam.md:0"])
     assert (ids(found), shown(found)) == (["Aurora.md:0", "Budget.md:0", "Sam.md:0"], ["Sam.md:0"])
-
-
-def test_order_rank_has_no_gate():
-    index = vault().link("Aurora.md", "Weather.md", 85)
-    hits = ("Aurora.md:0", "Budget.md:0", "Sam.md:0", "Other.md:0")
-    assert shown(run(index, hits, order="rank")) == ["Weather.md:0"]
-    assert shown(run(index, hits, order="context")) == []
-
-
-def test_stale_hits_are_dropped_and_counted():
-    asked = query()
-    assert ids(run(vault(), ("Gone.md:0", "Aurora.md:0"), asked=asked)) == ["Aurora.md:0"]
-    assert asked.trace.counts["connected"]["stale_hits"] == 1
 
 
 def test_nodes_of_another_index_stay_and_are_not_followed():
@@ -281,32 +230,8 @@ def test_without_a_vector_the_order_is_rank_and_says_so(model, words):
     assert connected(found)[0].metadata["evidence"]["order"] == "rank"
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        pytest.param({"order": "random"}, "'context' or 'rank'", id="order"),
-        pytest.param({"direction": "up"}, "'forward', 'backward' or 'both'", id="direction"),
-        pytest.param({"scope": "vault"}, "'chunk' or 'note'", id="scope"),
-        pytest.param({"gate": -1}, "greater than or equal to 0", id="gate"),
-        pytest.param({"gate": float("nan")}, "finite number", id="gate not a number"),
-        pytest.param({"top_k": 0}, "greater than or equal to 1", id="top_k"),
-        pytest.param({"max_connected": -1}, "greater than or equal to 0", id="max_connected"),
-        pytest.param({"max": 3}, "Extra inputs are not permitted", id="unknown option"),
-    ],
-)
-def test_mistakes_are_named(options, words):
-    with pytest.raises(ValidationError, match=words):
-        ConnectedNotesPostprocessor(view=vault(), **options)
-
-
-def test_scores_stay_in_order_and_below_the_sources():
-    index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Weather.md", 4)
-    scores = [hit.score for hit in run(index)]
-    assert scores == sorted(scores, reverse=True)
-    assert len(set(scores)) == 4
-
-
-def test_more_sources_than_places_leaves_room_for_connected_notes():
-    index = vault().link("Aurora.md", "Sam.md", 3)
-    found = run(index, top_k=3, context_chunks=3, max_connected=1)
-    assert shown(found) == ["Sam.md:0"]
+def test_mistakes_are_named():
+    with pytest.raises(ValidationError) as caught:
+        ConnectedNotesPostprocessor(view=vault(), order="random", gate=float("nan"), max=3)
+    for words in ("'context' or 'rank'", "finite number", "Extra inputs are not permitted"):
+        assert words in str(caught.value)

@@ -59,19 +59,6 @@ def test_directions_and_chunks(way, expected):
     assert added(expanded(index, direction=way)) == expected
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        pytest.param({"target": None, "status": "unresolved"}, id="unresolved"),
-        pytest.param({"target": "map.png", "to": None}, id="attachment"),
-        pytest.param({"target": "A.md", "to": 1}, id="itself"),
-        pytest.param({"target": "B.md"}, id="among the hits"),
-    ],
-)
-def test_who_does_not_join(link):
-    assert added(expanded(vault().link("A.md", **link))) == []
-
-
 def test_only_what_is_allowed_joins():
     index = vault().link("A.md", "C.md", to=1).link("A.md", "D.md").link("E.md", "B.md")
     query = TracedQuery("?")

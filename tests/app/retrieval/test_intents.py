@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.product import RULES, Rule, about, names_of
 from tests.support.product import intents_read as read
+from tests.support.tables import rows
 
 KNOWN = {"atlas", "priya", "tidal prism"}
 
@@ -35,18 +36,7 @@ def test_a_strict_rule_takes_names_only(rule: Rule) -> None:
 
 @pytest.mark.parametrize(
     ("query", "intent", "subject"),
-    [
-        pytest.param("what is the STATUS of Atlas", "status", "Atlas", id="case, no question mark"),
-        pytest.param("  What’s the latest on Atlas?! ", "status", "Atlas", id="typographic"),
-        pytest.param("What is the status of the Atlas?", "status", "the Atlas", id="article"),
-        pytest.param("Quel est l’etat de Atlas", "status", "Atlas", id="without accents"),
-        pytest.param("QUEL EST L'ÉTAT D'ATLAS ?", "status", "ATLAS", id="elided"),
-        pytest.param("Ou en est on avec Atlas", "status", "Atlas", id="without hyphen"),
-        pytest.param("What is the status of a and b?", "status", "a and b", id="two things"),
-        pytest.param("who is Priya today?", "person", "Priya", id="a word behind the name"),
-        pytest.param("What is the Atlas project?", "concept", "Atlas", id="words around the name"),
-        pytest.param("Status: Atlas", "status", "Atlas", id="colon"),
-    ],
+    rows(__file__, "ways_to_write_it"),
 )
 def test_ways_to_write_it(query: str, intent: str, subject: str) -> None:
     found = read(query, named)
@@ -55,24 +45,7 @@ def test_ways_to_write_it(query: str, intent: str, subject: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "",
-        "?",
-        "Atlas",
-        "status",
-        "How far is Paris from London?",
-        "Who is the spouse of the director of Atlas?",
-        "What is the population of Atlas?",
-        "When was Priya born?",
-        "What state is Atlas in?",
-        "How is the width of the breach chosen?",
-        "What is the status quo?",
-        "What happened at the meeting in May about the budget?",
-        "Which award did the performer of the song Atlas receive?",
-        "Wie ist das Wetter in Atlas?",
-        "¿Qué es la vida de Atlas?",
-        "the " * 30 + "status of Atlas",
-    ],
+    rows(__file__, "ordinary_questions_are_after_nothing"),
 )
 def test_ordinary_questions_are_after_nothing(query: str) -> None:
     assert read(query, named).intent == "none"

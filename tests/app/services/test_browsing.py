@@ -64,18 +64,6 @@ def paths(found: BrowseResult) -> list[str]:
     return [note.path for note in found.notes]
 
 
-def test_the_notes_around_one(opened: VaultHandle) -> None:
-    found = browsed(opened, "Hub", rank="edges")
-    assert [(note.path, note.way, note.edges, note.depth) for note in found.notes] == [
-        ("Plan.md", "forward", 2, 1),
-        ("work/Budget.md", "both", 2, 1),
-    ]
-    assert (found.total, found.warnings, found.pending) == (2, [], 0)
-    [seed] = found.seeds
-    assert (seed.asked, seed.path, seed.title) == ("Hub", "Hub.md", "Hub")
-    assert seed.uri == "obsidian://open?vault=My%20vault&file=Hub.md"
-
-
 def test_a_note_is_shown_by_its_summary_and_its_links(opened: VaultHandle) -> None:
     plan = browsed(opened, "Hub", rank="edges").notes[0]
     assert plan.text.startswith("A plan says what comes first")

@@ -32,6 +32,7 @@ from tests.support.product import (
     resolve_path,
 )
 from tests.support.real_index import real_index
+from tests.support.tables import rows
 
 NOW = datetime(2026, 11, 22, 9, 31)
 
@@ -142,19 +143,7 @@ FILES = VaultFiles(
 
 @pytest.mark.parametrize(
     ("path", "link"),
-    [
-        ("Only.md", "[[Only]]"),
-        ("Home.md", "[[Home]]"),
-        ("sub/Home.md", "[[sub/Home]]"),
-        ("a/Plan.md", "[[a/Plan]]"),
-        ("b/Plan.md", "[[b/Plan]]"),
-        ("x/b/Plan.md", "[[x/b/Plan]]"),
-        ("b/Log.md.md", "[[Log.md.md]]"),
-        ("c/map.png.md", "[[map.png.md]]"),
-        ("z/v1.5.md", "[[v1.5]]"),
-        ("a/Tea #1.md", "[Tea #1](a/Tea%20%231.md)"),
-        ("z/[x].md", "[\\[x\\]](z/%5Bx%5D.md)"),
-    ],
+    rows(__file__, "the_shortest_link_that_leads_there"),
 )
 def test_the_shortest_link_that_leads_there(path: str, link: str) -> None:
     made = link_to(FILES, "Inbox/New.md", path)

@@ -20,6 +20,7 @@ from tests.support.product import (
     UsageError,
     VaultHandle,
     evaluate_sets,
+    evaluate_suggestions,
     evaluate_vault,
     locate,
     open_place,
@@ -152,6 +153,18 @@ def test_links_that_are_held_out_bring_nothing(place: Place) -> None:
         assert "Plan.md" not in MeasuredVault(vault).context(question).linked
         with vault.view() as view:
             assert view.pagerank["Plan.md"] < rank
+
+
+def test_links_taken_out_are_suggested_again(place: Place, tmp_path: Path) -> None:
+    before = state(place.vault) | state(place.layout.root)
+    found = evaluate_suggestions(place, tmp_path / "work", Silent(), share=0.9)
+    assert (found.notes, found.pairs) == (4, 2)
+    assert found.recall["named"].value == 1
+    assert 0 <= found.recall["unnamed"].value <= 1
+    assert dict((state(place.vault) | state(place.layout.root)).items() ^ before.items()) == {}
+    assert [*(tmp_path / "work").iterdir()] == []
+    with pytest.raises(UsageError, match="too few links"):
+        evaluate_suggestions(place, tmp_path, Silent(), share=0.1)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from tests.support.product import (
     EmbedQuery,
     ErrorEvent,
     QueryError,
-    SettingsError,
     SourcesEvent,
     StreamEvent,
     TokenEvent,
@@ -33,51 +32,6 @@ from tests.support.scripted_llm import ScriptedLLM
 from tests.support.tiny_bert import save_cross_encoder
 
 pytestmark = pytest.mark.model
-
-
-def test_ask(opened: VaultHandle) -> None:
-    answer = opened.ask("When is the launch of Atlas?")
-    assert answer.mode == "extractive"
-    assert "14 June 2027" in answer.answer
-    citation = answer.citations[0]
-    assert (citation.marker, citation.path, citation.heading) == ("[1]", "Atlas.md", "Timeline")
-    assert citation.lines == (6, 7)
-    assert citation.uri == "obsidian://open?vault=My%20vault&file=Atlas.md%23Timeline"
-    assert answer.generation == 1
-    assert answer.pending == 0
-    assert {"semantic", "lexical", "connected", "answer", "total"} <= set(answer.timings_ms)
-
-
-def test_connected_notes_are_apart_from_sources(opened: VaultHandle) -> None:
-    answer = opened.ask("When is the launch of Atlas?", top_k=1, connected={"order": "rank"})
-    linked = {note.path: note.linked_from for note in answer.connected_notes}
-    assert set(linked) == {"people/Priya 1-1.md", "Plan.md"}
-    assert {(place.path, place.line) for place in linked.values()} == {
-        ("Atlas.md", 4),
-        ("Atlas.md", 7),
-    }
-    shown = {source.path for source in answer.sources}
-    assert shown.isdisjoint(note.path for note in answer.connected_notes)
-    assert {citation.path for citation in answer.citations} <= shown
-
-
-def test_explain(opened: VaultHandle) -> None:
-    found = opened.search("atlas launch", explain=True)
-    hit = found.hits[0]
-    weights = {name: values["weight"] for name, values in hit.signals.items()}
-    assert weights == {"semantic": 1.0, "lexical": 1.0}
-    assert found.explanation.weights["recency"] == 0.0
-    status = opened.search("status of Atlas", explain=True).explanation
-    assert (status.intent, status.subject) == ("status", ["Atlas.md"])
-    assert status.counts["fusion"]["subject"] == 1
-
-
-def test_the_intent_is_told_and_the_rest_only_on_request(opened: VaultHandle) -> None:
-    answer = opened.ask("What is the status of Atlas?")
-    assert answer.intent == "status"
-    assert answer.explanation is None
-    assert not any(source.signals for source in answer.sources)
-    assert opened.search("atlas launch").intent == "none"
 
 
 def test_an_intent_is_named_or_refused(opened: VaultHandle) -> None:
@@ -159,15 +113,6 @@ def test_the_named_vault_wins(vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("NOTEHOP_VAULT__PATH", str(tmp_path))
     assert locate(vault).vault == vault.resolve()
     assert locate(vault).name == "My vault"
-
-
-def test_the_vaults_own_settings_are_read(vault: Path) -> None:
-    (vault / "notehop.toml").write_text("[retrieval]\ntop_k = 9\n")
-    assert locate(vault).settings.retrieval.top_k == 9
-    assert locate(vault, overrides={"retrieval.top_k": 2}).settings.retrieval.top_k == 2
-    (vault / "notehop.toml").write_text("[retrieval]\ntop_n = 9\n")
-    with pytest.raises(SettingsError, match="top_n"):
-        locate(vault)
 
 
 def test_the_index_is_where_it_is_said_to_be(vault: Path, tmp_path: Path) -> None:
@@ -293,17 +238,3 @@ def test_a_model_that_is_not_here_is_said_and_the_fused_order_stands(
     assert [hit.id for hit in found.hits] == fused
     [warning] = found.warnings
     assert warning.startswith("not reranked, the fused order stands: rerank.model: there is no")
-
-
-def test_relevance_orders_the_first_hits_of_a_search(indexed: tuple[Path, Path]) -> None:
-    with open_with(indexed, **{"retrieval.relevance_weight": 0}) as plain:
-        fused = plain.search(QUERY).hits
-    with open_with(indexed) as vault:
-        found = vault.search(QUERY).hits
-    best = max(hit.score for hit in fused)
-    scores = {hit.id: hit.score + best * (hit.relevance or 0.0) for hit in fused}
-    assert [hit.id for hit in found] == sorted(scores, key=lambda one: -scores[one])
-    assert [hit.score for hit in found] == pytest.approx(
-        sorted(scores.values(), reverse=True), abs=1e-3
-    )
-    assert [hit.id for hit in found] != [hit.id for hit in fused]

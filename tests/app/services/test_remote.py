@@ -26,6 +26,7 @@ from tests.support.product import (
     QueryError,
     Running,
     SearchQuery,
+    SuggestQuery,
     ask_server,
     create_app,
     digest,
@@ -52,7 +53,9 @@ def start(place: Place) -> Iterator[Callable[..., FakeVault]]:
         def started(fails: Exception | None = None, *, of: Place = place) -> FakeVault:
             vault = FakeVault(fails)
             announced = Announcement(of)
-            port = held.enter_context(serving(create_app(vault, prove=announced.prove)))
+            port = held.enter_context(
+                serving(create_app(vault, prove={vault.name: announced.prove}))
+            )
             announced.tell(f"http://127.0.0.1:{port}")
             return vault
 
@@ -80,6 +83,14 @@ def test_the_query_reaches_the_server_as_it_is(place: Place, start: Start) -> No
     answer = ask_server(place, Query(query="x"))
     assert (found.generation, answer.answer) == (7, "x")
     assert vault.asked == [search, Query(query="x")]
+
+
+@pytest.mark.parametrize("note", ["Übung & 🌊?", None])
+def test_links_are_suggested_by_the_server(place: Place, start: Start, note: str | None) -> None:
+    vault = start()
+    asked = SuggestQuery(note=note, limit=3)
+    assert ask_server(place, asked).generation == 7
+    assert vault.asked == [asked]
 
 
 @pytest.mark.parametrize(
@@ -173,14 +184,6 @@ def test_a_server_that_takes_too_long(
 def test_a_url_that_is_none_of_ours(place: Place, url: str) -> None:
     Announcement(place).tell(url)
     assert ask_server(place, Query(query="x")) is None
-
-
-def test_a_url_of_another_scheme_is_not_asked(place: Place, start: Start) -> None:
-    vault = start()
-    url = json.loads(place.layout.server.read_text())["url"]
-    rewrite(place, url=url.replace("http:", "https:"))
-    assert ask_server(place, Query(query="x")) is None
-    assert vault.asked == []
 
 
 URL = "http://127.0.0.1:8765"

@@ -56,33 +56,20 @@ def place(indexed: tuple[Path, Path]) -> Place:
     return locate(indexed[0], index_dir=indexed[1])
 
 
-def test_the_index(place: Place) -> None:
-    told = index_status(place)
-    assert told.notes == {"indexed": 4, "skipped": 1}
-    assert [(one.path, "private" in one.reason) for one in told.skipped] == [
-        ("people/Secret.md", True)
-    ]
-    assert told.links == {"excluded": 1, "resolved": 2, "unresolved": 1}
-    assert (told.pending.read, told.pending.skip, told.pending.gone) == (0, 0, 0)
-    assert told.made_with["model"] == "all-MiniLM-L6-v2"
-    assert told.bytes > 0
-    assert told.problem is None
-
-
-def test_who_makes_the_first_index_is_told(vault: Path, tmp_path: Path) -> None:
-    place = locate(vault, index_dir=tmp_path / "ix")
-    place.layout.create(vault)
-    with WriterLock(place.layout, "notehop index"), pytest.raises(IndexMissing) as caught:
-        index_status(place)
-    assert f"(process {os.getpid()} does so now: notehop index)" in str(caught.value)
-
-
 def test_why_there_is_no_index_is_told(vault: Path, tmp_path: Path) -> None:
     place = locate(vault, index_dir=tmp_path / "ix")
     place.layout.create(vault)
+    by = rf"\(process {os.getpid()} does so now: notehop index\)"
+    with WriterLock(place.layout, "notehop index"), pytest.raises(IndexMissing, match=by):
+        index_status(place)
     write_run_record(place.layout, replace(RUN, error="the disk is full"))
     with pytest.raises(IndexMissing, match=r"\(the run of .* failed: the disk is full\)"):
         index_status(place)
+    place.layout.catalog.parent.mkdir(parents=True, exist_ok=True)
+    Catalog.open(place.layout.catalog, create=True).close()
+    for asked in (index_status, lambda place: note_status(place, "Atlas")):
+        with pytest.raises(IndexMissing, match="nothing is indexed yet; run: notehop index"):
+            asked(place)
 
 
 def test_age_and_the_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,16 +129,6 @@ def test_settings_that_no_longer_fit_are_the_state(
     shown = capsys.readouterr().out
     assert "up to date" not in shown
     assert told.problem in shown
-
-
-def test_a_first_run_that_never_kept_anything_is_no_index(vault: Path, tmp_path: Path) -> None:
-    place = locate(vault, index_dir=tmp_path / "ix")
-    place.layout.catalog.parent.mkdir(parents=True)
-    Catalog.open(place.layout.catalog, create=True).close()
-    with pytest.raises(IndexMissing, match="nothing is indexed yet; run: notehop index"):
-        index_status(place)
-    with pytest.raises(IndexMissing, match="nothing is indexed yet; run: notehop index"):
-        note_status(place, "Atlas")
 
 
 def test_a_run_that_wrote_nothing_makes_an_index_no_younger(tmp_path: Path) -> None:

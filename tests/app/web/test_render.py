@@ -12,13 +12,17 @@ from tests.app.web.test_hostile_text import note
 from tests.support.product import (
     MOST,
     STATIC,
+    LazyVault,
     NoteLink,
     NoteView,
+    VaultPaths,
+    Vaults,
     answer_html,
     note_html,
     routes,
     snippets_html,
 )
+from tests.support.tables import rows
 
 
 def links(**named: str | None) -> list[NoteLink]:
@@ -47,65 +51,8 @@ def html(text: str, **named: str | None) -> str:
 
 REL = 'rel="noopener noreferrer nofollow"'
 
-NOTES = {
-    "wikilink": ("[[Plan]]", {"[[Plan]]": "Work/Plan.md"}, 'href="#/note/Work/Plan.md"'),
-    "section-and-display": (
-        "[[Plan#Next|next]]",
-        {"[[Plan#Next|next]]": "Work/Plan.md"},
-        f'<a class="wikilink" href="#/note/Work/Plan.md?at=Next" {REL}>next</a>',
-    ),
-    "block-and-signs": (
-        "[[Plan#^b1]]",
-        {"[[Plan#^b1]]": "A & B/Plän.md"},
-        'href="#/note/A%20%26%20B/Pl%C3%A4n.md?at=%5Eb1"',
-    ),
-    "same-note": ("[[#Next]]", {}, 'href="#/note/Folder/Note.md?at=Next"'),
-    "unresolved": (
-        "[[Nowhere]]",
-        {"[[Nowhere]]": None},
-        '<span class="wikilink unresolved">Nowhere</span>',
-    ),
-    "embed": ("![[Plan]]", {"![[Plan]]": "Plan.md"}, '<a class="embed" href="#/note/Plan.md"'),
-    "attachment": (
-        "![[a.png|300]]",
-        {"![[a.png|300]]": "Files/a.png"},
-        '<a class="embed" href="obsidian://open?vault=My%20vault&amp;file=Files%2Fa.png"',
-    ),
-    "markdown-link": (
-        "[b](Other%20note.md#Next)",
-        {"[b](Other%20note.md#Next)": "Folder/Other note.md"},
-        'href="#/note/Folder/Other%20note.md?at=Next"',
-    ),
-    "reference": (
-        "[b][r] [[Plan]]\n\n[r]: ../Work/Plan.md",
-        {"[[Plan]]": "Work/Plan.md"},
-        f'<a class="wikilink" href="#/note/Work/Plan.md" {REL}>b</a>',
-    ),
-    "other-host": (
-        "[w](https://e.org/a?b=1&c)",
-        {},
-        f'<a class="external" href="https://e.org/a?b=1&amp;c" target="_blank" {REL}>w</a>',
-    ),
-    "tag": ("#a/b-c", {}, 'href="#/search?q=tag%3Aa%2Fb-c"'),
-    "no-tag": ("a#b #1", {}, ">a#b #1</p>"),
-    "highlight": ("==so *so*==", {}, '<mark class="hl">so <em>so</em></mark>'),
-    "comment": ("a %%not%% b", {}, ">a  b</p>"),
-    "comment-block": ("a\n\n%%\nnot\n\nthis\n%%\n\nb", {}, ">a</p>\n<p"),
-    "front": ("---\nx: 1\n---\nText", {}, '<p data-line="4" data-end="4">Text</p>'),
-    "id": ("Text ^b-1", {}, '<p id="b-b-1" data-line="1" data-end="1">Text</p>'),
-    "id-of-item": ("- a\n- b ^x", {}, '<li id="b-x" data-line="2"'),
-    "id-below": ("> q\n\n^x\n\nz", {}, '<blockquote id="b-x"'),
-    "headings": ("# A\n### B", {}, ">A</h3>\n<h5"),
-    "first-heading": ("## A", {}, '<h3 data-line="1"'),
-    "image": ("![x](https://e.org/p.png)", {}, '<span class="image">x</span>'),
-    "line-breaks-stay": ("a\nb", {}, "a<br>\nb"),
-    "table": ("|a|\n|-:|\n|1|", {}, '<td class="right">1</td>'),
-    "math": ("$a<b$", {}, '<span class="math">a&lt;b</span>'),
-    "money": ("5 $ and 6 $", {}, ">5 $ and 6 $</p>"),
-}
 
-
-@pytest.mark.parametrize(("text", "named", "expected"), NOTES.values(), ids=NOTES)
+@pytest.mark.parametrize(("text", "named", "expected"), rows(__file__, "a_note"))
 def test_a_note(text: str, named: dict[str, str | None], expected: str) -> None:
     assert expected in html(text, **named)
 
@@ -135,39 +82,9 @@ def test_a_note_that_is_too_long_is_cut() -> None:
     assert len(found) < 2 * MOST
 
 
-MARKED = {
-    "forms": (
-        "launching maps",
-        "We launched the map of maps.",
-        "We <mark>launched</mark> the <mark>map</mark> of <mark>maps</mark>.",
-    ),
-    "accents": (
-        "café",
-        "The cafe and the Café.",
-        "The <mark>cafe</mark> and the <mark>Café</mark>.",
-    ),
-    "function-words": (
-        "what is the gate",
-        "It is what the gate is.",
-        "It is what the <mark>gate</mark> is.",
-    ),
-    "filters": (
-        'tag:gate "tide pool" -path:x',
-        "A gate, a tide pool.",
-        "A gate, a <mark>tide pool</mark>.",
-    ),
-    "entities": ("amp lt", "A & B < amp", "A &amp; B &lt; <mark>amp</mark>"),
-    "unspaced": ("潮汐", "关于潮汐门", "关于<mark>潮汐</mark>门"),
-    "no-tags": (
-        "span class mark",
-        "`span` and **class**",
-        "<code><mark>span</mark></code> and <strong><mark>class</mark></strong>",
-    ),
-    "no-query": ("", "Nothing asked.", "<p>Nothing asked.</p>"),
-}
-
-
-@pytest.mark.parametrize(("query", "text", "expected"), MARKED.values(), ids=MARKED)
+@pytest.mark.parametrize(
+    ("query", "text", "expected"), rows(__file__, "words_that_were_asked_for_are_marked")
+)
 def test_words_that_were_asked_for_are_marked(query: str, text: str, expected: str) -> None:
     assert expected in snippets_html([text], query)[0]
 
@@ -216,7 +133,9 @@ def vault() -> Notes:
 @pytest.fixture
 def client(vault: Notes) -> Iterator[TestClient]:
     app = FastAPI()
-    app.include_router(routes(vault, at_once))
+    app.include_router(routes(at_once))
+    vaults = Vaults({"Notes": LazyVault(None, "", None, vault)})  # type: ignore[arg-type]
+    app.add_middleware(VaultPaths, vaults=vaults)
     with TestClient(app) as found:
         yield found
 

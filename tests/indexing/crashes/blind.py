@@ -5,13 +5,17 @@ from __future__ import annotations
 import random
 import shutil
 import signal
+import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.indexing.crashes.forks import Ended, Forks
-from tests.indexing.crashes.homes import check_reader, differing
+from tests.indexing.crashes.homes import Home, check_reader, differing
 from tests.soak.changing import Notes
+from tests.support.postgres import PostgresServer
 from tests.support.product import IndexLayout
 
 _BATCHES = (1, 2, 3, 7, 1_000)
@@ -20,15 +24,24 @@ _BATCHES = (1, 2, 3, 7, 1_000)
 class Blind:
     """One vault, its index, and writers that are killed; ``did`` counts what happened."""
 
-    def __init__(self, forks: Forks, folder: Path, seed: int, notes: int = 0) -> None:
+    def __init__(
+        self,
+        forks: Forks,
+        folder: Path,
+        seed: int,
+        notes: int = 0,
+        server: PostgresServer | None = None,
+    ) -> None:
         """Write a first vault.
 
         :param notes: how many to write beside the few that are edited: with many, the vector store
             writes its graph to files while it is killed.
+        :param server: holds the catalog, and is killed as the writers are.
         """
         self.did: Counter[str] = Counter()
+        self._server = server
         self._forks = forks
-        self._home = folder / "home"
+        self._home = Home(folder, server).path
         self._notes = Notes(self._home / "vault", 12 + notes, seed)
         self._chance = random.Random(seed)
         self._seconds = 0.5
@@ -78,6 +91,22 @@ class Blind:
         # Most of a run is over sooner than the slowest was.
         after = self._chance.uniform(0, self._seconds) * self._chance.choice((0.5, 1.0, 1.2))
         what = signal.SIGKILL if self._chance.random() < 0.9 else signal.SIGTERM
-        return self._forks.run(
-            "index", home=str(self._home), kill_after=after, signal=int(what), **how
-        )
+        with self._disturbed(self._seconds):
+            return self._forks.run(
+                "index", home=str(self._home), kill_after=after, signal=int(what), **how
+            )
+
+    @contextmanager
+    def _disturbed(self, most: float) -> Iterator[None]:
+        """The server is killed while a run goes on, in half of all rounds, and comes back."""
+        if self._server is None or self._chance.random() < 0.5:
+            yield
+            return
+        self.did["server killed"] += 1
+        how = self._chance.choice((signal.SIGKILL, signal.SIGINT))
+        timer = threading.Timer(self._chance.uniform(0, most), self._server.restart, [how])
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.join()

@@ -13,14 +13,10 @@ from tests.indexing.crashes.forks import Forks
 
 
 @pytest.fixture(scope="session")
-def forks() -> Iterator[Forks]:
+def forks() -> Forks:
     if not hasattr(os, "fork"):
         pytest.skip("the system does not fork")
-    made = Forks()
-    try:
-        yield made
-    finally:
-        made.close()
+    return Forks()
 
 
 def _in_memory() -> Iterator[Path]:

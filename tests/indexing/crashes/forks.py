@@ -1,17 +1,40 @@
-"""Jobs in processes of their own, from a test."""
+"""Jobs in processes of their own, from a test.
+
+A server that has imported everything and opened nothing forks one for each job: starting Python and
+importing the product takes seconds, a fork milliseconds. The vector store must not be opened before
+a fork: its threads would be missing in the child.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import multiprocessing
+import os
+import signal
+import time
+import traceback
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-Told = dict[str, Any]
+from tests.indexing.crashes.jobs import JOBS, Told
 
-ROOT = Path(__file__).parents[3]
+PRELOADED = [
+    "tests.indexing.crashes.jobs",
+    "notehop.indexing.graph.pagerank",
+    "notehop.indexing.stores.postgres_sessions",
+    "chromadb.api.rust",
+    "chromadb.errors",
+    "networkx",
+    "numpy.ma",
+    "scipy.sparse",
+]
+"""What jobs import, or would import each for itself."""
+
+UNFORESEEN = 70
+"""The exit code of a job that raised what it should not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,42 +51,42 @@ class Ended:
 
 
 class Forks:
-    """Gives jobs to the process that forks (:mod:`tests.indexing.crashes.zygote`)."""
-
     def __init__(self) -> None:
-        self._zygote = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "tests.indexing.crashes.zygote"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-
-    def close(self) -> None:
-        assert self._zygote.stdin is not None
-        assert self._zygote.stdout is not None
-        self._zygote.stdin.close()
-        self._zygote.wait()
-        self._zygote.stdout.close()
+        self._processes = multiprocessing.get_context("forkserver")
+        self._processes.set_forkserver_preload(PRELOADED)
 
     def run(
-        self, job: str, *, kill_after: float | None = None, signal: int = 9, **arguments: Any
+        self,
+        job: str,
+        *,
+        kill_after: float | None = None,
+        signal: int = signal.SIGKILL,
+        **arguments: Any,
     ) -> Ended:
         """Do a job of :data:`tests.indexing.crashes.jobs.JOBS` and wait for its end.
 
         :param kill_after: seconds after which the process is sent ``signal``.
         """
-        said: Told = {"job": job, "arguments": arguments}
+        started = time.monotonic()
+        # No file: the disk may be full.
+        ours, theirs = self._processes.Pipe(duplex=False)
+        process = self._processes.Process(target=_child, args=(job, arguments, theirs))
+        process.start()
+        theirs.close()
         if kill_after is not None:
-            said |= {"kill_after": kill_after, "signal": signal}
-        assert self._zygote.stdin is not None
-        assert self._zygote.stdout is not None
-        self._zygote.stdin.write(json.dumps(said) + "\n")
-        self._zygote.stdin.flush()
-        line = self._zygote.stdout.readline()
-        assert line, "the process that forks has ended; what it said stands above"
-        told = json.loads(line)
-        return Ended(told["code"], told["seconds"], told["told"] or {})
+            process.join(kill_after)
+            # One that has ended was quicker; its number may be another's by now.
+            if process.is_alive():
+                with suppress(ProcessLookupError):
+                    os.kill(int(process.pid or 0), signal)
+        try:
+            told: Told = ours.recv()
+        except EOFError:
+            told = {}
+        process.join()
+        code = process.exitcode
+        assert code is not None
+        return Ended(code, time.monotonic() - started, told if code == 0 else {})
 
     def index(self, home: Path, **arguments: Any) -> Ended:
         ended = self.run("index", home=str(home), **arguments)
@@ -87,3 +110,14 @@ class Forks:
         assert ended.code == 0, f"the reader ended with {ended.code}"
         assert ended.told["error"] is None, ended.told
         return ended.told
+
+
+def _child(job: str, arguments: dict[str, Any], answer: Connection) -> None:
+    warnings.simplefilter("error")
+    try:
+        answer.send(JOBS[job](**arguments))
+        # No tidying up at the end: the parent's.
+        os._exit(0)
+    except BaseException:  # noqa: BLE001 (it ends here, and the parent tells)
+        traceback.print_exc()
+        os._exit(UNFORESEEN)

@@ -26,26 +26,24 @@ def cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-def garbage(start: float = 0.0, stop: float = 1.0, seed: int = 1) -> Harm:
+def over(start: float, stop: float, content: Callable[[int], bytes]) -> Harm:
     """Other bytes stand in a part of it, given as shares of its length."""
 
     def harm(path: Path) -> None:
         data = bytearray(path.read_bytes())
         first, last = int(len(data) * start), int(len(data) * stop)
-        data[first:last] = random.Random(seed).randbytes(last - first)
+        data[first:last] = content(last - first)
         path.write_bytes(data)
 
     return harm
+
+
+def garbage(start: float = 0.0, stop: float = 1.0, seed: int = 1) -> Harm:
+    return over(start, stop, random.Random(seed).randbytes)
 
 
 def zeros(start: float, stop: float) -> Harm:
-    def harm(path: Path) -> None:
-        data = bytearray(path.read_bytes())
-        first, last = int(len(data) * start), int(len(data) * stop)
-        data[first:last] = bytes(last - first)
-        path.write_bytes(data)
-
-    return harm
+    return over(start, stop, bytes)
 
 
 def page(number: int, seed: int = 1) -> Harm:

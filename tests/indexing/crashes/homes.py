@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from tests.indexing.crashes.forks import Told
-from tests.support.product import IndexLayout
+from tests.indexing.crashes.jobs import Told, layout_of
+from tests.support.postgres import PostgresServer
 
 FIRST: Mapping[str, str] = {
     "Tide.md": "---\naliases: [High Water]\n---\n# Tide\n\nSee [[Wall]] for the tide.\n\n"
@@ -47,25 +48,40 @@ def write(vault: Path, files: Mapping[str, str | None]) -> None:
 class Home:
     """A folder with ``vault`` and ``index``, always in one place: an index knows its vault."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, server: PostgresServer | None = None) -> None:
+        """Make an empty vault.
+
+        :param server: holds the catalog, in a database of its own.
+        """
         self.path = folder / "home"
         self.vault = self.path / "vault"
-        self.layout = IndexLayout(self.path / "index")
         self._kept = folder / "kept"
         self.vault.mkdir(parents=True)
+        self._server = server
+        if server is not None:
+            url = server.new_database()
+            self._database = urlsplit(url).path.strip("/")
+            (self.path / "database").write_text(url)
+        self.layout = layout_of(str(self.path), "index")
 
     def keep(self) -> None:
+        if self._server is not None:
+            self._server.copy_database(self._database, f"{self._database}_kept")
         if self._kept.exists():
             shutil.rmtree(self._kept)
         # Times are kept too: to the index, a file of another time is another file.
         shutil.copytree(self.path, self._kept, symlinks=True)
 
     def restore(self) -> None:
+        if self._server is not None:
+            self._server.copy_database(f"{self._database}_kept", self._database)
         shutil.rmtree(self.path)
         shutil.copytree(self._kept, self.path, symlinks=True)
 
     def forget_index(self) -> None:
         shutil.rmtree(self.layout.root)
+        if self._server is not None:
+            self._server.copy_database("template0", self._database)
 
 
 def check_reader(found: Told, before: Told, after: Told, where: str, *, whole: bool) -> None:

@@ -31,6 +31,7 @@ from tests.support.product import (
     NotehopError,
     Reader,
     Report,
+    ServerCatalog,
     Snapshot,
     Update,
     faults,
@@ -49,8 +50,14 @@ Told = dict[str, Any]
 
 
 def layout_of(home: str, at: str) -> IndexLayout:
-    """An index of a home, which holds ``vault`` and, at ``index``, the one that follows it."""
-    return IndexLayout(Path(home) / at)
+    """An index of a home, which holds ``vault`` and, at ``index``, the one that follows it.
+
+    The catalog of that one is in a database, where the home has a file with its address.
+    """
+    address = Path(home) / "database"
+    on_server = at == "index" and address.exists()
+    database = ServerCatalog(address.read_text(), "crashes") if on_server else None
+    return IndexLayout(Path(home) / at, database)
 
 
 def index(
@@ -63,7 +70,7 @@ def index(
     mirror: bool = False,
     batch: int = BATCH_NOTES,
     log: str | None = None,
-    kill_at: int | None = None,
+    kill_at: int | str | None = None,
     signal_no: int = signal.SIGKILL,
     most_bytes: int | None = None,
 ) -> Told:
@@ -73,14 +80,14 @@ def index(
     :param tidies: bring up to date what that left behind.
     :param mirror: keep the mirror in Chroma.
     :param log: a file to write the name of each point into that the run passes.
-    :param kill_at: the point, counted from 0, at which the process is sent ``signal_no``.
+    :param kill_at: the point, by its name or counted from 0, at which it is sent ``signal_no``.
     :param most_bytes: where the disk refuses to let a file grow further.
     """
     if most_bytes is not None:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, hard))
     model = ReadableModel()
-    if log is not None:
+    if log is not None or kill_at is not None:
         # Whoever runs the tests in the background has made their processes deaf to it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         faults.hook = _Points(log, kill_at, signal_no)
@@ -192,8 +199,8 @@ def _indexer(
 class _Points:
     """Writes down each point, and ends the process at one of them."""
 
-    def __init__(self, log: str, kill_at: int | None, signal_no: int) -> None:
-        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    def __init__(self, log: str | None, kill_at: int | str | None, signal_no: int) -> None:
+        self._log = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._passed = 0
         self._kill_at = kill_at
         self._signal_no = signal_no
@@ -201,7 +208,7 @@ class _Points:
     def __call__(self, name: str) -> None:
         at, self._passed = self._passed, self._passed + 1
         os.write(self._log, f"{name}\n".encode())
-        if at == self._kill_at:
+        if self._kill_at in (at, name):
             os.kill(os.getpid(), self._signal_no)
 
 

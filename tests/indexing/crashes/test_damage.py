@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.indexing.crashes import harm
-from tests.indexing.crashes.forks import Forks, Told
+from tests.indexing.crashes.forks import Forks
 from tests.indexing.crashes.harm import Harm
 from tests.indexing.crashes.homes import FIRST, Home, differing, write
+from tests.indexing.crashes.jobs import Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +178,8 @@ def test_a_harmed_catalog_is_made_anew_on_command(forks: Forks, whole: Whole, ho
 def test_a_journal_that_is_garbage(forks: Forks, whole: Whole) -> None:
     write(whole.home.vault, {"New.md": "Newer words on the tide and [[Bram]]."})
     try:
-        log = whole.home.path / "points"
-        forks.index(whole.home.path, log=str(log))
-        names = log.read_text().split()
-        whole.home.restore()
-        write(whole.home.vault, {"New.md": "Newer words on the tide and [[Bram]]."})
-        at = names.index("catalog-committed")
-        assert forks.run("index", home=str(whole.home.path), log=str(log), kill_at=at).killed
+        home = str(whole.home.path)
+        assert forks.run("index", home=home, kill_at="catalog-committed").killed
         journal = whole.home.layout.root / "catalog.sqlite-wal"
         assert journal.stat().st_size
         harm.garbage()(journal)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing.crashes.forks import Forks, Told
+from tests.indexing.crashes.forks import Forks
 from tests.indexing.crashes.homes import EDITS, FIRST, Home, check_reader, differing, write
+from tests.indexing.crashes.jobs import Told
 
 pytestmark = pytest.mark.slow
 
@@ -57,13 +58,8 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
         made.close()
 
 
-@pytest.fixture
 def edited(forks: Forks, folder: Path) -> tuple[Home, Told, Told, Told]:
     """A home whose index is behind its edits; what readers see before and after, and the end."""
-    return _edited(forks, folder)
-
-
-def _edited(forks: Forks, folder: Path) -> tuple[Home, Told, Told, Told]:
     home = Home(folder)
     write(home.vault, FIRST)
     forks.index(home.path)
@@ -91,8 +87,8 @@ def _check_end(forks: Forks, home: Home, content: Told, where: str) -> None:
     assert not wrong, f"{where}: " + "\n".join(wrong[:5])
 
 
-def test_files_that_cannot_grow(forks: Forks, edited: tuple[Home, Told, Told, Told]) -> None:
-    home, before, after, content = edited
+def test_files_that_cannot_grow(forks: Forks, folder: Path) -> None:
+    home, before, after, content = edited(forks, folder)
     home.keep()
     refused = 0
     for most in (0, 100, 4_000, 20_000, 60_000, 120_000, 140_000, 200_000, 400_000, 700_000):
@@ -108,7 +104,7 @@ def test_files_that_cannot_grow(forks: Forks, edited: tuple[Home, Told, Told, To
 
 
 def test_a_disk_that_fills_up(forks: Forks, disk: Disk) -> None:
-    home, before, after, content = _edited(forks, disk.folder)
+    home, before, after, content = edited(forks, disk.folder)
     home.keep()
     refused = 0
     for free in (0, 8_000, 40_000, 120_000, 300_000, 900_000):
@@ -124,7 +120,7 @@ def test_a_disk_that_fills_up(forks: Forks, disk: Disk) -> None:
 
 
 def test_a_disk_that_cannot_be_written(forks: Forks, disk: Disk) -> None:
-    home, before, _, content = _edited(forks, disk.folder)
+    home, before, _, content = edited(forks, disk.folder)
     disk.mount("ro")
     for rebuild in (False, True):
         assert _check_refused(forks.index(home.path, rebuild=rebuild).told, "read-only")
@@ -136,17 +132,12 @@ def test_a_disk_that_cannot_be_written(forks: Forks, disk: Disk) -> None:
 
 def test_a_disk_that_goes_read_only_after_a_crash(forks: Forks, disk: Disk) -> None:
     """What was committed still waits in the journal, which nobody can fold back."""
-    home, before, after, content = _edited(forks, disk.folder)
-    log = disk.folder / "points"
+    home, before, after, content = edited(forks, disk.folder)
     home.keep()
-    forks.index(home.path, log=str(log), batch=1_000)
-    names = log.read_text().split()
     for name in ("catalog-inside-commit", "catalog-committed", "chunks-replaced"):
         disk.mount("rw")
         home.restore()
-        at = names.index(name)
-        killed = forks.run("index", home=str(home.path), log=str(log), kill_at=at, batch=1_000)
-        assert killed.killed
+        assert forks.run("index", home=str(home.path), kill_at=name, batch=1_000).killed
         disk.mount("ro")
         seen = forks.read(home.path)
         if seen["error"] is None:

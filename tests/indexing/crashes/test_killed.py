@@ -10,15 +10,18 @@ from typing import Any
 import pytest
 
 from tests.indexing.crashes.blind import Blind
-from tests.indexing.crashes.forks import Forks, Told
+from tests.indexing.crashes.forks import Forks
 from tests.indexing.crashes.homes import EDITS, FIRST, Home, differing, write
+from tests.indexing.crashes.jobs import Told
+from tests.support.postgres import PostgresServer
 from tests.support.product import Reader
 
 NOTES = 24
 BATCH = 4
 
 
-def _large(home: Home) -> None:
+def _large(folder: Path) -> Home:
+    home = Home(folder)
     write(
         home.vault,
         {
@@ -27,6 +30,7 @@ def _large(home: Home) -> None:
             for number in range(NOTES)
         },
     )
+    return home
 
 
 def _committed(seen: Told) -> int:
@@ -48,9 +52,7 @@ def _committed(seen: Told) -> int:
 def test_what_was_committed_is_not_embedded_again(
     forks: Forks, folder: Path, point: str, batches: int, how: signal.Signals
 ) -> None:
-    home = Home(folder)
-    _large(home)
-    log = folder / "points"
+    home, log = _large(folder), folder / "points"
     every = forks.index(home.path, at="anew", batch=BATCH, log=str(log)).told["asked"]
     assert len(every) == 3 * NOTES
     passed = [at for at, name in enumerate(log.read_text().split()) if name == point]
@@ -71,9 +73,7 @@ def test_what_was_committed_is_not_embedded_again(
 
 @pytest.mark.slow
 def test_one_that_is_cut_off_again_and_again_comes_to_its_end(forks: Forks, folder: Path) -> None:
-    home = Home(folder)
-    _large(home)
-    log = folder / "points"
+    home, log = _large(folder), folder / "points"
     forks.index(home.path, at="anew", batch=BATCH, log=str(log))
     # Each run gets as far as one commit.
     committed = log.read_text().split().index("catalog-committed") + 1
@@ -94,17 +94,13 @@ def test_one_that_is_cut_off_again_and_again_comes_to_its_end(forks: Forks, fold
 def test_what_a_run_saw_that_was_cut_off_and_is_gone_is_no_target(
     forks: Forks, folder: Path
 ) -> None:
-    home = Home(folder)
-    _large(home)
-    log = folder / "points"
-    forks.index(home.path, at="anew", batch=BATCH, log=str(log))
-    at = log.read_text().split().index("catalog-committed")
-    cut = forks.run("index", home=str(home.path), batch=BATCH, log=str(log), kill_at=at)
+    home = _large(folder)
+    cut = forks.run("index", home=str(home.path), batch=BATCH, kill_at="catalog-committed")
     assert cut.killed
     # Note 10 links to it and is in the index by now; it is not.
     (home.vault / "2" / "Note 22.md").unlink()
     forks.index(home.path, batch=BATCH)
-    forks.index(home.path, at="anew", rebuild=True)
+    forks.index(home.path, at="anew")
     assert not differing(forks.content(home.path), forks.content(home.path, "anew"))
 
 
@@ -122,7 +118,7 @@ def test_a_generation_is_one_content_whoever_reads_it(forks: Forks, folder: Path
     def look(told: list[tuple[int, dict[str, Any]]]) -> None:
         try:
             with Reader.open(home.layout) as reader:
-                while not enough.is_set():
+                while not enough.wait(0.005):
                     with reader.snapshot() as view:
                         chunks = {
                             path: [one.text for one in view.chunks_of(path)]
@@ -167,3 +163,14 @@ def test_kills_at_random_times_lose_nothing(forks: Forks, folder: Path) -> None:
     while blind.did["killed"] < KILLS:
         blind.round()
         assert blind.did["rounds"] < 20 * KILLS, f"hardly a run was killed: {blind.did}"
+
+
+@pytest.mark.services
+@pytest.mark.slow
+def test_kills_of_writers_and_of_their_server_lose_nothing(
+    forks: Forks, folder: Path, postgres: PostgresServer
+) -> None:
+    blind = Blind(forks, folder, seed=11, server=postgres)
+    while blind.did["server killed"] < 5 or blind.did["killed"] < 5:
+        blind.round()
+        assert blind.did["rounds"] < 60, f"hardly a run was killed: {blind.did}"

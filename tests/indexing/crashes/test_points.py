@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from tests.indexing.crashes import harm
-from tests.indexing.crashes.forks import Forks, Told
+from tests.indexing.crashes.forks import Forks
 from tests.indexing.crashes.homes import EDITS, FIRST, Home, check_reader, differing, write
+from tests.indexing.crashes.jobs import Told
+from tests.support.postgres import PostgresServer
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -44,9 +46,29 @@ def of_the_exchange(names: Sequence[str]) -> list[int]:
     return [at for at, name in enumerate(names) if name.startswith("rebuild-")]
 
 
+def of_the_catalog(names: Sequence[str]) -> list[int]:
+    """Those at which a run locks and writes the catalog, and withdraws notes from it."""
+    return [at for at in each(names) if names[at].startswith(("catalog-", "lock-", "purge-"))]
+
+
+def of_the_exchange_there(names: Sequence[str]) -> list[int]:
+    """Those of the exchange that a server has a part in, and the one before."""
+    wanted = ("catalog-committed", "rebuild-catalog-in-force", "rebuild-ready", "rebuild-moved")
+    return [at for at in each(names) if names[at] in wanted]
+
+
 def of_the_mirror(names: Sequence[str]) -> list[int]:
     """Those at which the mirror in Chroma is removed and written."""
     return [at for at in each(names) if names[at].startswith("mirror-")]
+
+
+def edited(forks: Forks, folder: Path, server: PostgresServer | None = None) -> Home:
+    """A home whose index is behind its edits."""
+    home = Home(folder, server)
+    write(home.vault, FIRST)
+    forks.index(home.path)
+    write(home.vault, EDITS)
+    return home
 
 
 def test_a_first_index(forks: Forks, folder: Path) -> None:
@@ -58,28 +80,19 @@ def test_a_first_index(forks: Forks, folder: Path) -> None:
 @pytest.fixture(scope="module")
 def known(forks: Forks, shared_folder: Path) -> list[str]:
     """The points of a run over edits, each of which has its kill in a test of its own."""
-    home = Home(shared_folder)
-    write(home.vault, FIRST)
-    forks.index(home.path)
-    write(home.vault, EDITS)
+    home = edited(forks, shared_folder)
     forks.index(home.path, log=str(shared_folder / "points"), batch=1_000)
     return (shared_folder / "points").read_text().split()
 
 
 def test_a_run_over_edits(forks: Forks, folder: Path) -> None:
-    home = Home(folder)
-    write(home.vault, FIRST)
-    forks.index(home.path)
-    write(home.vault, EDITS)
+    home = edited(forks, folder)
     kill_at_points(forks, home, each, batch=1_000)
 
 
 @pytest.mark.slow
 def test_small_changes_that_are_followed(forks: Forks, folder: Path, known: list[str]) -> None:
-    home = Home(folder)
-    write(home.vault, FIRST)
-    forks.index(home.path)
-    write(home.vault, EDITS)
+    home = edited(forks, folder)
     kill_at_points(forks, home, but(known), batch=1_000, paths=[""], tidies=True)
 
 
@@ -93,12 +106,22 @@ def test_a_mirror_that_takes_in_edits(forks: Forks, folder: Path) -> None:
     kill_at_points(forks, home, of_the_mirror, batch=1_000, mirror=True)
 
 
+@pytest.mark.services
+def test_a_run_over_edits_on_a_server(forks: Forks, folder: Path, postgres: PostgresServer) -> None:
+    home = edited(forks, folder, postgres)
+    kill_at_points(forks, home, of_the_catalog, batch=1_000)
+
+
+@pytest.mark.services
+@pytest.mark.slow
+def test_a_rebuild_on_a_server(forks: Forks, folder: Path, postgres: PostgresServer) -> None:
+    home = edited(forks, folder, postgres)
+    kill_at_points(forks, home, of_the_exchange_there, rebuild=True)
+
+
 @pytest.mark.slow
 def test_a_rebuild(forks: Forks, folder: Path) -> None:
-    home = Home(folder)
-    write(home.vault, FIRST)
-    forks.index(home.path)
-    write(home.vault, EDITS)
+    home = edited(forks, folder)
     kill_at_points(forks, home, of_the_exchange, rebuild=True)
 
 

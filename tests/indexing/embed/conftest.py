@@ -25,6 +25,13 @@ MakeModel = Callable[..., Path]
 Tiny = Callable[..., EmbeddingSettings]
 
 
+def load_bulk(settings: EmbeddingSettings, **given: Any) -> Any:
+    """A model for passages. Its module loads torch: not while tests are collected."""
+    from tests.support.product import load_bulk as load
+
+    return load(settings, **given)
+
+
 def embedding_settings(model: str | Path, **changes: Any) -> EmbeddingSettings:
     """Settings as they are by default, but for one thread."""
     said: dict[str, Any] = {

@@ -8,11 +8,9 @@ from threading import Barrier, get_ident
 
 import numpy as np
 import pytest
-import torch
-from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
-from tests.indexing.embed.conftest import Tiny, embedding_settings
-from tests.support.product import ModelError, SettingsError, even_width, load_bulk, thread_shares
+from tests.indexing.embed.conftest import Tiny, embedding_settings, load_bulk
+from tests.support.product import ModelError, SettingsError
 
 MakeModel = Callable[..., Path]
 
@@ -38,6 +36,8 @@ def test_vectors_are_unit_rows_in_the_order_given(tiny: Tiny) -> None:
 
 
 def test_llamaindex_gets_the_same_vectors_from_it(tiny: Tiny) -> None:
+    from llama_index.embeddings.huggingface import HuggingFaceEmbedding
+
     bulk = load_bulk(tiny(batch_size=2))
     assert isinstance(bulk, HuggingFaceEmbedding)
     assert np.allclose(bulk.get_text_embedding_batch(TEXTS), bulk.embed(TEXTS), atol=1e-5)
@@ -55,6 +55,8 @@ def test_passes_side_by_side_give_the_same_vectors(tiny: Tiny) -> None:
 
 
 def test_passes_side_by_side_use_every_thread(tiny: Tiny) -> None:
+    import torch
+
     before = torch.get_num_threads()
     bulk = load_bulk(tiny(batch_size=1, threads=7))
     torch.set_num_threads(before)
@@ -139,6 +141,8 @@ def test_the_bundled_model_in_the_best_precision_agrees_with_float32() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 5, 6, 7, 10, 16, 31])
 def test_no_core_is_left_idle(threads: int) -> None:
+    from tests.support.product import thread_shares
+
     shares = thread_shares(threads, 4)
     assert sum(shares) == threads
     assert len(shares) == min(threads, 4)
@@ -146,6 +150,8 @@ def test_no_core_is_left_idle(threads: int) -> None:
 
 
 def test_widths_are_few_and_little_wider() -> None:
+    from tests.support.product import even_width
+
     widths = [even_width(size) for size in range(513)]
     assert all(size <= width <= size * 17 / 16 for size, width in enumerate(widths))
     assert len(set(widths)) == 33 + 4 * 16

@@ -34,48 +34,30 @@ def lay_out(folder: Path, modules: list[str] | None, files: dict[str, Any]) -> P
     return folder
 
 
-@pytest.mark.parametrize(
-    ("modules", "files", "expected"),
-    [
-        pytest.param(None, HIDDEN, 48, id="a-bare-transformer"),
-        pytest.param(None, {"config.json": {"text_config": {"d_model": 20}}}, 20, id="nested"),
-        pytest.param(["Transformer", "Normalize"], HIDDEN, 48, id="no-pooling-size"),
-        pytest.param(
-            ["Transformer", "Pooling"],
-            HIDDEN
-            | {
-                "1_Pooling/config.json": {
-                    "word_embedding_dimension": 48,
-                    "pooling_mode_cls_token": True,
-                    "pooling_mode_mean_tokens": True,
-                    "pooling_mode_max_tokens": False,
-                }
-            },
-            96,
-            id="two-old-modes-end-to-end",
-        ),
-        pytest.param(
-            ["Transformer", "Pooling"],
-            HIDDEN
-            | {
-                "1_Pooling/config.json": {"embedding_dimension": 48, "pooling_mode": ["cls", "max"]}
-            },
-            96,
-            id="two-modes-end-to-end",
-        ),
-        pytest.param(
-            ["Transformer", "Pooling", "Dense"],
-            HIDDEN
-            | {
-                "1_Pooling/config.json": {"embedding_dimension": 48, "pooling_mode": "mean"},
-                "2_Dense/config.json": {"in_features": 48, "out_features": 12},
-            },
-            12,
-            id="dense",
-        ),
-        pytest.param(["Transformer", "Something"], HIDDEN, None, id="unknown-module"),
-    ],
-)
+POOLING, DENSE = "1_Pooling/config.json", "2_Dense/config.json"
+SIZED = {"embedding_dimension": 48}
+OLD = {"word_embedding_dimension": 48, "pooling_mode_max_tokens": False}
+BOTH = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True}
+MODELS: dict[str, tuple[list[str] | None, dict[str, Any], int | None]] = {
+    "a bare transformer": (None, HIDDEN, 48),
+    "nested": (None, {"config.json": {"text_config": {"d_model": 20}}}, 20),
+    "no pooling size": (["Transformer", "Normalize"], HIDDEN, 48),
+    "two old modes end to end": (["Transformer", "Pooling"], HIDDEN | {POOLING: OLD | BOTH}, 96),
+    "two modes end to end": (
+        ["Transformer", "Pooling"],
+        HIDDEN | {POOLING: SIZED | {"pooling_mode": ["cls", "max"]}},
+        96,
+    ),
+    "dense": (
+        ["Transformer", "Pooling", "Dense"],
+        HIDDEN | {POOLING: SIZED, DENSE: {"in_features": 48, "out_features": 12}},
+        12,
+    ),
+    "unknown module": (["Transformer", "Something"], HIDDEN, None),
+}
+
+
+@pytest.mark.parametrize(("modules", "files", "expected"), MODELS.values(), ids=MODELS)
 def test_native_dimensions(
     tmp_path: Path, modules: list[str] | None, files: dict[str, Any], expected: int | None
 ) -> None:

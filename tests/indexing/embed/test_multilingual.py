@@ -11,22 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.indexing.embed.conftest import embedding_settings
+from tests.indexing.embed.conftest import embedding_settings, load_bulk
 from tests.support.product import (
     MIN_COSINE,
     MULTILINGUAL_NAME,
     MULTILINGUAL_SHA256,
     PROBES,
-    IndexMismatch,
     ModelError,
     PackedModel,
     QueryEmbedder,
     SettingsError,
     SmallOrBulk,
-    TorchEmbedding,
     UnigramTokenizer,
     describe_model,
-    load_bulk,
     load_embedder,
     load_query,
     model_identity,
@@ -48,7 +45,7 @@ def door() -> QueryEmbedder:
 
 
 @pytest.fixture(scope="module")
-def bulk() -> TorchEmbedding:
+def bulk() -> Any:
     return load_bulk(embedding_settings(MULTILINGUAL_NAME))
 
 
@@ -73,7 +70,7 @@ def test_its_tokens_are_those_of_the_engine(
 
 @pytest.mark.model
 @pytest.mark.slow
-def test_the_doors_agree(door: QueryEmbedder, bulk: TorchEmbedding) -> None:
+def test_the_doors_agree(door: QueryEmbedder, bulk: Any) -> None:
     texts = [*PROBES, *ODD, "слово " * 900]
     by_query = np.stack([door.embed_query(text) for text in texts])
     assert (by_query * bulk.embed_queries(texts)).sum(axis=1).min() >= MIN_COSINE
@@ -82,32 +79,6 @@ def test_the_doors_agree(door: QueryEmbedder, bulk: TorchEmbedding) -> None:
     assert (door.dimensions, door.max_tokens) == (bulk.dimensions, bulk.max_tokens) == (384, 512)
     assert door.cut == bulk.cut == 1
     assert door.tokens.count("Grünkohl") == bulk.tokens.count("Grünkohl")
-
-
-NOTES = {
-    "kettle": "Der Kessel pfeift, sobald das Wasser kocht; dann ist der Tee gleich fertig.",
-    "puppy": "Наш щенок боится грома и прячется под кровать, когда гремит.",
-    "train": "去上海的高铁早上八点从南站出发，记得带身份证。",
-    "rent": "家賃は毎月末日までに大家さんの口座に振り込むこと。",
-    "garden": "Las lombrices mejoran la tierra del huerto más que cualquier abono.",
-}
-
-
-@pytest.mark.parametrize(
-    ("query", "note"),
-    [
-        pytest.param("heißes Getränk zubereiten", "kettle", id="de"),
-        pytest.param("making a hot drink", "kettle", id="en-de"),
-        pytest.param("собака испугалась грозы", "puppy", id="ru"),
-        pytest.param("火车票的时间", "train", id="zh"),
-        pytest.param("アパートの支払い期限", "rent", id="ja"),
-        pytest.param("mejorar el suelo para plantar", "garden", id="es"),
-    ],
-)
-def test_meaning_is_found_in_many_languages(door: QueryEmbedder, query: str, note: str) -> None:
-    """No word of the query stands in the note."""
-    scores = door.embed(list(NOTES.values())) @ door.embed_query(query)
-    assert list(NOTES)[int(scores.argmax())] == note
 
 
 def test_the_fingerprint_names_it() -> None:
@@ -141,5 +112,3 @@ def test_the_index_notes_who_serves_its_queries(tmp_path: Path) -> None:
     load_embedder(chosen, tmp_path / "model")
     assert (tmp_path / "model" / "export.json").stat().st_mtime_ns == written
     assert load_query(tmp_path / "model", chosen).source == "packed"
-    with pytest.raises(IndexMismatch, match="index built with multilingual-e5-small"):
-        load_query(tmp_path / "model", embedding_settings("all-MiniLM-L6-v2"))

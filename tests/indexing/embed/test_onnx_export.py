@@ -7,7 +7,7 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.indexing.embed.conftest import Tiny, embedding_settings
+from tests.indexing.embed.conftest import Tiny, embedding_settings, load_bulk
 from tests.support.product import (
     IndexMismatch,
     IndexUnwritable,
     export_query_model,
     faults,
-    load_bulk,
     load_embedder,
     load_query,
     read_manifest,
@@ -100,22 +99,6 @@ def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: 
     assert np.allclose(door.embed_query("plan"), bulk.embed_queries(["plan"])[0], atol=1e-5)
     assert door.is_cut("note " * 62)
     assert not door.is_cut("note " * 60)
-
-
-def test_a_file_cut_short_is_not_opened(tiny: Tiny, tmp_path: Path) -> None:
-    chosen = tiny()
-    bulk = load_bulk(chosen)
-    export_query_model(bulk, tmp_path / "door")
-    model = next((tmp_path / "door").glob("*.onnx"))
-    whole = model.read_bytes()
-    model.write_bytes(whole[:-100])
-    assert load_query(tmp_path / "door", chosen).source == "torch"
-    export_query_model(bulk, tmp_path / "door")
-    assert load_query(tmp_path / "door", chosen).source == "onnx"
-    model.write_bytes(b"x" * len(whole))
-    harmed = load_query(tmp_path / "door", chosen)
-    assert harmed.source == "torch"
-    assert "missing or damaged" in (harmed.reason or "")
 
 
 @pytest.mark.parametrize(
@@ -228,16 +211,29 @@ def test_a_search_process_never_imports_torch() -> None:
     assert likeness > 0.6
 
 
-@pytest.mark.parametrize("kind", ["query-*.onnx", "tokenizer-*.json"])
-def test_a_flipped_bit_changes_no_vector(tiny: Tiny, tmp_path: Path, kind: str) -> None:
+def flipped(content: bytes) -> bytes:
+    half = len(content) // 2
+    return content[:half] + bytes([content[half] ^ 0x04]) + content[half + 1 :]
+
+
+HARMS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "a model cut short": ("query-*.onnx", lambda content: content[:-100]),
+    "other bytes": ("query-*.onnx", lambda content: b"x" * len(content)),
+    "a bit of the model": ("query-*.onnx", flipped),
+    "a bit of the tokenizer": ("tokenizer-*.json", flipped),
+}
+
+
+@pytest.mark.parametrize(("kind", "harm"), HARMS.values(), ids=HARMS)
+def test_a_file_that_was_harmed_changes_no_vector(
+    tiny: Tiny, tmp_path: Path, kind: str, harm: Callable[[bytes], bytes]
+) -> None:
     """Torch serves instead, and says so, until the next run of the index has mended it."""
     chosen = tiny()
     bulk = load_bulk(chosen)
     export_query_model(bulk, tmp_path / "model")
     (file,) = (tmp_path / "model").glob(kind)
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 0x04
-    file.write_bytes(content)
+    file.write_bytes(harm(file.read_bytes()))
     served = load_query(tmp_path / "model", chosen)
     assert served.source == "torch"
     assert "missing or damaged" in str(served.reason)

@@ -8,39 +8,77 @@ import logging
 import os
 import ssl
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from pydantic import SecretStr
 
-from tests.indexing.llm.conftest import MakeGate, lines, post
-from tests.support.product import FORMER, NAME, EgressLog, Hosts, ProviderError, egress, sending
+from tests.support.product import (
+    FORMER,
+    NAME,
+    EgressLog,
+    Hosts,
+    ProviderConfig,
+    ProviderError,
+    ProviderTransport,
+    Resolve,
+    egress,
+    sending,
+)
 from tests.support.product import consent_is_loopback as is_loopback
+from tests.support.tables import rows
 from tests.support.wire import reply, wire
 
 OK = reply(200, {"text": "yes"})
+MakeGate = Callable[..., ProviderTransport]
+
+
+@pytest.fixture
+def make_gate(tmp_path: Path) -> MakeGate:
+    """Makes a transport whose log is in the test's folder; retries wait for hundredths of a second."""
+
+    def make(
+        url: str,
+        *,
+        allow: tuple[str, ...] = (),
+        resolve: Resolve | None = None,
+        retries: int = 2,
+        key: str | None = None,
+        folder: Path = tmp_path,
+    ) -> ProviderTransport:
+        config = ProviderConfig(
+            provider="openai-compatible",
+            model="m",
+            url=url,
+            timeout_s=20,
+            connect_timeout_s=5,
+            retries=retries,
+            first_pause=0.01,
+            key=None if key is None else SecretStr(key),
+        )
+        return ProviderTransport(config, Hosts(allow, resolve), EgressLog(folder))
+
+    return make
+
+
+def post(gate: ProviderTransport) -> httpx.Response:
+    with httpx.Client(transport=gate, trust_env=False) as client:
+        return client.post(f"{gate.config.url}/chat", content=b"{}")
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return list(EgressLog(folder).lines())
 
 
 @pytest.mark.parametrize(
     ("address", "here"),
-    [
-        ("127.0.0.1", True),
-        ("127.8.9.10", True),
-        ("::1", True),
-        ("::ffff:127.0.0.1", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("10.0.0.1", False),
-        ("192.168.1.2", False),
-        ("169.254.169.254", False),
-        ("::ffff:8.8.8.8", False),
-        ("fe80::1%eth0", False),
-        ("localhost", False),
-    ],
+    rows(__file__, "loopback_is_an_address_of_this_machine"),
 )
 def test_loopback_is_an_address_of_this_machine(address: str, here: bool) -> None:
     assert is_loopback(address) is here
@@ -189,16 +227,6 @@ def test_it_does_not_grow_without_end(tmp_path: Path) -> None:
     assert hosts == [f"host-{number}.test" for number in range(60 - len(hosts), 60)]
 
 
-def test_what_is_known_of_a_host(tmp_path: Path) -> None:
-    log = EgressLog(tmp_path)
-    begin(log)
-    begin(log, host="here.test", local=True)
-    assert log.knows("model.test", "answer")
-    assert not log.knows("model.test", "summary")
-    assert not log.knows("here.test", "answer")
-    assert not EgressLog(tmp_path / "none").knows("model.test", "answer")
-
-
 def test_no_name_of_a_note_hides_its_call(tmp_path: Path) -> None:
     name = "a\u2028b\x85c\u2029\x1c\r.md"
     log = EgressLog(tmp_path)
@@ -206,6 +234,8 @@ def test_no_name_of_a_note_hides_its_call(tmp_path: Path) -> None:
     begun, ended = lines(tmp_path)
     assert (begun["notes"], ended["status"]) == ([name], 200)
     assert log.knows("model.test", "answer")
+    begin(log, host="here.test", local=True)
+    assert not log.knows("here.test", "answer"), "what stayed here was told of no host"
 
 
 @pytest.fixture(scope="module")

@@ -37,12 +37,32 @@ def lose(bench: Bench, first: int, last: int) -> None:
         (bench.vault / f"{number}.md").unlink()
 
 
-def test_an_emptied_vault_is_refused_and_nothing_changes(full: Bench) -> None:
-    before = full.content()
-    lose(full, 0, NOTES)
-    with pytest.raises(MassDeletion, match=r"24 of the 24 notes .* --allow-mass-delete"):
-        full.index()
-    assert full.content() == before
+@pytest.mark.parametrize(
+    ("notes", "gone", "new", "refused"),
+    [
+        pytest.param(24, 24, 0, True, id="all"),
+        pytest.param(24, 13, 0, True, id="more-than-half"),
+        pytest.param(24, 12, 0, False, id="half"),
+        pytest.param(10, 10, 0, False, id="a-few-may-always-go"),
+        pytest.param(15, 15, 6, False, id="new-ones-make-up-for-some"),
+    ],
+)
+def test_more_than_half_may_not_go_at_once(
+    bench: Bench, notes: int, gone: int, new: int, refused: bool
+) -> None:
+    for number in range(notes):
+        bench.write(f"{number}.md", f"Words of note {number}.")
+    bench.index()
+    before = bench.content()
+    lose(bench, 0, gone)
+    for number in range(new):
+        bench.write(f"new/{number}.md", f"Other words, {number} of them.")
+    if refused:
+        with pytest.raises(MassDeletion, match=rf"{gone} of the {notes} notes .* --allow-mass-del"):
+            bench.index()
+        assert bench.content() == before
+    else:
+        assert bench.index().notes == notes - gone + new
 
 
 @pytest.mark.parametrize("rebuild", [False, True])
@@ -50,35 +70,6 @@ def test_what_is_allowed_is_done(full: Bench, rebuild: bool) -> None:
     lose(full, 0, NOTES)
     report = full.indexer().run(rebuild=rebuild, allow_mass_delete=True)
     assert report.notes == 0
-
-
-def test_half_may_go_and_more_may_not(full: Bench) -> None:
-    lose(full, 0, NOTES // 2)
-    assert full.index().deleted == NOTES // 2
-    for number in range(NOTES):
-        full.write(f"{number}.md", f"Words of note {number}.")
-    full.index()
-    lose(full, 0, NOTES // 2 + 1)
-    with pytest.raises(MassDeletion):
-        full.index()
-
-
-def test_a_few_may_always_go(bench: Bench) -> None:
-    for number in range(10):
-        bench.write(f"{number}.md", f"Words of note {number}.")
-    bench.index()
-    lose(bench, 0, 10)
-    assert bench.index().deleted == 10
-
-
-def test_new_notes_make_up_for_some_that_went(bench: Bench) -> None:
-    for number in range(15):
-        bench.write(f"{number}.md", f"Words of note {number}.")
-    bench.index()
-    lose(bench, 0, 15)
-    for number in range(6):
-        bench.write(f"new/{number}.md", f"Other words, {number} of them.")
-    assert bench.index().notes == 6
 
 
 def test_an_update_of_some_paths_is_held_back_likewise(full: Bench) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.indexing.pipeline.machine.following import Following, Step, play
 from tests.indexing.pipeline.machine.running import Kind, run_machine
+from tests.support.postgres import PostgresServer
 
 
 @pytest.mark.timeout(300)
@@ -28,6 +29,24 @@ def test_following_equals_starting_anew(
     tmp_path: Path, kind: Kind, vaults: int, steps: int
 ) -> None:
     done = run_machine(tmp_path, kind, vaults=vaults, steps=steps)
+    assert done.edits >= 20
+    assert done.runs >= 5
+
+
+@pytest.mark.services
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "small",
+    [
+        pytest.param(False, id="in-one-batch", marks=pytest.mark.slow),
+        pytest.param(True, id="in-many-batches"),
+    ],
+)
+def test_following_equals_starting_anew_on_a_server(
+    tmp_path: Path, postgres: PostgresServer, small: bool
+) -> None:
+    kind = Kind(small=small, server=postgres.new_database())
+    done = run_machine(tmp_path, kind, vaults=3, steps=40)
     assert done.edits >= 20
     assert done.runs >= 5
 
@@ -74,13 +93,29 @@ SCRIPTS: dict[str, Sequence[Step]] = {
         ("write", "a/Real.md", "Other text."),
         ("update", "a/Real.md", "Shown.md"),
     ],
+    "an index made anew under its readers": [
+        ("write", "Tide.md", "Text."),
+        ("run",),
+        ("hold",),
+        ("write", "Tide.md", "Other text."),
+        ("rebuild",),
+    ],
 }
 """What the machine found once, and what its few steps of a usual run seldom meet."""
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS.keys())
 def test_a_script(tmp_path: Path, script: Sequence[Step]) -> None:
-    following = Following(tmp_path / "script")
+    _play(Following(tmp_path / "script"), script)
+
+
+@pytest.mark.services
+def test_a_script_on_a_server(tmp_path: Path, postgres: PostgresServer) -> None:
+    script = SCRIPTS["an index made anew under its readers"]
+    _play(Following(tmp_path / "script", server=postgres.new_database()), script)
+
+
+def _play(following: Following, script: Sequence[Step]) -> None:
     try:
         play(following, script)
     finally:

@@ -50,15 +50,6 @@ def test_only_what_is_named_is_looked_at(indexed: Bench) -> None:
     assert indexed.links("deep/c.md")[0].target_path == "b.md"
 
 
-def test_what_another_process_wrote_is_seen(indexed: Bench) -> None:
-    found = indexed.indexer()
-    found.update(["b.md"])
-    indexed.write("new.md", "New.")
-    indexed.index()
-    (indexed.vault / "new.md").unlink()
-    assert found.update(["new.md"]).deleted == 1
-
-
 def test_the_first_update_of_all_looks_at_all(bench: Bench) -> None:
     bench.write("a.md", "One.")
     bench.write("b.md", "Two.")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import BOOSTS, FIELDS, MAX_COUNT, FieldTokens, LexicalIndex, Limits
+from tests.support.product import FIELDS, MAX_COUNT, FieldTokens, LexicalIndex, Limits
 
 Docs = dict[str, FieldTokens]
 
@@ -91,28 +91,6 @@ def test_an_updated_index_is_the_one_built_anew(
             assert index.frequency(term) == len(index.top([term], 100))
 
 
-RANKINGS = {
-    "title before content": (["gemini", "docking"], None, "b"),
-    "a title weighs more than a text": (["apollo"], None, "a c b"),
-    "repeats count": (["crew"], None, "d b a"),
-    "no match": (["unknown"], None, ""),
-    "no tokens": ([], None, ""),
-    "allowed": (["apollo"], ["b", "c", "zz"], "c b"),
-    "allowed twice": (["apollo"], ["b", "b"], "b"),
-    "none allowed": (["apollo"], [], ""),
-    "allowed that do not match": (["apollo"], ["d"], ""),
-}
-
-
-@pytest.mark.parametrize(("query", "allowed", "expected"), RANKINGS.values(), ids=RANKINGS)
-def test_the_ranking_of_four_notes(
-    query: list[str], allowed: list[str] | None, expected: str
-) -> None:
-    hits = LexicalIndex.build(NOTES.items()).top(query, 10, allowed)
-    assert [id_ for id_, _ in hits] == expected.split()
-    assert all(score > 0 for _, score in hits)
-
-
 @given(docs=collections, query=queries, allowed=st.sets(ids), k=st.integers(1, 12))
 def test_a_filter_takes_away_and_changes_no_score(
     docs: Docs, query: list[str], allowed: set[str], k: int
@@ -144,16 +122,6 @@ def test_no_word_of_what_was_removed_is_saved(tmp_path: Path) -> None:
     index.save(tmp_path, 1, "made")
     (file,) = tmp_path.iterdir()
     assert (b"moon" in file.read_bytes(), b"dinner" in file.read_bytes()) == (True, False)
-
-
-def test_an_alias_is_not_marked_down_for_being_rare() -> None:
-    """The average length of a field is that of the chunks that have the field."""
-    docs = {f"{number:03}": {"content": ("filler", "words")} for number in range(200)}
-    docs["x"] = {"aliases": ("moonshot", "plan"), "content": ("filler", "words")}
-    docs["y"] = {"content": ("moonshot", "filler")}
-    [first, second] = LexicalIndex.build(docs.items()).top(["moonshot"], 5)
-    assert (first[0], second[0]) == ("x", "y")
-    assert first[1] == pytest.approx(BOOSTS["aliases"] * second[1])
 
 
 def test_a_token_may_repeat_more_often_than_is_counted() -> None:

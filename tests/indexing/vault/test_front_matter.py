@@ -8,37 +8,10 @@ import pytest
 
 from tests.indexing.vault.notes import note_of
 from tests.support.product import day_in_name, parse_note
+from tests.support.tables import rows
 
 
-@pytest.mark.parametrize(
-    ("text", "values", "body"),
-    [
-        ("---\na: 1\n---\nbody", {"a": 1}, "body"),
-        ("---  \na: 1\n---\t\n\n\nbody", {"a": 1}, "body"),
-        ("---\n\na: 1\n\n---\nbody", {"a": 1}, "body"),
-        ("---\n---\nbody", {}, "body"),
-        ("---\na: 1\n---", {"a": 1}, ""),
-        ("---\n# only a comment\n---\nbody", {}, "body"),
-        ('---\n{"a": "b", "c": [1]}\n---\nbody', {"a": "b", "c": [1]}, "body"),
-        ("\n---\na: 1\n---\nbody", {}, "---\na: 1\n---\nbody"),
-        (" ---\na: 1\n---\nbody", {}, " ---\na: 1\n---\nbody"),
-        ("----\na: 1\n----\nbody", {}, "----\na: 1\n----\nbody"),
-        ("---\nbody", {}, "---\nbody"),
-    ],
-    ids=[
-        "plain",
-        "blanks",
-        "empty lines",
-        "empty",
-        "nothing after",
-        "comment",
-        "JSON",
-        "not first",
-        "indented",
-        "four dashes",
-        "rule",
-    ],
-)
+@pytest.mark.parametrize(("text", "values", "body"), rows(__file__, "where_it_is"))
 def test_where_it_is(text: str, values: dict[str, object], body: str) -> None:
     note = note_of(text)
     assert note.front_matter == values
@@ -137,17 +110,7 @@ def test_aliases(yaml: str, expected: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     ("yaml", "expected"),
-    [
-        ("type: meeting", "meeting"),
-        ("page_type: note", "note"),
-        ("Page-Type: note", "note"),
-        ("pagetype: note", "note"),
-        ("type: ['[[People|person]]', x]", "person"),
-        ("type: '[[types/Person]]'", "Person"),
-        ("type:", None),
-        ("type: []", None),
-        ("type: {a: b}", None),
-    ],
+    rows(__file__, "page_type"),
 )
 def test_page_type(yaml: str, expected: str | None) -> None:
     assert note_of(f"---\n{yaml}\n---\n").page_type == expected
@@ -155,14 +118,7 @@ def test_page_type(yaml: str, expected: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("path", "yaml", "title", "name"),
-    [
-        ("a/Note.md", "x: 1", "Note", "Note"),
-        ("a/Note.md", "title: The title", "The title", "Note"),
-        ("a/Note.md", "title: 1984", "1984", "Note"),
-        ("a/Note.md", "title: ''", "Note", "Note"),
-        ("a/Note.md", "title: [x]", "Note", "Note"),
-        ("v1.5 plan.MD", "x: 1", "v1.5 plan", "v1.5 plan"),
-    ],
+    rows(__file__, "title_and_name"),
 )
 def test_title_and_name(path: str, yaml: str, title: str, name: str) -> None:
     note = parse_note(path, f"---\n{yaml}\n---\n".encode())
@@ -174,30 +130,7 @@ DAY = 1_706_659_200.0  # 2024-01-31T00:00:00Z
 
 @pytest.mark.parametrize(
     ("yaml", "created", "modified"),
-    [
-        ("created: 2024-01-31", DAY, None),
-        ("date: 2024/1/31", DAY, None),
-        ("Date Created: 2024.01.31", DAY, None),
-        ("creation date: 2024-01-31T10:30:00", DAY + 37_800, None),
-        ("created: 2024-01-31 10:30", DAY + 37_800, None),
-        ("created: '2024-01-31T10:30:00.5Z'", DAY + 37_800.5, None),
-        ("created: 2024-01-31T12:30:00+02:00", DAY + 37_800, None),
-        ("created: '[[daily/2024-01-31|today]]'", DAY, None),
-        ("created: 20240131", DAY, None),
-        ("created: 1706659200", DAY, None),
-        ("created: 1706659200250", DAY + 0.25, None),
-        ("created: '1706659200000'", DAY, None),
-        ("updated: 2024-01-31", None, DAY),
-        ("modified: 1706659200000", None, DAY),
-        ("lastmod: 2024-01-31", None, DAY),
-        ("created: nonsense\ndate: 2024-01-31", DAY, None),
-        ("created: 2024-13-31", None, None),
-        ("created: 2024-01-31T25:00", None, None),
-        ("created: true", None, None),
-        ("created: 17", None, None),
-        ("created: 0001-01-01T00:00:00+10:00", None, None),
-        ("created:", None, None),
-    ],
+    rows(__file__, "dates"),
 )
 def test_dates(yaml: str, created: float | None, modified: float | None) -> None:
     note = note_of(f"---\n{yaml}\n---\n")
@@ -206,19 +139,7 @@ def test_dates(yaml: str, created: float | None, modified: float | None) -> None
 
 @pytest.mark.parametrize(
     ("text", "excluded"),
-    [
-        ("---\nprivate: true\n---\n", True),
-        ("---\nPrivate: 'yes'\n---\n", True),
-        ("---\nnotehop: false\n---\n", True),
-        ("---\nprivate: true\nbroken: [\n---\n", True),
-        ("---\nbroken: [\nnotehop: no\n---\n", True),
-        ("---\nprivate: true\n\nfront matter that does not end\n", True),
-        ("---\nprivate: false\nnotehop: true\n---\n", False),
-        ("---\nprivate:\n---\n", False),
-        ("---\nbroken: [\nprivate: false\n---\n", False),
-        ("private: true\n", False),
-        ("---\nx: 1\n---\nprivate: true\n", False),
-    ],
+    rows(__file__, "the_owner_keeps_a_note_out_even_if_its_front_matter_is_broken"),
 )
 def test_the_owner_keeps_a_note_out_even_if_its_front_matter_is_broken(
     text: str, excluded: bool
@@ -231,43 +152,7 @@ def test_the_owner_keeps_a_note_out_even_if_its_front_matter_is_broken(
 
 @pytest.mark.parametrize(
     ("path", "day"),
-    [
-        pytest.param("Daily/2026-10-07.md", "2026-10-07", id="daily"),
-        pytest.param("2026_10_07.md", "2026-10-07", id="underscores"),
-        pytest.param("2026.10.07.md", "2026-10-07", id="dots"),
-        pytest.param("Meetings/1-1 Bram 2026-08-27.md", "2026-08-27", id="at the end"),
-        pytest.param("2026-10-07 to 2026-10-09.md", "2026-10-07", id="the first of two"),
-        pytest.param("2026-13-07 2026-10-09.md", "2026-10-09", id="the first that exists"),
-        pytest.param("20261007.md", "2026-10-07", id="compact"),
-        pytest.param("202610071430 Eels.md", "2026-10-07", id="with a time"),
-        pytest.param("20261007143059 Eels.md", "2026-10-07", id="with seconds"),
-        pytest.param("2026-10-07/Notes.md", None, id="a folder's day is not the note's"),
-        pytest.param("Invoice 20261007.md", None, id="compact, not at the start"),
-        pytest.param("2026100712.md", None, id="another number"),
-        pytest.param("30001007.md", None, id="a number of another kind"),
-        pytest.param("2026-02-30.md", None, id="no day"),
-        pytest.param("2026-10_07.md", None, id="two signs"),
-        pytest.param("12026-10-071.md", None, id="within a number"),
-        pytest.param("2026-10.md", None, id="a month"),
-        pytest.param("Eels.md", None, id="none"),
-        pytest.param("Tagebuch/07.10.2026.md", "2026-10-07", id="points"),
-        pytest.param("7. 10. 2026 Mittwoch.md", "2026-10-07", id="points and blanks"),
-        pytest.param("Mittwoch, 7. Oktober 2026.md", "2026-10-07", id="german"),
-        pytest.param("7. März 2026.md", "2026-03-07", id="an umlaut"),
-        pytest.param("October 7th, 2026.md", "2026-10-07", id="month first"),
-        pytest.param("Wed 7 Oct 2026.md", "2026-10-07", id="cut short"),
-        pytest.param("7 octobre 2026.md", "2026-10-07", id="french"),
-        pytest.param("7 de octubre de 2026.md", "2026-10-07", id="spanish"),
-        pytest.param("2026 October 7.md", "2026-10-07", id="year first"),
-        pytest.param("Journal/2026/10/07.md", "2026-10-07", id="over folders"),
-        pytest.param("2026/10-October/07 Wed.md", "2026-10-07", id="over named folders"),
-        pytest.param("Journal/2026/2026-10/10-07.md", "2026-10-07", id="folders that repeat"),
-        pytest.param("Films/2026/10/12 angry men.md", None, id="looks like a day"),
-        pytest.param("Docs/2026/10/Report 07.md", None, id="a number in a dated folder"),
-        pytest.param("07-10-2026.md", None, id="two days in one"),
-        pytest.param("1.1.10.2026.md", None, id="a version"),
-        pytest.param("31. Foo 2026.md", None, id="no month"),
-    ],
+    rows(__file__, "the_day_in_a_name"),
 )
 def test_the_day_in_a_name(path: str, day: str | None) -> None:
     found = day_in_name(path)

@@ -8,60 +8,7 @@ from hypothesis import strategies as st
 
 from tests.indexing.vault.notes import note_of, sentences
 from tests.support.product import MAX_CHARACTERS, extract_wiki_links, indexing
-
-PLACES = {
-    "first character": "[[A]]",
-    "after text": "text [[A]] text",
-    "two lines": "one\ntwo [[A]]",
-    "indented paragraph": "   one\n   two [[A]]",
-    "trailing blanks": "one  \ntwo   [[A]]   \n",
-    "heading": "## Two [[A]] ##",
-    "heading with tabs": "#\tTwo\t[[A]]\t#",
-    "heading in a quote in a list": "- > # Two [[A]]",
-    "setext": "One\ntwo [[A]]\n---",
-    "list": "- one\n- two [[A]]",
-    "wide bullet": "-    two [[A]]",
-    "ordered": "10) two [[A]]",
-    "nested list": "- a\n    - b\n        - c [[A]]",
-    "tab list": "-\ta\n\t-\tb [[A]]",
-    "continuation of an item": "- one\n  two [[A]]",
-    "lazy continuation of an item": "- one\ntwo [[A]]",
-    "second paragraph of an item": "- one\n\n  two [[A]]",
-    "quote": "> one\n> two [[A]]",
-    "quote without blank": ">one\n>two [[A]]",
-    "lazy continuation of a quote": "> one\ntwo [[A]]",
-    "quote in a quote": "> > one\n>> two [[A]]",
-    "quote in a list": "- > one\n  > two [[A]]",
-    "list in a quote": "> - one\n>   - two [[A]]",
-    "callout title": "> [!tip]+ Title [[A]]\n> body",
-    "callout body": "> [!tip] Title\n> body [[A]]",
-    "callout body after a gap": "> [!tip]\n>\n> body [[A]]",
-    "table head": "| x | y [[A]] |\n|---|---|\n| 1 | 2 |",
-    "table cell": "| x | y |\n|---|---|\n| 1 | 2 [[A]] |",
-    "table without outer pipes": "x | y\n---|---\n1 | 2 [[A]]",
-    "table with escaped pipe": "| x | y |\n|---|---|\n| 1 \\| 1 | 2 [[A]] |",
-    "more cells than heads": "| x |\n|---|\n| 1 | 2 | [[A]] |",
-    "table in a quote": "> | x |\n> |---|\n> | [[A]] |",
-    "table in a list": "- a\n\n  | x |\n  |---|\n  | [[A]] |",
-    "footnote": "x[^1]\n\n[^1]: one\n    two [[A]]",
-    "after emoji": "🌊 é [[A]]",
-    "after front matter": "---\na: 1\n---\n\n[[A]]",
-    "after a code block": "```\nx\n```\n[[A]]",
-    "after an HTML block": "<div>\n\n[[A]]\n",
-    "deep quotes": "> " * 60 + "[[A]]",
-    "deep lists": "- " * 60 + "[[A]]",
-}
-
-
-@pytest.mark.parametrize("text", PLACES.values(), ids=PLACES.keys())
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
-def test_place(text: str, newline: str) -> None:
-    note = note_of(f"Before.\n\n{text}\n".replace("\n", newline) if "---\na" not in text else text)
-    (link,) = note.links
-    assert note.text[link.start : link.end] == link.raw == "[[A]]"
-    assert link.start == note.text.index("[[A]]")
-    assert link.line == note.text.count("\n", 0, link.start) + 1
-    assert "\r" not in note.text
+from tests.support.tables import rows
 
 
 def test_lines_are_those_of_the_file_with_any_line_ends() -> None:
@@ -82,26 +29,7 @@ def test_a_link_over_two_lines_of_a_quote_is_the_text_between() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("One. Two [[A]] here. Three.", ["Two A here."]),
-        ("See [[A|the plan]] and [[b/C#D]].", ["See the plan and C > D."] * 2),
-        ("Ask Mr. [[Grey]] e.g. today. Then go.", ["Ask Mr. Grey e.g. today."]),
-        ("# About [[A]] ^id", ["About A"]),
-        ("- buy [[milk]]. Then go.\n- other", ["buy milk. Then go."]),
-        ("- [ ] #todo call [[Ada]]", ["#todo call Ada"]),
-        ("1. [x] done [[A]]\n   more", ["done A more"]),
-        ("- outer [[A]]\n  - inner [[B]]", ["outer A", "inner B"]),
-        ("> quoted [[A]]\n> text", ["quoted A"]),
-        ("> [!tip] Title [[A]]\n> Body [[B]].", ["Title A", "Body B."]),
-        ("| a | b |\n|---|---|\n| [[A]] | two [[B\\|b]] |", ["A | two b"] * 2),
-        ("a %%hidden%% [[A]] <!-- hidden --> b", ["a A b"]),
-        ("a **bold** [[A]] `code`", ["a **bold** A `code`"]),
-        ("text [[A]] ^block-id", ["text A"]),
-        ("第一句。第二句 [[甲]]。第三句。", ["第二句 甲。"]),
-        ("![[A]]", ["A"]),
-        ("[[#^id]]", [""]),
-    ],
-    ids=str,
+    rows(__file__, "sentence"),
 )
 def test_sentence(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected

@@ -8,27 +8,15 @@ from hypothesis import strategies as st
 
 from tests.indexing.vault.notes import note_of, plain
 from tests.support.product import plain_text, sentence_spans
+from tests.support.tables import rows
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("# One", [("One", 1, 1)]),
-        ("   ### Three ###  ", [("Three", 3, 1)]),
-        ("# a # b #c", [("a # b #c", 1, 1)]),
-        ("#", [("", 1, 1)]),
-        ("# #", [("", 1, 1)]),
-        ("####### seven\n#tag\n    # code", []),
-        ("One\n===\n\nTwo\nlines\n---", [("One", 1, 1), ("Two\nlines", 2, 4)]),
-        ("text\n## Two\ntext", [("Two", 2, 2)]),
-        ("> # quoted\n\n- # listed\n\n# Real", [("Real", 1, 5)]),
-        ("```\n# code\n```\n%%\n# comment\n%%\n<div>\n# html\n</div>", []),
-        ("# A [[B|c]] %%d%% `e` #f", [("A [[B|c]] %%d%% `e` #f", 1, 1)]),
-    ],
-    ids=str,
+    rows(__file__, "headings"),
 )
-def test_headings(text: str, expected: list[tuple[str, int, int]]) -> None:
-    assert [(h.text, h.level, h.line) for h in note_of(text).headings] == expected
+def test_headings(text: str, expected: list[list[object]]) -> None:
+    assert [[h.text, h.level, h.line] for h in note_of(text).headings] == expected
 
 
 def test_span_and_plain_text_of_a_heading() -> None:
@@ -74,40 +62,10 @@ def test_sections_at_the_edges(text: str, expected: list[tuple[tuple[str, ...], 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("text ^id", [("id", 1, 1)]),
-        ("one\ntwo ^a-1", [("a-1", 1, 2)]),
-        ("text ^ID  ", [("ID", 1, 1)]),
-        ("- a ^x\n- b ^y", [("x", 1, 1), ("y", 2, 2)]),
-        ("- a\n  - b ^x\n    - c", [("x", 2, 2)]),
-        ("> quote ^q", [("q", 1, 1)]),
-        ("> one\n> two\n\n^q", [("q", 1, 2)]),
-        ("> one\n> two\n^q\n", [("q", 1, 2)]),
-        ("- a\n- b\n\n^list", [("list", 1, 2)]),
-        ("- a\n- b\n^list\n\nx", [("list", 1, 2)]),
-        ("- a\n\n  b\n\n  ^b", [("b", 3, 3)]),
-        ("| a |\n|---|\n| b |\n\n^t", [("t", 1, 3)]),
-        ("| a |\n|---|\n| b |\n^t", [("t", 1, 3)]),
-        ("one\ntwo\n^p", [("p", 1, 2)]),
-        ("one\n\n^p", [("p", 1, 1)]),
-        ("```\nx\n```\n\n^c", [("c", 1, 3)]),
-        ("> [!note] t\n> - a\n^call", [("call", 1, 2)]),
-        ("- a\n\n^one\n^two", [("one", 1, 1), ("two", 1, 1)]),
-        ("# H\n\n^h", [("h", 3, 3)]),
-        ("^first", [("first", 1, 1)]),
-        ("text^id", []),
-        ("text ^id more", []),
-        ("text ^not_valid", []),
-        ("text ^", []),
-        ("`code ^id`", []),
-        ("```\ntext ^id\n```", []),
-        ("[[N#^id]]", []),
-        ("$x ^2$", []),
-    ],
-    ids=str,
+    rows(__file__, "blocks"),
 )
-def test_blocks(text: str, expected: list[tuple[str, int, int]]) -> None:
-    found = [(block.id, block.first_line, block.last_line) for block in note_of(text).blocks]
+def test_blocks(text: str, expected: list[list[object]]) -> None:
+    found = [[block.id, block.first_line, block.last_line] for block in note_of(text).blocks]
     assert found == expected
 
 
@@ -123,31 +81,7 @@ def test_ids_are_no_words() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("#a and #b", ["a", "b"]),
-        ("#area/work/deep", ["area/work/deep"]),
-        ("#über #日本 #🌊 #a-b_c", ["über", "日本", "🌊", "a-b_c"]),
-        ("#1 #2024 #1a #y1984", ["1a", "y1984"]),
-        ("\u00a0#a\u3000#b", ["a", "b"]),
-        ('(#a) "#b" .#c x—#d', []),
-        ("x#a https://example.org/#b [[N#c]] [t](n.md#d)", []),
-        ("#a, #b. #c! (x #d)", ["a", "b", "c", "d"]),
-        ("#a#b", ["a", "b"]),
-        ("**#a** _#b_ ==#c== ~~#d~~ snake_#e", ["a", "b", "c", "d", "e"]),
-        ("\\[\\[#a\\]\\] \\#b", ["a"]),
-        ("a<br>#b [[c]]#d `e`#f", ["b", "d", "f"]),
-        ("[x #a](n.md) [x #b](https://example.org)", ["a", "b"]),
-        ("`#a` $#b$ <!-- #c --> ", []),
-        ("```\n#a\n```\n\n    #b", []),
-        ("<div>\n#a\n</div>", []),
-        ("%%\n#a\n%%", []),
-        ("x %% #a %%", ["a"]),
-        ("#", []),
-        ("# #a\n##b", ["a"]),
-        ("|#a|x|\n|-|-|\n|#b|#c|", ["a", "b", "c"]),
-        ("- [ ] #a\n> #b", ["a", "b"]),
-    ],
-    ids=str,
+    rows(__file__, "inline_tags"),
 )
 def test_inline_tags(text: str, expected: list[str]) -> None:
     note = note_of(text)
@@ -183,42 +117,7 @@ def test_front_matter_tags(yaml: str, expected: tuple[str, ...], warned: int) ->
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("see [[Note]].", "see Note."),
-        ("see [[Note|this]].", "see this."),
-        ("see [[a/b/Note.md]].", "see Note."),
-        ("see [[Note#A#B]].", "see Note > A > B."),
-        ("see [[#A]].", "see A."),
-        ("see [[Note#^id]].", "see Note."),
-        ("see [[v2.0 plan]].", "see v2.0 plan."),
-        ("![[Note#H]]", "Note > H"),
-        ("![[a/img.png|300]]", "img.png"),
-        ("![[img.png|a boat|300x200]]", "a boat"),
-        ("![[doc.pdf#page=3]]", "doc.pdf"),
-        ("[text](Note.md) [web](https://example.org/x)", "text web"),
-        ("[](a/Note.md)", "Note"),
-        ("![alt](i.png) ![alt|20](i.png) ![20](i.png) ![](https://e.org/i.png)", "alt alt i.png "),
-        ("[![alt](i.png)](n.md)", "alt"),
-        ("[a][r]\n\n[r]: n.md", "a\n\n"),
-        ("**b** _i_ ==m== `[[c]]` #tag", "**b** _i_ ==m== `[[c]]` #tag"),
-        ("a %%b%% c", "a  c"),
-        ("a\n\n%%\nb\n%%\nc", "a\n\n\nc"),
-        ("a <!-- b --> c", "a  c"),
-        ("<!-- b\n\nc -->\n\nd", "\n\nd"),
-        ("<div><!-- b --> c</div>", "<div> c</div>"),
-        ("<!-- never closed\n\nb", ""),
-        ("a<br>b<br/>c", "a b c"),
-        ("> [!note]- Title\n> body", "> Title\n>\n> body"),
-        ("- > [!note] Title\n  > one\n  > two", "- > Title\n  >\n  > one\n  > two"),
-        ("> [!note] Title\nbody", "> Title\n\nbody"),
-        ("> [!note] Title\n> - item", "> Title\n> - item"),
-        ("> [!note]\n> body", "> \n> body"),
-        ("- [ ] task\n- item", "- [ ] task\n- item"),
-        ("| [[a\\|b]] | c |\n|---|---|", "| b | c |\n|---|---|"),
-        ("> a %%b\n> c%% d", "> a  d"),
-        ("\\[[a]] 5 < 6 & <T>", "\\[[a]] 5 < 6 & <T>"),
-    ],
-    ids=str,
+    rows(__file__, "plain_text"),
 )
 def test_plain_text(text: str, expected: str) -> None:
     assert plain(text) == expected

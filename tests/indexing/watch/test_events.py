@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -45,33 +44,12 @@ def gathered(watched: VaultEvents, *wanted: str) -> ReportedChanges:
     return ReportedChanges(frozenset(paths), settings)
 
 
-def test_a_change_is_reported_by_its_path(vault: Path, watched: VaultEvents) -> None:
-    (vault / "Notes" / "a.md").write_text("B.")
-    assert "Notes/a.md" in gathered(watched, "Notes/a.md").paths
-
-
 def test_what_is_no_part_of_the_vault_is_not_reported(vault: Path, watched: VaultEvents) -> None:
     (vault / ".obsidian" / "workspace.json").write_text("{}")
     (vault / ".trash").mkdir()
     (vault / ".trash" / "old.md").write_text("Old.")
     (vault / "last.md").write_text("Last.")
     assert gathered(watched, "last.md").paths == {"last.md"}
-
-
-def test_the_vaults_own_settings_are_told_apart(vault: Path, watched: VaultEvents) -> None:
-    (vault / "notehop.toml").write_text("")
-    found = gathered(watched, EVERYTHING)
-    assert EVERYTHING in found.paths
-    assert found.settings
-
-
-def test_a_folder_that_goes_or_is_another_is_a_failure(vault: Path, watched: VaultEvents) -> None:
-    assert watched.failure is None
-    away = vault.with_name("away")
-    vault.rename(away)
-    assert watched.failure is not None
-    vault.mkdir()
-    assert watched.failure is not None
 
 
 def test_a_disk_that_tells_nothing_is_looked_at(vault: Path) -> None:
@@ -129,17 +107,6 @@ def test_settings_of_the_app_that_come_or_go_concern_every_file(
     settle(watched)
     (vault / ".obsidian" / "app.json").write_text("{}")
     assert EVERYTHING in gathered(watched, EVERYTHING).paths
-
-
-def test_a_name_that_is_no_utf8_ends_nothing(vault: Path, watched: VaultEvents) -> None:
-    for number in range(2):
-        Path(os.fsdecode(os.fsencode(vault) + b"/bad\xff.txt")).write_text("x" * number)
-        end = time.monotonic() + LONG
-        while not watched.take(0.1).lost:
-            assert time.monotonic() < end
-    assert watched.failure is None
-    (vault / "Notes" / "a.md").write_text("B.")
-    assert "Notes/a.md" in gathered(watched, "Notes/a.md").paths
 
 
 def settle(watched: VaultEvents) -> None:

@@ -20,7 +20,7 @@ from tests.support.product import (
     WatcherLock,
     load_settings,
     read_watch_state,
-    watch_service,
+    run_bulk,
 )
 from tests.support.product import follow_follow as follow
 
@@ -40,7 +40,7 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(IndexFailure):
-        watch_service._run_bulk(following(tmp_path, "--no-such-option"), threading.Event())
+        run_bulk(following(tmp_path, "--no-such-option"), threading.Event())
     assert not (tmp_path / "ran").exists()
 
 

@@ -284,12 +284,6 @@ def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
     assert followed.messages() == []
 
 
-def test_one_process_follows_a_vault(followed: Followed) -> None:
-    other = WatcherLock(followed.bench.layout, "another")
-    with pytest.raises(IndexLocked, match=r"a test .* follows this vault already"):
-        other.acquire(patience=0)
-
-
 def test_nobody_follows_when_nobody_does(bench: Bench) -> None:
     assert read_watch_state(bench.layout) is None
     bench.layout.create(bench.vault)

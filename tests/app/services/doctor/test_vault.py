@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.notes import place_of
 from tests.support.product import DoctorReport, Kind, conflict_copies, examine
+from tests.support.tables import rows
 
 
 def report(folder: Path, notes: dict[str, str], **overrides: object) -> DoctorReport:
@@ -151,19 +152,7 @@ def test_notes_that_are_not_as_meant_and_notes_that_are_left_out(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("copy", "of", "tool"),
-    [
-        ("a/Plan.sync-conflict-20260501-101500-ABCDEF7.md", "a/Plan.md", "Syncthing"),
-        ("Plan.sync-conflict-20260501-101500.md", "Plan.md", "Syncthing"),
-        ("Plan (Ida's conflicted copy 2026-05-01).md", "Plan.md", "a sync tool"),
-        ("Plan (conflicted copy 2026-05-01 101500).md", "Plan.md", "a sync tool"),
-        ("Plan (Conflicted copy phone 202605011015).md", "Plan.md", "a sync tool"),
-        ("Plan (In Konflikt stehende Kopie von Ida 2026-05-01).md", "Plan.md", "a sync tool"),
-        ("Plan (Copie en conflit de Ida 2026-05-01).md", "Plan.md", "a sync tool"),
-        ("Plan (Case Conflict 1).md", "Plan.md", "Dropbox"),
-        ("Plan (SFConflict ida@example.org 2026-05-01-10-15-00).md", "Plan.md", "Seafile"),
-        ("Plan-DESKTOP-1A2B3C4.md", "Plan.md", "OneDrive"),
-        ("map.sync-conflict-20260501-101500-ABCDEF7.png", "map.png", "Syncthing"),
-    ],
+    rows(__file__, "names_that_tools_give"),
 )
 def test_names_that_tools_give(copy: str, of: str, tool: str) -> None:
     [found] = conflict_copies([of, copy], lambda *_: False)
@@ -172,25 +161,7 @@ def test_names_that_tools_give(copy: str, of: str, tool: str) -> None:
 
 @pytest.mark.parametrize(
     ("paths", "alike", "of"),
-    [
-        # Names that people give.
-        (["Gulf War (conflict 1991).md", "Plan.md"], True, []),
-        (["Resolving a conflict.md", "Plan.md"], True, []),
-        (["Copies (and conflicts).md", "Plan.md"], True, []),
-        (["Sync-conflict.md", "Plan.md"], True, []),
-        (["Laptop-DESKTOP.md", "Plan.md"], True, []),
-        # A copy whose note is gone.
-        (["Plan.sync-conflict-20260501-101500-ABCDEF7.md"], False, [None]),
-        # The name of a computer counts only beside its note, a number beside one that says the same.
-        (["Setup-DESKTOP-1A2B3C4.md"], True, []),
-        (["Plan 2.md", "Plan.md"], True, ["Plan.md"]),
-        (["Plan (1).md", "Plan.md"], True, ["Plan.md"]),
-        (["Plan 2.md", "Plan.md"], False, []),
-        (["Plan (1).md", "Plan.md"], False, []),
-        (["Plan 2.md", "other/Plan.md"], True, []),
-        (["Plan (1).md", "other/Plan.md"], True, []),
-        (["map 2.png", "map.png"], True, []),
-    ],
+    rows(__file__, "what_counts_as_a_copy"),
 )
 def test_what_counts_as_a_copy(paths: list[str], alike: bool, of: list[str | None]) -> None:
     assert [one.of for one in conflict_copies(paths, lambda *_: alike)] == of

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from tests.support.product import (
     COLLECTION,
     METADATA,
     Catalog,
+    CatalogAddress,
     IndexLayout,
     Snapshot,
     Tokenizer,
@@ -30,7 +29,7 @@ QUESTIONS = (
     "Bram",
 )
 
-_OWN_META = {"identity", "generation", "vault", "written"}
+_OWN_META = {"identity", "generation", "commit", "vault", "written"}
 """What two indexes of equal content need not share."""
 
 _LIKENESS = 1e-6
@@ -40,16 +39,16 @@ Told = dict[str, Any]
 """Name of a thing -> what is said of it."""
 
 
-def catalog_rows(path: Path) -> Told:
+def catalog_rows(address: CatalogAddress) -> Told:
     """Every row of the catalog, by table and key; without generations, which tell how it came."""
     told: Told = {}
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+    with Catalog.open(address, read_only=True) as catalog, catalog.snapshot() as view:
         for table in METADATA.sorted_tables:
             if table.name == "changes":
                 continue
             columns = [column.name for column in table.columns]
             keys = [column.name for column in table.primary_key]
-            for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table.name}"):
+            for row in view.answer(table.select(), tuple):
                 said = dict(zip(columns, row, strict=True))
                 if table.name == "meta" and said["key"] in _OWN_META:
                     continue

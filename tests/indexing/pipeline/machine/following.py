@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,9 +25,10 @@ from tests.indexing.pipeline.machine.contents import (
     to_be_mirrored,
     tokens_of,
 )
-from tests.indexing.pipeline.machine.vault import EditedVault
 from tests.support.notes import mirror_here
 from tests.support.product import (
+    APP_SETTINGS,
+    EVERYTHING,
     LIMITS,
     Catalog,
     Indexer,
@@ -34,6 +36,7 @@ from tests.support.product import (
     Limits,
     Reader,
     Report,
+    ServerCatalog,
     Snapshot,
     Update,
     changes_since,
@@ -61,6 +64,101 @@ Step = tuple[object, ...]
 """Name of an edit or of what is done with the index, and its arguments."""
 
 
+_TICK_NS = 1_500_000_007
+"""Between two edits: no whole number of seconds, so that no rounding hides a difference."""
+
+
+class EditedVault:
+    """Files below one folder. Edits are dated by a clock of their own: equal scripts, equal files.
+
+    ``touched`` gathers the paths that a file watcher would name: of a folder that moved or went,
+    the folder alone; of the app's settings, everything; of other hidden files nothing.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(parents=True)
+        self.touched: set[str] = set()
+        self._now = 1_700_000_000_123_456_789
+
+    def files(self) -> list[str]:
+        """All files, dot-files too, sorted; links that lead to no file are none."""
+        return [path for path in self._below(file=True) if (self.root / path).is_file()]
+
+    def folders(self) -> list[str]:
+        return [path for path in self._below(file=False) if not path.startswith(".")]
+
+    def notes(self) -> list[str]:
+        return [path for path in self.files() if path.lower().endswith(".md")]
+
+    def has_links(self) -> bool:
+        return any((self.root / path).is_symlink() for path in self._below(file=True))
+
+    def data(self, path: str) -> bytes:
+        return (self.root / path).read_bytes()
+
+    def is_free(self, path: str) -> bool:
+        """Whether a file or folder could be put at a path: nothing there, no file on the way."""
+        place = self.root / path
+        over = [parent for parent in place.parents if self.root in parent.parents]
+        return not os.path.lexists(place) and not any(parent.is_file() for parent in over)
+
+    def write(self, path: str, content: str | bytes) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        self._date(file)
+        self._tell_of_content(path)
+
+    def link(self, path: str, target: str) -> None:
+        """Put a symbolic link to a file of the vault where nothing is."""
+        place = self.root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(os.path.relpath(self.root / target, place.parent))
+        self._tell(path)
+
+    def touch(self, path: str) -> None:
+        self._date(self.root / path)
+        self._tell_of_content(path)
+
+    def rename(self, old: str, new: str) -> None:
+        """Move or rename a file, over another if one is there, or a folder; its date stays."""
+        (self.root / new).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / old).rename(self.root / new)
+        self._tell(old)
+        self._tell(new)
+
+    def remove(self, path: str) -> None:
+        place = self.root / path
+        if place.is_dir():
+            shutil.rmtree(place)
+        else:
+            place.unlink()
+        self._tell(path)
+
+    def _tell(self, path: str) -> None:
+        if path == APP_SETTINGS:
+            self.touched.add(EVERYTHING)
+        elif not path.startswith("."):
+            self.touched.add(path)
+
+    def _tell_of_content(self, path: str) -> None:
+        """What is written through a symbolic link changes the file that it leads to."""
+        self._tell((self.root / path).resolve().relative_to(self.root.resolve()).as_posix())
+
+    def _date(self, file: Path) -> None:
+        self._now += _TICK_NS
+        os.utime(file, ns=(self._now, self._now))
+
+    def _below(self, *, file: bool) -> list[str]:
+        found: list[str] = []
+        for folder, folders, files in os.walk(self.root):
+            here = Path(folder).relative_to(self.root).as_posix()
+            prefix = "" if here == "." else f"{here}/"
+            found += [prefix + name for name in (files if file else folders)]
+        return sorted(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Anew:
     """What an index built from nothing says: of its run, in its rows, to readers."""
@@ -76,15 +174,19 @@ class Following:
     ``script`` holds the steps done, to be done again by :func:`play`.
     """
 
-    def __init__(self, folder: Path, *, limits: Limits = LIMITS, chroma: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, limits: Limits = LIMITS, chroma: bool = False, server: str = ""
+    ) -> None:
         """Start with an empty vault and no index.
 
         :param limits: what work is done in. With smaller ones than the product's, runs in several
             batches may have to embed again what is known; else nothing may be.
         :param chroma: keep the mirror, in this process.
+        :param server: address of a database for the catalog; the index from nothing needs none.
         """
         self.vault = EditedVault(folder / "vault")
-        self.layout = IndexLayout(folder / "index")
+        held = ServerCatalog(server, f"machine_{uuid.uuid4().hex[:12]}") if server else None
+        self.layout = IndexLayout(folder / "index", held)
         self.script: list[Step] = []
         self.runs = 0
         self._limits = limits
@@ -92,7 +194,6 @@ class Following:
         self._folder = folder
         self._settings = load_settings().with_overrides({**SETTINGS, "index.mirror": chroma})
         self._model = ReadableModel()
-        self._seen: dict[str, tuple[int, int, bytes]] = {}
         self._held: list[tuple[Snapshot, Told]] = []
         self._readers: dict[str, Reader] = {}
         self._anew = Anew()
@@ -116,7 +217,7 @@ class Following:
 
     def update(self, *paths: str) -> None:
         """Look at these paths alone, which hold all that was touched."""
-        self._follow(lambda: self._indexer.update(paths, allow_mass_delete=True), named=paths)
+        self._follow(lambda: self._indexer.update(paths, allow_mass_delete=True))
 
     def run_elsewhere(self) -> None:
         """Another process runs over the whole vault; the one that follows has to notice."""
@@ -126,7 +227,6 @@ class Following:
 
     def rebuild(self) -> None:
         """Build the index anew in place of the one there is, which readers hold open."""
-        self._seen.clear()
         self._follow(lambda: self._indexer.run(rebuild=True, allow_mass_delete=True), anew=True)
 
     def tidy(self) -> None:
@@ -150,9 +250,7 @@ class Following:
                 told = places(snapshot) | graph_of(snapshot)
             self._held.append((self._reader("often").snapshot(), told))
 
-    def _follow(
-        self, work: Callable[[], Report | Update], *, anew: bool = False, named: Sequence[str] = ()
-    ) -> None:
+    def _follow(self, work: Callable[[], Report | Update], *, anew: bool = False) -> None:
         """Bring the index up to the vault, and check all that it should be."""
         if self.runs:
             state = read_catalog_state(self.layout)
@@ -164,7 +262,6 @@ class Following:
         self.runs += 1
         if self._economical and not anew:
             self._check_economy(known)
-        self._note_what_was_seen(named)
         self._anew = self._built_from_nothing()
         self._check()
         self._check_told(told)
@@ -207,8 +304,7 @@ class Following:
         files, loaded = self._index_files(), self._model.loaded
         found = scan(self.vault.root, self._settings.vault)
         assert not changes_since(self._catalog(), found, MAX_NOTE_BYTES)
-        known = [path for path in (*self.vault.touched, *self.vault.notes()) if self._is_seen(path)]
-        again = [self._indexer.update(known)]
+        again = [self._indexer.update([*self.vault.touched, *self.vault.notes()])]
         if isinstance(told, Report):
             # One that looks at everything also does what a follower leaves for a quiet moment.
             again.append(self._made().update())
@@ -221,10 +317,9 @@ class Following:
 
     def _built_from_nothing(self) -> Anew:
         layout = IndexLayout(self._folder / "anew")
-        vault = self._vault_as_seen()
         try:
             report = Indexer(
-                vault,
+                self.vault.root,
                 self._settings.with_overrides({"index.mirror": False}),
                 layout,
                 load=ReadableModel().load,
@@ -235,8 +330,6 @@ class Following:
             return Anew(report, catalog_rows(layout.catalog), told)
         finally:
             shutil.rmtree(layout.root)
-            if vault != self.vault.root:
-                shutil.rmtree(vault)
 
     def _told(self, snapshot: Snapshot) -> Told:
         return {
@@ -246,43 +339,6 @@ class Following:
             **table_vectors(snapshot),
             **places(snapshot),
         }
-
-    def _vault_as_seen(self) -> Path:
-        """The vault, or a copy without the edits that left size and time as they were.
-
-        Those are not seen, by design: a scan reads no file that looks the same. The next edit of
-        the file, or a new time, shows them.
-        """
-        unseen = {
-            path: data for path, (_, _, data) in self._seen.items() if self.vault.data(path) != data
-        }
-        if not unseen:
-            return self.vault.root
-        copy = self._folder / "seen"
-        shutil.copytree(self.vault.root, copy, symlinks=True)
-        for path, data in unseen.items():
-            stat = (copy / path).stat()
-            (copy / path).write_bytes(data)
-            os.utime(copy / path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-        return copy
-
-    def _note_what_was_seen(self, named: Sequence[str]) -> None:
-        """Remember of each note that was read what it held when the index last read it.
-
-        :param named: paths of which a change was reported, which are read whatever their time.
-        """
-        before, self._seen = self._seen, {}
-        stamps = self._catalog().stamps()
-        read = [path for path, stamp in stamps.items() if stamp.content_hash]
-        for path in read:
-            stat = (self.vault.root / path).stat()
-            old = before.get(path)
-            if path in named or old is None or old[:2] != (stat.st_size, stat.st_mtime_ns):
-                old = stat.st_size, stat.st_mtime_ns, self.vault.data(path)
-            self._seen[path] = old
-
-    def _is_seen(self, path: str) -> bool:
-        return path not in self._seen or self._seen[path][2] == self.vault.data(path)
 
     def _embedded(self) -> tuple[set[str], set[str]]:
         """The hashes of the texts of chunks, and of sentences, whose vectors the index holds."""

@@ -17,10 +17,14 @@ SMALL = Limits(batch_notes=2, embed_beside=30, changed_notes=2, segment=6, segme
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Whether the mirror in Chroma is kept too, and whether limits are soon reached."""
+    """Whether the mirror in Chroma is kept too, and whether limits are soon reached.
+
+    :ivar server: address of a database for the catalog; a file without.
+    """
 
     chroma: bool = False
     small: bool = False
+    server: str = ""
 
     @property
     def limits(self) -> Limits:
@@ -47,9 +51,8 @@ def run_machine(
     :param number: of the steps to choose; None always chooses the same.
     :raises AssertionError: with the script that failed, for the table of regressions.
     """
-    made: type[VaultMachine] = type(
-        "Machine", (VaultMachine,), {"folder": folder, "limits": kind.limits, "chroma": kind.chroma}
-    )
+    how = {"limits": kind.limits, "chroma": kind.chroma, "server": kind.server}
+    made: type[VaultMachine] = type("Machine", (VaultMachine,), {"folder": folder, **how})
     if number is not None:
         made = seed(number)(made)
     try:

@@ -8,21 +8,9 @@ from unicodedata import normalize
 from hypothesis import strategies as st
 
 NAMES = (
-    "Tide",
-    "tide",
-    "Wall",
-    "Ewe Point",
-    "ewe point",
-    "High Water",
-    "Log 1.5",
-    normalize("NFC", "Ébauche"),
-    normalize("NFD", "Ébauche"),
-    "🌊 Flut",
-    "潮汐",
-    "Tide.md",
-    " Wall",
-    "a",
-    "b",
+    *("Tide", "tide", "Wall", "Ewe Point", "ewe point", "High Water", "Log 1.5"),
+    *(normalize("NFC", "Ébauche"), normalize("NFD", "Ébauche"), "🌊 Flut", "潮汐", "Tide.md"),
+    *(" Wall", "a", "b"),
 )
 """Few, so that they meet: of each other's spelling, of aliases, of folders."""
 
@@ -42,16 +30,7 @@ OFTEN = ("Tide", "Wall", "Ewe Point", "High Water", "HW", "a", "a/Tide", "plan.p
 """Targets that many links share, so that one edit moves several."""
 
 FRAGMENTS = (
-    "",
-    "",
-    "#Later",
-    "#Part",
-    "#Later#Part",
-    "#^mark",
-    "#^other",
-    "#Deep one",
-    "#",
-    "#page=2",
+    *("", "", "#Later", "#Part", "#Later#Part", "#^mark", "#^other", "#Deep one", "#", "#page=2"),
 )
 
 WORDS = (

@@ -1,0 +1,147 @@
+"""Measures suggested links: links are taken out of a copy of a vault, and have to be suggested again.
+
+Touches: vault-read, vault-write (the copy), index (reads; writes that of the copy).
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from notehop.app.evaluation.metrics import Estimate, mean
+from notehop.app.services.open_vault import Place, open_place
+from notehop.config.errors import UsageError
+from notehop.indexing.changes import scan
+from notehop.indexing.graph.files import is_note
+from notehop.indexing.pipeline.indexer import Indexer
+from notehop.indexing.report import Progress
+from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.vault.parse import read_note
+
+SHARE = 0.2
+"""Of all linked pairs of notes, those whose links are taken out."""
+
+FIRST = 10
+"""Suggestions for a note that are looked at."""
+
+Pair = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsEvaluated:
+    """How many of the links that were taken out are suggested again, of both their notes.
+
+    ``named``: their words are left in the text, ``unnamed``: their words are taken out, too. Each
+    has ``recall``, the share of them among the first ten, and ``precision``, their share of what is
+    suggested for these notes; other suggestions may be right as well.
+    """
+
+    name: str
+    notes: int
+    pairs: int
+    recall: dict[str, Estimate]
+    precision: dict[str, Estimate]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same, in plain values."""
+        return asdict(self)
+
+
+def evaluate_suggestions(
+    place: Place, work: Path, progress: Progress, seed: int = 0, *, share: float = SHARE
+) -> SuggestionsEvaluated:
+    """Take a share of the linked pairs out of copies of a vault, and ask for suggestions.
+
+    :param work: folder for the copies, which are removed again.
+    :raises UsageError: if the vault has too few links, or the copies cannot be written.
+    :raises IndexFailure: if there is no index.
+    """
+    with Reader.open(place.layout) as reader, reader.snapshot() as view:
+        paths = [path for path in view.paths() if is_note(path)]
+        links = view.links_from(paths)
+    pairs = _drawn(links, frozenset(paths), seed, share)
+    recall: dict[str, Estimate] = {}
+    precision: dict[str, Estimate] = {}
+    for kind in ("unnamed", "named"):
+        try:
+            work.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=work) as folder:
+                there = _without(place, Path(folder), links, pairs, named=kind == "named")
+                Indexer(
+                    there.vault, there.settings, there.layout, progress, command="notehop eval"
+                ).run()
+                recall[kind], precision[kind] = _measured(there, pairs, progress)
+        except OSError as exc:
+            raise UsageError(f"{work}: cannot be written: {exc.strerror}") from exc
+    return SuggestionsEvaluated(place.name, len(paths), len(pairs), recall, precision)
+
+
+def _drawn(links: list[LinkRow], paths: frozenset[str], seed: int, share: float) -> frozenset[Pair]:
+    """Pairs of linked notes, those aside of which one embeds the other."""
+    found: dict[Pair, bool] = {}
+    for link in links:
+        if link.target_path in paths and link.target_path != link.path:
+            pair = frozenset((link.path, str(link.target_path)))
+            found[pair] = found.get(pair, True) and link.kind != "embed"
+    able = sorted(sorted(pair) for pair, plain in found.items() if plain)
+    drawn = random.Random(seed).sample(able, round(share * len(able)))
+    if not drawn:
+        raise UsageError("the vault has too few links between notes to take some out")
+    return frozenset(map(frozenset, drawn))
+
+
+def _without(
+    place: Place, folder: Path, links: list[LinkRow], pairs: frozenset[Pair], *, named: bool
+) -> Place:
+    """A copy of a vault without the links of these pairs."""
+    ordinals: dict[str, set[int]] = {}
+    for link in links:
+        if link.target_path and frozenset((link.path, link.target_path)) in pairs:
+            ordinals.setdefault(link.path, set()).add(link.ordinal)
+    settings = place.settings.vault
+    vault = folder / place.name
+    shutil.copytree(place.vault, vault, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    for file in scan(place.vault, settings, within=sorted(ordinals)).files:
+        note = read_note(place.vault, file, "", comment_links=settings.comment_links).note
+        if note is None:
+            continue
+        text = note.text
+        for at, written in reversed([*enumerate(note.links)]):
+            if at in ordinals.get(file.path, ()):
+                words = (written.display or written.target.rpartition("/")[2]) if named else ""
+                text = text[: written.start] + words + text[written.end :]
+        (vault / file.path).write_text(text, encoding="utf-8")
+    return replace(place, vault=vault, layout=IndexLayout(folder / "index"))
+
+
+def _measured(
+    place: Place, pairs: frozenset[Pair], progress: Progress
+) -> tuple[Estimate, Estimate]:
+    asked = sorted({path for pair in pairs for path in pair})
+    found: list[float] = []
+    right: list[float] = []
+    with open_place(place) as vault:
+        progress.stage("suggestions", len(asked), "notes")
+        for path in asked:
+            shown = set(_suggested(vault.suggest(path, FIRST).suggestions))
+            wanted = {pair for pair in pairs if path in pair}
+            found += [float(pair in shown) for pair in wanted]
+            right += [float(pair in wanted) for pair in shown]
+            progress.advance(1)
+        progress.close()
+    return mean(np.asarray(found)), mean(np.asarray(right or [0.0]))
+
+
+def _suggested(suggestions: Any) -> Iterator[Pair]:
+    for one in suggestions:
+        if one.kind != "dangling":
+            yield frozenset((one.source, one.target))

@@ -1,0 +1,207 @@
+"""The plugin for the app: puts its three files into a vault's ``.obsidian/plugins/notehop/``, and takes
+them out again.
+
+Touches: vault-read and vault-write, there and nowhere else. The manifest is what makes the app see a
+plugin: it is written last and taken away first, so that no run that broke off leaves half of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from notehop.config.errors import NotehopError, VaultError
+from notehop.config.small_files import read_json_file
+from notehop.indexing.shown import printable
+from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, open_dir_below
+
+ID = "notehop"
+
+MANIFEST = "manifest.json"
+
+FILES = ("main.js", "styles.css", MANIFEST)
+"""In the order in which they are written."""
+
+SETTINGS = "data.json"
+"""What the app keeps of the plugin's settings; it goes with the plugin."""
+
+_FOLDER = (".obsidian", "plugins", ID)
+
+_BEING_WRITTEN = ".tmp"
+
+
+class PluginFailed(NotehopError):
+    """The plugin's files cannot be written or taken away."""
+
+    problem_type = "plugin"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginState:
+    """The plugin in a vault: ``version`` is None where it is not installed.
+
+    ``removable`` are its files that are there; ``others`` are none of it, and are left alone.
+    """
+
+    folder: Path
+    version: str | None
+    removable: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def shipped() -> dict[str, bytes]:
+    """The files of the plugin that comes with this notehop, in the order in which they are written."""
+    folder = files("notehop.app") / "obsidian"
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def shipped_version() -> str:
+    return str(json.loads(shipped()[MANIFEST])["version"])
+
+
+def plugin_state(vault: Path) -> PluginState:
+    """Look at a vault, and change nothing.
+
+    :raises VaultError: if it is no folder, or the app has never opened it as a vault.
+    :raises PluginFailed: if its folder of plugins leads out of it, or another plugin is there.
+    """
+    if not vault.is_dir():
+        raise VaultError(f"{printable(str(vault))}: there is no such folder; name your vault's")
+    if not (vault / _FOLDER[0]).is_dir():
+        raise VaultError(
+            f"{printable(str(vault))}: has no folder .obsidian, which the app makes; open it in Obsidian "
+            "as a vault once, or name the folder that you open there"
+        )
+    folder = vault.joinpath(*_FOLDER)
+    real, root = folder.resolve(), vault.resolve()
+    if not real.is_relative_to(root):
+        raise PluginFailed(
+            f"{printable(str(folder))}: leads out of the vault, to {printable(str(real))}, and nothing is "
+            "written there; name the vault that has it, or replace the link by a folder"
+        )
+    if not folder.exists():
+        return PluginState(folder, None, (), ())
+    try:
+        there = sorted(entry.name for entry in os.scandir(folder))
+        said = read_json_file(folder / MANIFEST) if MANIFEST in there else None
+    except (OSError, ValueError) as exc:
+        raise PluginFailed(
+            f"{printable(str(folder))}: cannot be read as a plugin: {exc}; "
+            "move the folder away, and try again"
+        ) from exc
+    if said is not None and (not isinstance(said, dict) or said.get("id") != ID):
+        raise PluginFailed(
+            f"{printable(str(folder))}: holds another plugin; move it away, and try again"
+        )
+    ours = tuple(name for name in there if name in (*FILES, SETTINGS) or _left_over(name))
+    version = str(said.get("version", "?")) if said is not None else None
+    return PluginState(folder, version, ours, tuple(name for name in there if name not in ours))
+
+
+def install_plugin(vault: Path) -> None:
+    """Write the plugin's files, over an older one's.
+
+    :raises VaultError: as :func:`plugin_state`.
+    :raises PluginFailed: as there, or if the disk refuses; the app then sees no plugin.
+    """
+    state = plugin_state(vault)
+    with _held(vault, state.folder) as folder:
+        for name in state.removable:
+            if name == MANIFEST or _left_over(name):
+                folder.remove(name)
+        for name, data in shipped().items():
+            folder.write(name, data)
+
+
+def remove_plugin(vault: Path) -> None:
+    """Take the plugin's files and its settings away, and its folder where nothing else is in it.
+
+    :raises VaultError: as :func:`plugin_state`.
+    :raises PluginFailed: as there, or if the disk refuses.
+    """
+    state = plugin_state(vault)
+    if not state.folder.exists():
+        return
+    with _held(vault, state.folder) as folder:
+        for name in sorted(state.removable, key=lambda name: name != MANIFEST):
+            folder.remove(name)
+    if not state.others:
+        with suppress(OSError):
+            state.folder.rmdir()
+
+
+def _left_over(name: str) -> bool:
+    """Whether a file is one that a run left that broke off."""
+    return name.startswith(f".{ID}-") and name.endswith(_BEING_WRITTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """The plugin's folder; held open by ``fd`` where that can be, it stays the one that was checked."""
+
+    path: Path
+    fd: int | None
+
+    def _at(self, name: str) -> str:
+        return name if self.fd is not None else str(self.path / name)
+
+    def remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self._at(name), dir_fd=self.fd)
+        self._sync()
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a file there whole: a link of this name is replaced and never followed."""
+        temporary = f".{ID}-{secrets.token_hex(8)}{_BEING_WRITTEN}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        try:
+            with os.fdopen(
+                os.open(self._at(temporary), flags, 0o666, dir_fd=self.fd), "wb"
+            ) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(self._at(temporary), self._at(name), src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(self._at(temporary), dir_fd=self.fd)
+            raise
+        self._sync()
+
+    def _sync(self) -> None:
+        if self.fd is not None:
+            with suppress(OSError):
+                os.fsync(self.fd)
+
+
+@contextmanager
+def _held(vault: Path, path: Path) -> Iterator[_Folder]:
+    """The plugin's folder, made if it was not there, through no link that leads out of the vault."""
+    fd = None
+    try:
+        if CAN_HOLD_FOLDERS:
+            root = vault.resolve()
+            way = open_dir_below(root, path.resolve().relative_to(root).parts, make=True)
+            try:
+                # To be synced, it has to be open for more than its path.
+                fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
+            finally:
+                os.close(way)
+        else:
+            path.mkdir(parents=True, exist_ok=True)
+            plugin_state(vault)
+        yield _Folder(path, fd)
+    except OSError as exc:
+        raise PluginFailed(
+            f"{printable(str(path))}: cannot be changed: {exc.strerror or exc}; see that you may write "
+            "there, and run it again"
+        ) from exc
+    finally:
+        if fd is not None:
+            os.close(fd)

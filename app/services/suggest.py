@@ -1,0 +1,245 @@
+"""Suggests links that a vault lacks: notes that are alike or named without a link, and names that several
+notes link to though no note has them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from posixpath import basename
+
+import numpy as np
+
+from notehop.app.models import Suggestion, Suggestions
+from notehop.app.services.current_notes import CurrentNotes, flat, shortened
+from notehop.app.services.find_note import note_meant
+from notehop.app.services.read_note import SENTENCE
+from notehop.app.services.related import called_alike, link_to
+from notehop.app.services.unlinked_pairs import (
+    Linked,
+    Pair,
+    Said,
+    around,
+    compared,
+    most_alike,
+    naming_notes,
+    value_of,
+)
+from notehop.indexing.graph.files import VaultFiles, link_name
+from notehop.indexing.graph.model import Status
+from notehop.indexing.report import Progress, Silent
+from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.vault.plain import words_of
+from notehop.indexing.vault.sentences import sentence_spans
+
+COMPARED = 5
+"""Pairs of the whole vault whose notes are read for the names of each other, for each that is wanted."""
+
+AGAIN = 2
+"""Times that a note may lack a link, or be lacking one to it, in a list of the whole vault."""
+
+LEAST = 0.02
+"""Score below which nothing is suggested: of such pairs, one in 250 was linked."""
+
+SHOWS = 2
+"""Words that two notes share in the sentence that is shown of them, in such a list."""
+
+_PARAGRAPH = re.compile(r"[^\n]+(?:\n(?![ \t]*(?:[-*+>|#\n]|\d{1,9}[.)]))[^\n]+)*")
+
+_SUFFIX = re.compile(
+    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|mp3|m4a|ogg|wav|mp4|mov|webm|pdf|base|canvas|csv|html?|js|json|py|ts|txt)$"
+)
+
+_PLAIN = frozenset("[]#^|")
+
+
+def suggest(
+    now: CurrentNotes,
+    tokenizer: Tokenizer,
+    said: str | None,
+    limit: int,
+    progress: Progress | None = None,
+) -> Suggestions:
+    """Suggest links from and to a note, or the best of the whole vault; most likely first.
+
+    :param said: the note's path, title or alias; None for the whole vault.
+    :param progress: where it shows how far it is with the whole vault.
+    :raises NoteMissing: if there is no such note.
+    :raises UsageError: if several notes are meant.
+    """
+    if said is None:
+        progress = progress or Silent()
+        linked = Linked(now.indexed.catalog.leading_links())
+        every = [
+            *naming_notes(now, tokenizer, linked, progress),
+            *most_alike(now, linked, progress),
+        ]
+        pairs = compared(now, tokenizer, every, linked, COMPARED * max(limit, 20), progress)
+        progress.close()
+        wanted = _wanted(now, now.indexed.catalog.links_with(Status.UNRESOLVED), limit)
+    else:
+        path = note_meant(now, said)
+        linked = Linked.around(now.indexed, path)
+        pairs = around(now, tokenizer, path, linked)
+        own = [one for one in now.links_from([path]) if one.status == Status.UNRESOLVED]
+        names = {link_name(one.raw_target) for one in own}
+        wanted = _wanted(now, now.indexed.catalog.links_named(names), limit, path)
+    found = _described(now, tokenizer, pairs, linked, limit, whole=said is None) + wanted
+    found.sort(key=lambda one: (-one.score, one.source, one.target))
+    return Suggestions(
+        suggestions=found[:limit],
+        warnings=now.reply_warnings(),
+        generation=now.indexed.generation,
+    )
+
+
+def _described(
+    now: CurrentNotes,
+    tokenizer: Tokenizer,
+    pairs: Sequence[Pair],
+    linked: Linked,
+    limit: int,
+    *,
+    whole: bool,
+) -> list[Suggestion]:
+    """The most likely pairs as they stand in the vault, each with its evidence.
+
+    :param whole: whether they are of all notes: then none may be in most of them.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    scores = {pair: value_of(pair, linked) for pair in pairs}
+    likely = [pair for pair in pairs if scores[pair] >= LEAST]
+    ordered = iter(sorted(likely, key=lambda one: (-scores[one], one.source, one.target)))
+    found: list[Suggestion] = []
+    while len(found) < limit and (part := list(islice(ordered, limit))):
+        rows = now.notes_at({path for pair in part for path in (pair.source, pair.target)})
+        files = called_alike(now.catalog, [pair.target for pair in part])
+        for pair in part:
+            sides = (("source", pair.source), ("target", pair.target))
+            if pair.source not in rows or pair.target not in rows:
+                continue
+            if whole and any(seen[side] == AGAIN for side in sides):
+                continue
+            said = pair.said or _alike_in(now, tokenizer, pair, SHOWS if whole else 0)
+            if said is None:
+                continue
+            seen.update(sides)
+            found.append(
+                Suggestion(
+                    kind="mention" if pair.said else "alike",
+                    source=pair.source,
+                    target=pair.target,
+                    title=rows[pair.target].title,
+                    line=said.line,
+                    text=said.sentence,
+                    link=_link(files, pair, said.name),
+                    score=round(scores[pair], 2),
+                    uri=now.uri(pair.source),
+                )
+            )
+    return found[:limit]
+
+
+def _link(files: VaultFiles, pair: Pair, name: str) -> str:
+    """The link to insert; where the text names the note otherwise, shown as it does."""
+    link = link_to(files, pair.source, pair.target)
+    inside = link.removeprefix("[[").removesuffix("]]")
+    if not name or not link.startswith("[[") or name == inside or not _PLAIN.isdisjoint(name):
+        return link
+    return f"[[{inside}|{name}]]"
+
+
+def _alike_in(now: CurrentNotes, tokenizer: Tokenizer, pair: Pair, least: int) -> Said | None:
+    """The sentence of the source that shares most with the target, by the weight of rare words.
+
+    :param least: words that it has to share.
+    """
+    chunks = now.chunks(pair.chunks or ())
+    if len(chunks) < 2 or any(chunk.kind != "text" for chunk in chunks.values()):
+        chunks = now.chunks(_nearest_passages(now.indexed, pair))
+    if len(chunks) < 2:
+        return None
+    here, there = chunks.values()
+    lexical, every = now.indexed.lexical, now.indexed.chunk_count
+    theirs = set(tokenizer(there.text))
+    best = (-1.0, 0, 0, 0)
+    for start, end in _sentences(here.text, tokenizer.language):
+        words = set(tokenizer(here.text[start:end])) & theirs
+        shared = sum(math.log(1 + every / (1 + lexical.frequency(word))) for word in words)
+        best = max(best, (shared, -start, end, len(words)))
+    _, start, end, common = best
+    if common < least:
+        return None
+    line = here.first_line + here.text.count("\n", 0, -start)
+    return Said("", line, shortened(flat(here.text[-start:end]), SENTENCE))
+
+
+def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
+    """The sentences of a passage, paragraph by paragraph, without its headings; all if it has no other."""
+    found = [
+        (paragraph.start() + start, paragraph.start() + end)
+        for paragraph in _PARAGRAPH.finditer(text)
+        if not paragraph[0].startswith("#")
+        for start, end in sentence_spans(paragraph[0], language)
+    ]
+    yield from found or [(0, len(text))]
+
+
+def _nearest_passages(view: Snapshot, pair: Pair) -> tuple[ChunkId, ...]:
+    """The most similar passages of the text of two notes; none where one has no text."""
+
+    def texts(path: str) -> tuple[list[ChunkId], Matrix]:
+        return view.chunk_vectors.rows(one.id for one in view.chunks_of(path) if one.kind == "text")
+
+    (ours, left), (theirs, right) = texts(pair.source), texts(pair.target)
+    if not ours or not theirs:
+        return ()
+    row, column = np.unravel_index(int(np.argmax(left @ right.T)), (len(ours), len(theirs)))
+    return ours[row], theirs[column]
+
+
+def _wanted(
+    now: CurrentNotes, links: Iterable[LinkRow], limit: int, path: str | None = None
+) -> list[Suggestion]:
+    """Names of no note that at least two notes link to, those that most do first.
+
+    :param path: the note whose links they are; None for any.
+    """
+    by_name: dict[str, dict[str, LinkRow]] = {}
+    for link in links:
+        name = link_name(link.raw_target)
+        if link.status == Status.UNRESOLVED and name and not _SUFFIX.search(name):
+            by_name.setdefault(name, {}).setdefault(link.path, link)
+    shared = [places for places in by_name.values() if len(places) > 1]
+    found: list[Suggestion] = []
+    for places in sorted(shared, key=lambda one: (-len(one), min(one)))[: 2 * limit]:
+        standing = {link.path: link for link in now.current_links([*places.values()])}
+        if len(standing) < 2 or (path is not None and path not in standing):
+            continue
+        link = standing[path or min(standing)]
+        name = basename(link.raw_target)
+        found.append(
+            Suggestion(
+                kind="dangling",
+                source=link.path,
+                target=name,
+                title=name,
+                line=link.line,
+                text=words_of(link.sentence) or f"{_key(link)}: {name}",
+                link=f"[[{name}]]",
+                score=round(len(standing) / (2 * len(standing) + 6), 2),
+                notes=len(standing),
+                uri=now.uri(link.path),
+            )
+        )
+    return found[:limit]
+
+
+def _key(link: LinkRow) -> str:
+    """The property that a link stands in."""
+    return (link.property or "").partition(".")[0]

@@ -1,0 +1,301 @@
+"""The vaults of one process: each opened when it is first asked, found by its name."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from notehop.app.services.open_vault import Place, locate, open_place
+from notehop.config import load_settings
+from notehop.config.errors import IndexFailure, IndexMissing, NotehopError, UsageError
+from notehop.config.small_files import is_folder
+
+if TYPE_CHECKING:
+    from notehop.app.models import Captured, CaptureQuery, VaultNow
+    from notehop.app.services.index_process import FirstIndex
+    from notehop.app.services.vault import VaultHandle
+
+_log = logging.getLogger(__name__)
+
+ASKED = "notehop.asked"
+"""Key of the scope of a request: the :class:`LazyVault` that it is for."""
+
+NAMED = "notehop.vault"
+"""Key of the scope of a request: the name of its vault; absent where its path names none."""
+
+LOOKING = 10.0
+"""Seconds that a look at whether there is an index may take, before nobody waits for it."""
+
+
+class LazyVault:
+    """The vault at a place. Threads may share it."""
+
+    def __init__(
+        self,
+        place: Place,
+        command: str,
+        config_file: Path | None,
+        opened: VaultHandle | None = None,
+    ) -> None:
+        """Do nothing yet.
+
+        :param command: what people know this process by.
+        :param opened: the vault, where it is open already.
+        """
+        self.place = place
+        self._command = command
+        self._config_file = config_file
+        self._opening = threading.Lock()
+        self._opened = opened
+        self._first: FirstIndex | None = None
+        # Whether there is an index at all is soon known, and changes what a client is told.
+        self._looked = threading.Event()
+        self._looked.set()
+        self._held = ExitStack()
+        self._closed = False
+
+    @property
+    def opened(self) -> bool:
+        """Whether :meth:`open` takes no time."""
+        return self._opened is not None
+
+    def current(self) -> VaultHandle | None:
+        """The vault if it is opened."""
+        return self._opened
+
+    @property
+    def ready(self) -> bool:
+        """Whether all that a query needs is loaded."""
+        return self._opened is not None and self._opened.ready
+
+    @property
+    def generation(self) -> int | None:
+        """Generation of the index that was read last; None while it is not opened."""
+        return None if self._opened is None else self._opened.generation
+
+    @property
+    def indexing(self) -> bool:
+        """Whether its first index is being made here."""
+        return self._first is not None and self._first.running
+
+    def open(self) -> VaultHandle:
+        """The vault, opened.
+
+        :raises IndexMissing: if there is no index, saying how far the making of it is, or what
+            makes it.
+        :raises NotehopError: as :func:`open_place`.
+        """
+        if self._opened is not None:
+            return self._opened
+        self._looked.wait(LOOKING)
+        with self._opening:
+            if self._opened is None:
+                first = self._first
+                if first is not None and first.running:
+                    raise IndexMissing(
+                        f"{self.place.name} is being indexed for the first time ({first.said}); "
+                        "ask again in a minute"
+                    )
+                try:
+                    self._opened = open_place(self.place)
+                except IndexMissing as exc:
+                    if first is not None and first.failure is not None:
+                        raise IndexMissing(f"{exc}; it failed here: {first.failure}") from exc
+                    raise
+            return self._opened
+
+    def capture(self, query: CaptureQuery) -> Captured:
+        """Keep a text as a new note, also where there is no index to open.
+
+        :raises CaptureFailed: if the note cannot be written.
+        """
+        try:
+            vault = self.open()
+        except IndexFailure:
+            from notehop.app.services.capture import capture_cold
+
+            return capture_cold(self.place, query)
+        return vault.capture(query)
+
+    def follow(self, turn: AbstractContextManager[Any] | None = None) -> None:
+        """Have the index kept up to the vault by another process, which ends with this one.
+
+        If there is none yet, one is made first.
+
+        :param turn: entered for that: to make two at once would take twice the memory.
+        """
+        self._looked.clear()
+        keep = threading.Thread(target=self._keep, args=(turn,), name="notehop-keeper", daemon=True)
+        keep.start()
+
+    def _keep(self, turn: AbstractContextManager[Any] | None) -> None:
+        # Here and not above: it brings the database.
+        from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
+
+        try:
+            try:
+                if not has_index(self.place):
+                    self._first = FirstIndex(
+                        self.place, self._command, _log.info, self._config_file
+                    )
+            finally:
+                self._looked.set()
+            if self._first is not None:
+                with turn or nullcontext():
+                    self._first.run()
+            if self._closed:
+                return
+            self._held.enter_context(
+                FollowerProcess(self.place, self._command, _log.warning, self._config_file)
+            )
+        except NotehopError as exc:
+            _log.error("the index of %s is not followed: %s", self.place.name, exc)
+
+    def stop(self) -> None:
+        """End a first index that is being made; the next one goes on where it was."""
+        if self._first is not None:
+            self._first.stop()
+
+    def close(self) -> None:
+        """Let go of the vault, and end what follows it; it finishes what it writes."""
+        self._closed = True
+        self.stop()
+        self._held.close()
+        if self._opened is not None:
+            self._opened.close()
+
+
+class Vaults(Mapping[str, LazyVault]):
+    """Vaults by the names that they go by in this process; the first is asked where none is named."""
+
+    def __init__(self, vaults: Mapping[str, LazyVault]) -> None:
+        """:param vaults: at least one."""
+        self._vaults = dict(vaults)
+        self.default = next(iter(self._vaults))
+
+    @classmethod
+    def of(cls, vault: VaultHandle) -> Vaults:
+        """One vault that is open."""
+        return cls({vault.name: LazyVault(vault.place, "notehop", None, vault)})
+
+    def __getitem__(self, name: str | None) -> LazyVault:
+        """The vault of a name; None for the default."""
+        return self._vaults[self.default if name is None else name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._vaults)
+
+    def __len__(self) -> int:
+        return len(self._vaults)
+
+    def follow(self) -> None:
+        """Have all indexes kept up to their vaults, as :meth:`LazyVault.follow`."""
+        turn = threading.Lock() if len(self) > 1 else None
+        for vault in self._vaults.values():
+            vault.follow(turn)
+
+    def close(self) -> None:
+        """Close all, at once: each may have to finish what it writes."""
+        with ThreadPoolExecutor(len(self)) as threads:
+            for done in [threads.submit(vault.close) for vault in self._vaults.values()]:
+                done.result()
+
+    def summary(self, name: str) -> VaultNow:
+        """What there is to say of a vault in a line; nothing of it is loaded that was not."""
+        from notehop.app.models import VaultNow
+        from notehop.app.problems import agent_text
+        from notehop.app.services.status import opened
+
+        vault = self[name]
+        found = VaultNow(
+            name=name,
+            vault=vault.place.name,
+            folder=str(vault.place.vault),
+            url=below(name),
+            default=name == self.default,
+            state="ready" if vault.ready else "open",
+        )
+        told: dict[str, Any]
+        try:
+            with opened(vault.place) as (_, view):
+                told = {"notes": len(view.indexed_paths()), "generation": view.generation}
+            vault.open()
+        except NotehopError as exc:
+            told = {"state": "indexing" if vault.indexing else "failed", "detail": agent_text(exc)}
+        return found.model_copy(update=told)
+
+
+def below(name: str) -> str:
+    """The path of a server below which it answers for a vault."""
+    return f"/vaults/{quote(name, safe='')}"
+
+
+def locate_all(
+    given: Sequence[str],
+    *,
+    index_dir: Path | None = None,
+    config_file: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    read_only: bool = False,
+) -> dict[str, Place]:
+    """Find several vaults, each with its name.
+
+    :param given: folders, or ``name=folder``; empty: those of ``server.vaults``, else the one that
+        :func:`locate` finds.
+    :raises UsageError: if a name or a vault is given twice, or a folder for the index of several.
+    :raises VaultError: as :func:`locate`, like the others.
+    """
+    if not given:
+        settings = load_settings(config_file=config_file, overrides=overrides)
+        given = settings.server.vaults
+    named: list[tuple[str | None, Path | None]] = [_named(one) for one in given]
+    named = named or [(None, None)]
+    found: dict[str, Place] = {}
+    for name, folder in named:
+        place = locate(
+            folder,
+            index_dir=index_dir,
+            config_file=config_file,
+            overrides=overrides,
+            read_only=read_only,
+        )
+        if len(named) > 1 and (index_dir or place.settings.index.dir):
+            raise UsageError(
+                "--index-dir and index.dir name the folder of one index, and there are "
+                f"{len(named)} vaults; leave them out, or serve each vault by itself"
+            )
+        for other, known in found.items():
+            if known.vault.samefile(place.vault):
+                raise UsageError(f"{place.vault}: is the vault {other} already; name it once")
+        if name is not None and name in found:
+            raise UsageError(f"two vaults are named {name}; name one differently: other={folder}")
+        found[name or _free(place.name or "vault", found)] = place
+    return found
+
+
+_NO_NAME = re.compile(r"\.{0,2}|.*[/\x00-\x1f\x7f].*", re.DOTALL)
+
+
+def _named(text: str) -> tuple[str | None, Path | None]:
+    """The name and the folder of ``name=folder``; a folder may itself hold such a sign."""
+    name, sign, folder = text.partition("=")
+    if not sign or is_folder(text):
+        return None, Path(text)
+    if _NO_NAME.fullmatch(name) or not folder:
+        raise UsageError(f"{text!r}: a vault is a folder, or name=folder; no name holds a slash")
+    return name, Path(folder)
+
+
+def _free(name: str, taken: Mapping[str, Any]) -> str:
+    """The name of a folder, with a number behind it if it is taken."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}-{number}", number + 1
+    return found

@@ -1,0 +1,110 @@
+// What the open note has to do with: notes alike, and places that name it without a link.
+
+import { get, isAbort, post, Problem, render } from "./api.js";
+import { dress, sourceCard } from "./cards.js";
+import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "./dom.js";
+import { tell } from "./plugin.js";
+import { behind, empty, failure, waiting } from "./states.js";
+
+const MOST = 12;
+const READ = 1500; // characters of a note that say what it is about: more than the model reads
+
+/** Draw the view of a note; `refresh` looks again and draws what is new, without a flicker. */
+export function show(root, path) {
+  let running = null;
+  let drawn = "";
+  root.append(waiting("Looking for related notes…"));
+  look();
+
+  async function look() {
+    running?.abort();
+    const own = new AbortController();
+    running = own;
+    try {
+      const note = await get(`/notes/${path.split("/").map(encodeURIComponent).join("/")}`, {}, own.signal);
+      const found = await post("/search", {
+        query: gist(note), literal: true, results: "notes", top_k: MOST + 1, intent: "none", connected: { max: 0 },
+      }, own.signal);
+      const hits = found.hits.filter((hit) => hit.path !== note.path).slice(0, MOST);
+      const key = JSON.stringify([note.title, hits.map((hit) => [hit.path, hit.text]), note.unlinked_mentions]);
+      if (key === drawn) return;
+      drawn = key;
+      draw(root, note, hits, found.pending);
+      const { snippets } = await render(hits.map((hit) => hit.text), "", { signal: own.signal });
+      dress([...root.querySelectorAll(".alike > .card")], snippets);
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      drawn = "";
+      root.replaceChildren(heading(nameOf(path), path), unknown(error) || failure(error, look));
+    }
+  }
+
+  return { dispose: () => running?.abort(), refresh: look };
+}
+
+/** What a note says first, without its properties. */
+function gist({ title, text }) {
+  const body = text.replace(/^---\r?\n[^]*?\r?\n---\r?\n/, "").trim();
+  return `${title}\n${body}`.slice(0, READ);
+}
+
+function draw(root, note, hits, pending) {
+  const linked = new Set([...note.links.map((link) => link.target), ...note.backlinks.map((link) => link.source)]);
+  // What is near by chance says nothing, unless there is nothing else.
+  const near = hits.filter((hit) => !hit.weak);
+  const shown = near.length ? near : hits.slice(0, 3);
+  root.replaceChildren(...[
+    heading(note.title, note.path),
+    shown.length
+      ? h("section", { "aria-labelledby": "alike-title" },
+        h("h2", { class: "label", id: "alike-title" }, "Related notes"),
+        h("ol", { class: "cards alike", "aria-labelledby": "alike-title" }, shown.map((hit) => card(hit, linked.has(hit.path), note.path))))
+      : empty("Nothing is related yet", "As the vault grows, notes on the same things stand here."),
+    mentions(note),
+    pending && h("p", { class: "made" }, behind(pending)),
+  ].filter(Boolean));
+  say(`${plural(shown.length, "related note")}, ${plural(note.mention_count, "mention")} without a link`);
+}
+
+/** The name of the open note, above what is said of it. */
+export function heading(title, path) {
+  return h("div", { class: "pane-note" },
+    h("h1", {}, title),
+    folderOf(path) && h("p", { class: "small dim" }, folderOf(path).replaceAll("/", " › ")));
+}
+
+/** What stands there for a note that the server does not know; null for another error. */
+export function unknown({ type }) {
+  return type.endsWith(":note-missing") ? empty("This note is not in the index", "A new note is there a moment after it is written; a private or excluded one never is.") : null;
+}
+
+function card(hit, linked, note) {
+  const made = sourceCard(hit, { marker: false });
+  made.querySelector(".card-name").after(linked
+    ? h("span", { class: "linked", title: "One of the two links to the other." }, "linked")
+    : linkButton(note, hit.path, hit.title));
+  return made;
+}
+
+/** Inserts a link to another note at the cursor of the open one. */
+export function linkButton(note, path, title) {
+  return h("button", { class: "button small", type: "button", "aria-label": `Insert a link to ${title}`, onclick: () => tell("link", { note, path }) }, "Link");
+}
+
+function mentions({ unlinked_mentions: found, mention_count: count }) {
+  if (!found.length) return null;
+  return h("section", { "aria-labelledby": "mentions-title" },
+    h("h2", { class: "label", id: "mentions-title" }, "Mentions without a link ", h("span", { class: "count" }, String(count))),
+    h("ul", { class: "cards" }, found.map((one) => h("li", { class: "card", "data-path": one.path },
+      h("h3", {}, h("a", { class: "card-title", href: noteHref(one.path, { lines: `${one.line}-${one.line}` }), "data-nav": true }, one.title)),
+      h("p", { class: "where" }, folderOf(one.path) && h("span", {}, folderOf(one.path)), hasLines(one.path) && h("span", {}, `line ${one.line}`)),
+      h("p", { class: "evidence" }, marked(one.sentence, one.name))))));
+}
+
+/** A sentence with the words marked that are meant. */
+export function marked(sentence, words) {
+  const at = words ? sentence.toLowerCase().indexOf(words.toLowerCase()) : -1;
+  if (at < 0) return sentence;
+  return [sentence.slice(0, at), h("mark", {}, sentence.slice(at, at + words.length)), sentence.slice(at + words.length)];
+}

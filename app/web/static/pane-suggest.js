@@ -1,0 +1,91 @@
+// Links that could be made in the open note, each with the sentence that speaks for it.
+
+import { get, isAbort, Problem } from "./api.js";
+import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "./dom.js";
+import { heading, linkButton, marked, unknown } from "./pane-related.js";
+import { behind, empty, failure, waiting } from "./states.js";
+
+const MOST = 30;
+const SHOWN = 5; // of a group; the others are folded
+
+/** What is said of each kind, by whether the open note or another one would hold the link. */
+const GROUPS = [
+  ["Named here, and not linked", (one, here) => here && one.kind === "mention"],
+  ["Alike, and not linked", (one, here) => here && one.kind === "alike"],
+  ["Linked here, and not written yet", (one, here) => here && one.kind === "dangling"],
+  ["Could link here", (_, here) => !here],
+];
+
+/** Draw the view of a note; `refresh` looks again. */
+export function show(root, path) {
+  let running = null;
+  let drawn = "";
+  root.append(waiting("Looking for links that could be made…"));
+  look();
+
+  async function look() {
+    running?.abort();
+    const own = new AbortController();
+    running = own;
+    try {
+      const found = await get("/suggest", { note: path, limit: MOST }, own.signal);
+      const key = JSON.stringify(found.suggestions);
+      if (key === drawn) return;
+      drawn = key;
+      draw(root, path, found);
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      drawn = "";
+      root.replaceChildren(heading(nameOf(path), path), unknown(error) || failure(error, look));
+    }
+  }
+
+  return { dispose: () => running?.abort(), refresh: look };
+}
+
+function draw(root, path, { suggestions, pending }) {
+  const groups = GROUPS
+    .map(([title, holds]) => [title, suggestions.filter((one) => holds(one, one.source === path))])
+    .filter(([, list]) => list.length);
+  root.replaceChildren(...[
+    heading(nameOf(path), path),
+    groups.map(([title, list], at) => group(title, list.map((one) => card(one, path)), `suggest-${at}`)),
+    !suggestions.length && empty("No link is missing here", "What is alike or named is linked already."),
+    pending && h("p", { class: "made" }, behind(pending)),
+  ].flat().filter(Boolean));
+  say(`${plural(suggestions.length, "link")} could be made`);
+}
+
+function group(title, cards, id) {
+  const rest = cards.slice(SHOWN);
+  return h("section", { "aria-labelledby": id },
+    h("h2", { class: "label", id }, title, " ", h("span", { class: "count" }, String(cards.length))),
+    h("ol", { class: "cards", "aria-labelledby": id }, cards.slice(0, SHOWN)),
+    rest.length > 0 && h("details", { class: "explain rest" },
+      h("summary", {}, `${rest.length} less likely`), h("ol", { class: "cards", "aria-label": `${title}, less likely` }, rest)));
+}
+
+/** A suggestion: the note at its other end, and the sentence that speaks for it. */
+function card(one, path) {
+  const here = one.source === path;
+  const other = here ? one.target : one.source;
+  const title = here ? one.title : nameOf(one.source);
+  const written = one.kind !== "dangling";
+  const place = hasLines(one.source) ? `line ${one.line}` : "the place";
+  const at = noteHref(one.source, { lines: `${one.line}-${one.line}` });
+  return h("li", { class: "card", "data-path": other },
+    h("div", { class: "card-head" },
+      h("div", { class: "card-name" },
+        h("h3", {}, written ? h("a", { class: "card-title", href: here ? noteHref(other) : at, "data-nav": true }, title) : title),
+        h("p", { class: "where" }, written ? folderOf(other) && h("span", {}, folderOf(other)) : h("span", {}, `${plural(one.notes, "note")} link to it`),
+          h("span", { title: "How likely it is that this link is wanted." }, `${Math.round(one.score * 100)} %`))),
+      here && written && linkButton(path, other, title)),
+    h("p", { class: "evidence" }, marked(one.text, spoken(one)), " ", h("a", { class: "small", href: at, "aria-label": `Open ${place} of ${nameOf(one.source)}` }, place)));
+}
+
+/** The words of its sentence that the link would stand on. */
+function spoken({ kind, link, title }) {
+  if (kind === "alike") return "";
+  return /\|([^\]]+)\]\]$/.exec(link)?.[1] || title;
+}

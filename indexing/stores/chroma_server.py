@@ -1,0 +1,420 @@
+"""A Chroma server, asked by its HTTP API (version 2).
+
+Chroma's own client waits without end for a server that hangs, and goes through the proxies of the
+environment: other hosts than the one that the user allowed. It takes a second to import.
+
+Touches: network.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpcore
+import httpx
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from notehop.config import Settings
+from notehop.config.errors import (
+    CollectionMissing,
+    ProviderError,
+    SettingsError,
+    VectorServerError,
+)
+from notehop.config.settings import ChromaSettings
+from notehop.indexing.llm.connections import CheckedBackend
+from notehop.indexing.llm.consent import Hosts, Resolve, refusal
+from notehop.indexing.llm.egress import WHAT_GOES, EgressLog, Purpose
+from notehop.indexing.stores.chroma_rows import Rows
+from notehop.indexing.stores.model import Matrix
+
+TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
+
+TRIES = 5
+"""Times that a write is sent: a server that is started again takes some seconds."""
+
+_CONNECT_SECONDS = 3.0
+
+_LONGEST_REPLY = 64 << 20
+
+_PAGE = 5_000
+"""Ids that are listed at a time."""
+
+_QUOTED = 200
+"""Characters of the server's own words that are passed on."""
+
+_ERRORS = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.UnsupportedProtocol,
+)
+
+Value = str | int | float | bool
+Metadata = Mapping[str, Value]
+
+
+class _Busy(VectorServerError):
+    """What may well be taken when it is sent again."""
+
+
+class ServerFailed(_Busy):
+    """The server took the request, and failed at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCollection:
+    """A collection of a server: its id, which no other one ever has, and what is written on it."""
+
+    id: str
+    name: str
+    metadata: Metadata
+
+
+class ChromaServer:
+    """A server at an address. Threads may share it; nothing is connected to before it is asked."""
+
+    def __init__(
+        self,
+        settings: ChromaSettings,
+        hosts: Hosts,
+        log: EgressLog,
+        *,
+        seconds: float,
+        first_pause: float = 0.5,
+    ) -> None:
+        """:param seconds: that an answer may take.
+        :param first_pause: seconds before a write is sent again; more each time.
+
+        :raises SettingsError: if the token cannot be sent.
+        """
+        self.settings = settings
+        self._seconds = seconds
+        self.origin = urlsplit(settings.url).netloc
+        self._hosts = hosts
+        self._log = log
+        self._first_pause = first_pause
+        self._host = (urlsplit(settings.url).hostname or "").rstrip(".")
+        secure = settings.url.startswith("https:")
+        self._port = urlsplit(settings.url).port or (443 if secure else 80)
+        self._token = _checked_token(settings)
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=httpx.create_ssl_context() if secure else None,
+            network_backend=CheckedBackend(hosts, seconds),
+            keepalive_expiry=30.0,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        log_dir: Path,
+        seconds: float,
+        resolve: Resolve | None = None,
+    ) -> ChromaServer:
+        """The server of the settings; what goes to it is written down in a folder, that of the index.
+
+        :raises SettingsError: if the token cannot be sent.
+        """
+        hosts = Hosts(settings.privacy.allow_hosts, resolve, address="chroma.url")
+        return cls(settings.chroma, hosts, EgressLog(log_dir), seconds=seconds)
+
+    def close(self) -> None:
+        """Let go of the connections; another request makes new ones."""
+        self._pool.close()
+
+    def collection(self, name: str) -> ServerCollection | None:
+        """The collection of a name; None if there is none."""
+        try:
+            return _collection(self._ask("GET", f"/collections/{name}"), self.origin)
+        except CollectionMissing:
+            return None
+
+    def create(self, name: str, graph: Metadata, metadata: Metadata) -> ServerCollection:
+        """Make a collection, which must not be there.
+
+        :param graph: the parameters of its HNSW graph.
+        """
+        made = {"name": name, "metadata": metadata, "configuration": {"hnsw": graph}}
+        return _collection(self._ask("POST", "/collections", made), self.origin)
+
+    def drop(self, name: str) -> None:
+        """Delete a collection; nothing if there is none."""
+        with suppress(CollectionMissing):
+            self._write("DELETE", f"/collections/{name}")
+
+    def annotate(self, collection: ServerCollection, metadata: Metadata) -> ServerCollection:
+        """Write on a collection, in the place of what stood there."""
+        self._write("PUT", f"/collections/{collection.id}", {"new_metadata": metadata})
+        return ServerCollection(collection.id, collection.name, metadata)
+
+    def count(self, collection: ServerCollection) -> int:
+        """How many rows it has."""
+        found = self._ask("GET", f"/collections/{collection.id}/count")
+        return int(_of_type(found, int, self.origin))
+
+    def ids(
+        self, collection: ServerCollection, *, documents: Sequence[str] | None = None
+    ) -> list[str]:
+        """The ids of its rows: all, or those whose ``document_id`` is one of these."""
+        found: list[str] = []
+        while True:
+            asked: dict[str, Any] = {"include": [], "limit": _PAGE, "offset": len(found)}
+            if documents is not None:
+                asked["where"] = {"document_id": {"$in": list(documents)}}
+            reply = self._ask("POST", f"/collections/{collection.id}/get", asked)
+            page = _ids(_of_type(reply, dict, self.origin).get("ids"), self.origin)
+            found += page
+            if len(page) < _PAGE:
+                return found
+
+    def upsert(self, collection: ServerCollection, rows: Rows) -> None:
+        """Write rows, in the place of those of the same ids; sent again where that may help."""
+        payload = {
+            "ids": list(rows.ids),
+            # Half as long as numbers, and there and back in no time.
+            "embeddings": [b64encode(row.astype("<f4").tobytes()).decode() for row in rows.vectors],
+            "documents": list(rows.texts),
+            "metadatas": list(rows.metadatas),
+        }
+        path = f"/collections/{collection.id}/upsert"
+        self._write("POST", path, payload, notes=rows.notes)
+
+    def delete(self, collection: ServerCollection, ids: Sequence[str]) -> None:
+        """Delete rows; those that are not there are passed over."""
+        self._write("POST", f"/collections/{collection.id}/delete", {"ids": list(ids)})
+
+    def nearest(self, collection: ServerCollection, queries: Matrix, count: int) -> list[list[str]]:
+        """The ids of about the ``count`` nearest rows to each query, nearest first.
+
+        :param queries: shape (queries, dimensions).
+        """
+        asked = {
+            # Numbers as Python reads them: the server takes no other form of a query.
+            "query_embeddings": queries.astype(float).round(8).tolist(),
+            "n_results": count,
+            "include": [],
+        }
+        reply = self._ask("POST", f"/collections/{collection.id}/query", asked, purpose="search")
+        found = _of_type(_of_type(reply, dict, self.origin).get("ids"), list, self.origin)
+        if len(found) != len(queries):
+            raise _unreadable(self.origin)
+        return [_ids(one, self.origin) for one in found]
+
+    def announcement(self) -> str | None:
+        """What to tell who has texts sent there for the first time; None for this machine.
+
+        :raises VectorServerError: if the host was not allowed.
+        """
+        if self._admit("mirror") or self._log.knows(self._host, "mirror"):
+            return None
+        plain = self.settings.url.startswith("http:")
+        openly = (
+            ". They go over plain http: whoever is on the way can read them; write https:// in "
+            "chroma.url if it can be asked so"
+        )
+        return (
+            f"{self._host} (Chroma) now gets {WHAT_GOES['mirror']}, with this run and with those to "
+            f"come{openly if plain else ''}; this is said once (notehop status --egress lists what "
+            "was sent)"
+        )
+
+    def _admit(self, purpose: Purpose) -> bool:
+        """Whether the server is this machine.
+
+        :raises VectorServerError: if it is another one that the user did not name.
+        """
+        try:
+            local = bool(self._hosts.local(self._host, self._port))
+            if not local and not self._hosts.allows(self._host):
+                raise refusal(self._host, WHAT_GOES[purpose])
+        except ProviderError as exc:
+            raise VectorServerError(str(exc)) from exc
+        return local
+
+    def _write(
+        self, method: str, path: str, payload: Any = None, notes: Sequence[str] = ()
+    ) -> None:
+        tries = Retrying(
+            stop=stop_after_attempt(TRIES),
+            wait=wait_random_exponential(self._first_pause, max=20 * self._first_pause),
+            retry=retry_if_exception(lambda exc: isinstance(exc, _Busy)),
+            reraise=True,
+        )
+        for attempt in tries:
+            with attempt:
+                number = attempt.retry_state.attempt_number
+                self._once(method, path, payload, "mirror", notes, number)
+
+    def _ask(self, method: str, path: str, payload: Any = None, purpose: Purpose = "mirror") -> Any:
+        """What is answered to a question, which is asked again if its connection was an old one."""
+        try:
+            return self._once(method, path, payload, purpose, (), 1)
+        except _Busy as exc:
+            if not isinstance(exc.__cause__, httpcore.ProtocolError | httpcore.ReadError):
+                raise
+        return self._once(method, path, payload, purpose, (), 2)
+
+    def _once(
+        self,
+        method: str,
+        path: str,
+        payload: Any,
+        purpose: Purpose,
+        notes: Sequence[str],
+        number: int,
+    ) -> Any:
+        local = self._admit(purpose)
+        content = b"" if payload is None else json.dumps(payload, ensure_ascii=False).encode()
+        if not content or (local and not notes):
+            # Nothing of the vault goes with it; or it is a search on this machine.
+            return self._read(*self._sent(method, path, content), path)
+        try:
+            attempt = self._log.begin(
+                host=self._host,
+                local=local,
+                provider="chroma",
+                model="",
+                purpose=purpose,
+                notes=tuple(dict.fromkeys(notes)),
+                bytes_out=len(content),
+                attempt=number,
+            )
+        except ProviderError as exc:
+            raise VectorServerError(str(exc)) from exc
+        try:
+            status, reply = self._sent(method, path, content)
+        except BaseException as exc:
+            attempt.end(error="refused" if isinstance(exc, _Busy) else "other")
+            raise
+        failed = "server" if status >= 300 else None
+        attempt.end(status=status, bytes_in=len(reply), error=failed)
+        return self._read(status, reply, path)
+
+    def _sent(self, method: str, path: str, content: bytes) -> tuple[int, bytes]:
+        about, seconds = self.settings, self._seconds
+        url = f"{about.url}/api/v2/tenants/{about.tenant}/databases/{about.database}{path}"
+        headers: dict[bytes | str, bytes | str] = {
+            "content-type": "application/json",
+            "accept-encoding": "identity",
+            "user-agent": "notehop",
+        }
+        if self._token:
+            headers |= {"authorization": f"Bearer {self._token}", "x-chroma-token": self._token}
+        wait = {"connect": _CONNECT_SECONDS, "read": seconds, "write": seconds, "pool": seconds}
+        try:
+            with self._pool.stream(
+                method, url, headers=headers, content=content, extensions={"timeout": wait}
+            ) as response:
+                body = bytearray()
+                for piece in response.iter_stream():
+                    body += piece
+                    if len(body) > _LONGEST_REPLY:
+                        raise VectorServerError(
+                            f"{self.origin}: its reply is longer than {_LONGEST_REPLY >> 20} MB; is "
+                            "it a Chroma server? Check chroma.url"
+                        )
+                return response.status, bytes(body)
+        except ProviderError as exc:
+            raise VectorServerError(str(exc)) from exc
+        except _ERRORS as exc:
+            raise self._failure(exc) from exc
+
+    def _failure(self, exc: Exception) -> VectorServerError:
+        where = f"{self.origin}: the Chroma server"
+        if isinstance(exc, httpcore.ConnectError | httpcore.ConnectTimeout):
+            reason = " ".join(str(exc).split())[:_QUOTED] or f"none in {_CONNECT_SECONDS:g} s"
+            return _Busy(
+                f"{where} takes no connection ({reason}); start it (chroma run --path FOLDER), or "
+                "correct chroma.url"
+            )
+        if isinstance(exc, httpcore.TimeoutException):
+            return _Busy(
+                f"{where} did not answer within {self._seconds:g} s; see whether it is well"
+            )
+        if isinstance(exc, httpcore.UnsupportedProtocol):
+            return VectorServerError(f"{self.settings.url}: cannot be asked; correct chroma.url")
+        return _Busy(f"{where} broke the connection off; see whether it is well")
+
+    def _read(self, status: int, reply: bytes, path: str) -> Any:
+        if status < 300:
+            try:
+                return json.loads(reply) if reply else None
+            except ValueError as exc:
+                raise _unreadable(self.origin) from exc
+        where, quoted = f"{self.origin}: the Chroma server", self._quoted(reply)
+        if status in (401, 403):
+            do = f"check {TOKEN_VARIABLE}" if self._token else f"set {TOKEN_VARIABLE}"
+            raise VectorServerError(f"{where} does not let notehop in (status {status}); {do}")
+        if 300 <= status < 400:
+            raise VectorServerError(
+                f"{where} wants the text sent elsewhere (status {status}), which is not done; set "
+                "chroma.url to the address that answers itself"
+            )
+        if status == 404 and path.startswith("/collections/"):
+            raise CollectionMissing(f"{where} has no such collection{quoted}")
+        if status == 404:
+            raise VectorServerError(
+                f"{where} does not know this (status 404){quoted}; check chroma.url, chroma.tenant "
+                "and chroma.database"
+            )
+        if status >= 500 or status in (408, 409, 425, 429):
+            # Of these, 500 alone is what a graph that does not load any more is told by.
+            failed = ServerFailed if status == 500 else _Busy
+            raise failed(f"{where} could not do it (status {status}){quoted}; see what it logs")
+        raise VectorServerError(f"{where} refuses this (status {status}){quoted}")
+
+    def _quoted(self, reply: bytes) -> str:
+        text = reply[: 64 * _QUOTED].decode("utf-8", "replace")
+        try:
+            text = str(json.loads(text).get("message", ""))
+        except (ValueError, AttributeError):
+            text = "" if text.lstrip().startswith("<") else text
+        if self._token:
+            text = text.replace(self._token, "(not shown)")
+        line = " ".join(text.split())[:_QUOTED]
+        return f": {line}" if line else ""
+
+
+def _checked_token(settings: ChromaSettings) -> str:
+    token = settings.token.get_secret_value() if settings.token is not None else ""
+    if not token.isascii() or not (token.isprintable() or not token) or " " in token:
+        raise SettingsError(
+            f"{TOKEN_VARIABLE}: the token holds a space or a sign that cannot be sent; set it again"
+        )
+    return token
+
+
+def _unreadable(origin: str) -> VectorServerError:
+    return VectorServerError(
+        f"{origin}: gave an answer that no Chroma server gives (API version 2); check chroma.url"
+    )
+
+
+def _of_type(value: Any, kind: type, origin: str) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise _unreadable(origin)
+    return value
+
+
+def _ids(value: Any, origin: str) -> list[str]:
+    found = _of_type(value, list, origin)
+    if not all(isinstance(one, str) for one in found):
+        raise _unreadable(origin)
+    return list(found)
+
+
+def _collection(reply: Any, origin: str) -> ServerCollection:
+    found = _of_type(reply, dict, origin)
+    name, one = found.get("name"), found.get("id")
+    if not isinstance(name, str) or not isinstance(one, str):
+        raise _unreadable(origin)
+    metadata = found.get("metadata") or {}
+    return ServerCollection(one, name, dict(_of_type(metadata, dict, origin)))

@@ -1,0 +1,271 @@
+"""Sessions of a PostgreSQL server that last: the writer lock of an index, and who waits for news.
+
+Touches: network (the server of ``catalog.url``).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from notehop.config.errors import IndexLocked, NotehopError
+from notehop.indexing.stores.layout import ServerCatalog
+from notehop.indexing.stores.model import Holder
+from notehop.indexing.stores.postgres import (
+    ConnectionLost,
+    engine_of,
+    is_lost,
+    lock_key,
+    patiently,
+    translated,
+)
+
+_log = logging.getLogger(__name__)
+
+POLL = 5.0
+"""Seconds after which readers look for a new generation, whatever they were told."""
+
+_ROUND = 0.5
+"""Seconds for which a thread waits at a time, before it looks whether it is to end."""
+
+_KEEPALIVE = (
+    "SET tcp_keepalives_idle = 20; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
+)
+"""The lock of a machine that went without a word ends within a minute."""
+
+_HOLDER = re.compile(r"(?P<pid>\d+)@(?P<host>\S+) (?P<command>.+)", re.DOTALL)
+
+
+class LockSession:
+    """Holds the writer lock of an index on its server, as long as its connection lasts.
+
+    Who holds it also writes through it, so that nothing is written without the lock.
+    """
+
+    def __init__(self, server: ServerCatalog, holder: str) -> None:
+        self._server = server
+        self._holder = f"{os.getpid()}@{socket.gethostname()[:24]} {holder}"[:63]
+        self._engine = engine_of(server, alone=True)
+        self._connection: Connection | None = None
+        self._socket = -1
+        self._turn = threading.Lock()
+
+    def take(self, patience: float = 0.0) -> None:
+        """Take the lock.
+
+        :param patience: seconds to wait for another holder.
+        :raises IndexLocked: if another process holds it.
+        :raises ConnectionLost: if the server does not answer.
+        """
+        with translated(str(self._server)):
+            patiently(lambda: self._take(patience), str(self._server))
+        _held[self._server.url, self._server.schema] = self
+
+    def end(self) -> None:
+        """Let go of the lock; a second time is nothing."""
+        if _held.get((self._server.url, self._server.schema)) is self:
+            del _held[self._server.url, self._server.schema]
+        self._hang_up()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """A transaction under the lock, which is taken again if the connection was lost.
+
+        :raises IndexLocked: if another process has it by then.
+        """
+        with self._turn:
+            if self._connection is None:
+                self._take(_TAKEN_AGAIN)
+            assert self._connection is not None
+            try:
+                with self._connection.begin():
+                    yield self._connection
+            except (SQLAlchemyError, NotehopError) as exc:
+                if is_lost(exc):
+                    self._hang_up()
+                raise
+
+    def _take(self, patience: float) -> None:
+        self._hang_up()
+        connection = self._engine.connect()
+        try:
+            connection.exec_driver_sql(
+                f"{_KEEPALIVE}; SET application_name = '{_quoted(self._holder)}'"
+            )
+            until = time.monotonic() + patience
+            query, key = "SELECT pg_try_advisory_lock(%s)", (lock_key(self._server),)
+            while not connection.exec_driver_sql(query, key).scalar():
+                connection.commit()
+                if time.monotonic() >= until:
+                    raise IndexLocked(
+                        f"{self._server}: {_who(connection, self._server)} is writing this index; "
+                        "wait until it is done, or stop it"
+                    )
+                time.sleep(0.05)
+            connection.commit()
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        self._socket = _socket(connection)
+        _sockets.add(self._socket)
+
+    def _hang_up(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        _sockets.discard(self._socket)
+        with suppress(SQLAlchemyError):
+            connection.invalidate()
+            connection.close()
+
+
+_TAKEN_AGAIN = 8.0
+"""Seconds that a lock is waited for which was lost: the server may not have noticed yet."""
+
+_held: dict[tuple[str, str], LockSession] = {}
+"""The locks that this process holds."""
+
+_sockets: set[int] = set()
+
+_of_parent: list[LockSession] = []
+
+
+def held_lock(server: ServerCatalog) -> LockSession | None:
+    """The session in which this process holds the lock of an index; None if it does not."""
+    return _held.get((server.url, server.schema))
+
+
+def holder_of(server: ServerCatalog) -> Holder | None:
+    """Who writes an index now; None for nobody, or where the server does not tell."""
+    engine = engine_of(server, alone=True)
+    try:
+        with engine.connect() as connection:
+            return _holder(connection, server)
+    except (SQLAlchemyError, ConnectionLost):
+        return None
+    finally:
+        engine.dispose()
+
+
+def _who(connection: Connection, server: ServerCatalog) -> str:
+    found = _holder(connection, server)
+    if found is None:
+        return "another process"
+    return f"{found.command} (process {found.pid} on {found.host}, since {found.since})"
+
+
+def _holder(connection: Connection, server: ServerCatalog) -> Holder | None:
+    key = lock_key(server)
+    row = connection.exec_driver_sql(
+        "SELECT application_name, to_char(backend_start AT TIME ZONE 'UTC', "
+        '\'YYYY-MM-DD"T"HH24:MI:SS"+00:00"\') FROM pg_locks JOIN pg_stat_activity USING (pid) '
+        "WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        (key >> 32, key & 0xFFFFFFFF),
+    ).first()
+    connection.rollback()
+    if row is None or not (told := _HOLDER.fullmatch(row[0] or "")):
+        return None
+    return Holder(int(told["pid"]), told["host"], told["command"], row[1])
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''").replace("\\", "/").replace("%", "%%")
+
+
+def _socket(connection: Connection) -> int:
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    return int(driver.fileno())
+
+
+def _forget_sockets() -> None:
+    """Let go, in a forked process, of the sockets of its parent's locks: it would hold them beyond it.
+
+    Their objects stay: to close one is to say goodbye to the server in the parent's name.
+    """
+    _of_parent.extend(_held.values())
+    _held.clear()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    while _sockets:
+        os.dup2(nothing, _sockets.pop())
+    os.close(nothing)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_sockets)
+
+
+class News:
+    """Calls ``look`` in a thread of its own when a generation was committed, until it is ended.
+
+    The server tells of it; as it may not, or may be away, ``look`` is called every few seconds too.
+    """
+
+    def __init__(self, server: ServerCatalog, look: Callable[[], bool]) -> None:
+        """Begin.
+
+        :param look: whether to go on; errors of ours are passed over.
+        """
+        self._server = server
+        self._look = look
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="notehop-news", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """End, which may take a moment."""
+        self._ended.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join(4 * _ROUND)
+
+    def _run(self) -> None:
+        engine = engine_of(self._server, alone=True)
+        # Not above: where the driver is not installed, that is said by whoever makes an engine.
+        from psycopg import Error as DriverError
+
+        looked = time.monotonic()
+        while not self._ended.is_set():
+            try:
+                with engine.connect() as connection:
+                    try:
+                        for told in self._heard(connection):
+                            if told or time.monotonic() - looked > POLL:
+                                looked = time.monotonic()
+                                self._call()
+                    finally:
+                        # Not given back as it is: it listens, or is lost.
+                        connection.invalidate()
+            except (SQLAlchemyError, DriverError):
+                # Whoever asks is told; here it is tried again.
+                self._ended.wait(1.0)
+                if time.monotonic() - looked > POLL:
+                    looked = time.monotonic()
+                    self._call()
+        engine.dispose()
+
+    def _heard(self, connection: Connection) -> Iterator[bool]:
+        """Whether a commit was told of, again and again until the end."""
+        driver: Any = connection.connection.driver_connection
+        driver.autocommit = True
+        driver.execute(f'LISTEN "{self._server.schema}"')
+        while not self._ended.is_set():
+            yield bool(list(driver.notifies(timeout=_ROUND, stop_after=1)))
+
+    def _call(self) -> None:
+        try:
+            if not self._look():
+                self._ended.set()
+        except NotehopError as exc:
+            _log.debug("no look at what is new: %s", exc)

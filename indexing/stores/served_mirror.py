@@ -1,0 +1,322 @@
+"""The mirror of the catalog on a Chroma server, which searches ask for candidates.
+
+What is on the server is written on the collection itself: the generation that it holds, and while it
+is written, the one that it will hold. One that was cut off goes on from there; one that has lost
+something is filled anew.
+
+Touches: index (reads the catalog; writes which collection it filled), network.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from notehop.config import Settings
+from notehop.config.errors import VectorServerError
+from notehop.indexing import faults
+from notehop.indexing.report import Progress
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog_read import slices
+from notehop.indexing.stores.chroma_rows import read_rows
+from notehop.indexing.stores.chroma_server import ChromaServer, ServerCollection, ServerFailed
+from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
+from notehop.indexing.stores.model import Matrix
+from notehop.indexing.stores.served_vectors import LEAST_RECALL, ServedState, collection_name
+
+Drawn = TypeVar("Drawn")
+
+GRAPH: dict[str, str | int | float | bool] = {
+    "space": "cosine",
+    # Measured over 20,000 and 100,000 drawn vectors: docs/decisions/one-truth.md.
+    "max_neighbors": 24,
+    "ef_construction": 120,
+    "ef_search": 800,
+    # Each time so many rows are new, all of the graph is written to disk; a server that was killed
+    # takes in up to so many again before it answers. With Chroma's 1,000, 100,000 rows write 20 GB.
+    "sync_threshold": 5_000,
+}
+
+NEAREST = 100
+"""The hits that recall is measured of: as many as the semantic ranking gives a fusion."""
+
+_AT_ONCE = 300
+"""Rows of a request: some 2 MB, and what hosted servers take."""
+
+_NOTES_AT_ONCE = 200
+"""Notes that are looked up on the server together."""
+
+_MANY_NOTES = 2_000
+"""Changed notes from which all ids of the server are listed: its filters look at every row."""
+
+_PROBES = 32
+"""Passages that are searched for by their own vector, to see that they can be found."""
+
+_ITSELF = 0.999
+"""Cosine of a passage to what a search by its own vector finds first."""
+
+_FOUND = 0.9
+"""Share of them that a whole graph finds at least, where its recall is that of a good one."""
+
+_HALF = 0.5
+"""The same of any other: passages that are much alike hide each other from it."""
+
+_QUESTIONS = 64
+"""Vectors whose nearest passages recall is measured of."""
+
+_REMEASURED = 256
+"""One of so many passages written anew, and recall is measured again."""
+
+
+class _Wrong(Exception):
+    """The collection is not what its metadata say."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What one step has to do with."""
+
+    server: ChromaServer
+    view: CatalogSnapshot
+    ids: Sequence[str]
+    interrupted: Callable[[], bool]
+    progress: Progress
+
+
+def update_served_mirror(
+    layout: IndexLayout,
+    settings: Settings,
+    interrupted: Callable[[], bool] = lambda: False,
+    *,
+    progress: Progress,
+) -> tuple[bool, tuple[str, ...]]:
+    """Bring the collection of an index to its newest generation; the caller holds the writer lock.
+
+    :param interrupted: asked now and then: whether to leave the rest to the next call.
+    :returns: whether it holds that generation now, and what to tell people.
+    :raises VectorServerError: if it cannot be; searches compare every vector then.
+    :raises SettingsError: if the token cannot be sent.
+    """
+    with (
+        Catalog.open(layout.catalog, read_only=True) as catalog,
+        catalog.snapshot() as view,
+        _asked(settings, layout) as server,
+    ):
+        if not view.generation or view.fingerprint is None:
+            return True, ()
+        told = [said for said in (server.announcement(),) if said]
+        name = collection_name(view.stamp)
+        told += _forget_former(layout, settings, server, keep=name)
+        ids = sorted(one for ids in view.chunk_ids().values() for one in ids)
+        work = _Work(server, view, ids, interrupted, progress)
+        _remember(layout, settings, name)
+        try:
+            return _brought_up(work, server.collection(name), name), tuple(told)
+        except (_Wrong, ServerFailed) as exc:
+            # What is there is no use: of a graph that does not load, Chroma gives errors for ever.
+            progress.message(f"{server.origin}: the Chroma server is filled anew: {exc}")
+            server.drop(name)
+        try:
+            return _brought_up(work, None, name), tuple(told)
+        except _Wrong as exc:
+            raise VectorServerError(
+                f"{server.origin}: the Chroma server does not hold what was written ({exc}); see "
+                "what it logs"
+            ) from exc
+
+
+def remove_served_mirror(layout: IndexLayout, settings: Settings) -> tuple[str, ...]:
+    """Delete the collection that was filled last, if there was one; what to tell people."""
+    if not layout.chroma_collection.exists():
+        return ()
+    try:
+        with _asked(settings, layout) as server:
+            return tuple(_forget_former(layout, settings, server, keep=None))
+    except VectorServerError as exc:
+        return (
+            f"{exc}. It still holds passages of this index, which are deleted there by the next run "
+            "that reaches it",
+        )
+
+
+def recall_of(
+    server: ChromaServer, collection: ServerCollection, view: CatalogSnapshot
+) -> float | None:
+    """How many of the nearest passages the server names, 0 to 1, at the oversampling of searches.
+
+    The questions are sentences with a link and passages of the index, drawn by their ids, which are
+    hashes; the truth is every vector of the catalog, a page at a time.
+
+    :returns: None for an index without passages.
+    """
+    queries = _questions(view)
+    if not len(queries):
+        return None
+    best = np.empty((len(queries), 0), dtype=np.float32)
+    for _, matrix in view.all_vectors("chunks"):
+        best = np.concatenate([best, queries @ matrix.T], axis=1)
+        if best.shape[1] > NEAREST:
+            best = np.partition(best, best.shape[1] - NEAREST, axis=1)[:, -NEAREST:]
+    bars = best.min(axis=1)
+    count = NEAREST * server.settings.oversampling
+    shares: list[float] = []
+    for some in slices(range(len(queries)), 8):
+        at = list(some)
+        for row, named in zip(at, server.nearest(collection, queries[at], count), strict=True):
+            found, matrix = view.vectors("chunks", named)
+            # By score: of equal passages any will do.
+            near = int((matrix @ queries[row] >= bars[row] - 1e-6).sum()) if found else 0
+            shares.append(min(1.0, near / best.shape[1]))
+    return round(float(np.mean(shares)), 4)
+
+
+def _asked(settings: Settings, layout: IndexLayout) -> closing[ChromaServer]:
+    seconds = settings.chroma.write_timeout_s
+    return closing(ChromaServer.of(settings, layout.root, seconds))
+
+
+def _brought_up(work: _Work, found: ServerCollection | None, name: str) -> bool:
+    """Whether the collection holds the view's generation now.
+
+    :raises _Wrong: if it does not, and was not interrupted.
+    """
+    server, view = work.server, work.view
+    if found is None:
+        state = ServedState(0, view.generation, 0)
+        found = server.create(name, GRAPH, state.metadata())
+        faults.point("collection-made")
+    state = ServedState.read(found)
+    if max(state.generation, state.toward) > view.generation:
+        raise _Wrong("it is of a later generation than the index")
+    if (state.generation, state.toward) == (view.generation, view.generation):
+        _check(work, found, state)
+        return True
+    if state.generation:
+        state = ServedState(state.generation, view.generation, state.chunks, state.recall)
+        found = server.annotate(found, state.metadata())
+    # A first fill that was cut off holds rows of the generation that it began with, or later ones.
+    changed = view.changed_paths(state.generation or state.toward)
+    written = _write(work, found, changed, every=not state.generation)
+    if written is None:
+        return False
+    _check(work, found, state)
+    recall = state.recall
+    if recall is None or written * _REMEASURED >= len(work.ids):
+        recall = recall_of(server, found, view)
+    done = ServedState(view.generation, view.generation, len(work.ids), recall)
+    server.annotate(found, done.metadata())
+    faults.point("collection-whole")
+    return True
+
+
+def _write(
+    work: _Work, collection: ServerCollection, changed: Sequence[str], *, every: bool
+) -> int | None:
+    """Take in what changed; how many rows were written, None if it was interrupted.
+
+    :param every: compare all ids with those of the server, too.
+    """
+    server, wanted = work.server, set(work.ids)
+    new = {key.id for key in work.view.chunk_keys(changed)}
+    there: set[str] = set()
+    if every or len(changed) > _MANY_NOTES:
+        there.update(server.ids(collection))
+    else:
+        for some in slices(changed, _NOTES_AT_ONCE):
+            there.update(server.ids(collection, documents=some))
+    if every:
+        new |= wanted - there
+    # First what is to be seen by nobody any more.
+    for some in slices(sorted(there - wanted), _AT_ONCE):
+        server.delete(collection, some)
+    work.progress.stage("Copying to the Chroma server", len(new), "passages")
+    for some in slices(sorted(new), _AT_ONCE):
+        if work.interrupted():
+            return None
+        server.upsert(collection, read_rows(work.view, some))
+        work.progress.advance(len(some))
+        faults.point("collection-added")
+    return len(new)
+
+
+def _check(work: _Work, collection: ServerCollection, state: ServedState) -> None:
+    """See that the collection has every passage, and that they are found as before.
+
+    :raises _Wrong: if not.
+    """
+    server = work.server
+    if (count := server.count(collection)) != len(work.ids):
+        raise _Wrong(f"it holds {count:,} of {len(work.ids):,} passages")
+    probes, matrix = work.view.vectors("chunks", _drawn(work.ids, _PROBES))
+    if not probes or not state.generation:
+        # One that was just filled anew is as good as it gets: how good, its recall says.
+        return
+    named = server.nearest(collection, matrix, 1)
+    ids = [one for some in named for one in some]
+    first = dict(zip(*work.view.vectors("chunks", ids), strict=True))
+    # By likeness: of equal passages any may come first; and one without direction is like none.
+    found = sum(
+        not probe.any() or any(first[one] @ probe > _ITSELF for one in some if one in first)
+        for probe, some in zip(matrix, named, strict=True)
+    )
+    least = _FOUND if (state.recall or 0.0) >= LEAST_RECALL else _HALF
+    if found < least * len(probes):
+        raise _Wrong(f"a search finds {found} of {len(probes)} passages")
+
+
+def _questions(view: CatalogSnapshot) -> Matrix:
+    parts: list[Matrix] = []
+    for name in ("links", "chunks"):
+        ids, matrix = next(view.all_vectors(name), ([], None))
+        if matrix is not None and ids:
+            parts.append(matrix[_drawn(range(len(ids)), _QUESTIONS // 2)])
+    return np.concatenate(parts) if parts else np.empty((0, 0), dtype=np.float32)
+
+
+def _drawn(values: Sequence[Drawn], count: int) -> list[Drawn]:
+    """So many of the values, evenly."""
+    return list(values[:: max(1, -(-len(values) // count))])
+
+
+def _remember(layout: IndexLayout, settings: Settings, name: str) -> None:
+    """Write down which collection holds texts of this index, before it does."""
+    said = json.dumps({**_where(settings), "collection": name})
+    try:
+        replace_file(layout.chroma_collection, said)
+    except OSError as exc:
+        raise unwritable(layout.root, exc) from exc
+
+
+def _forget_former(
+    layout: IndexLayout, settings: Settings, server: ChromaServer, *, keep: str | None
+) -> list[str]:
+    """Delete the collection that was filled last if it is another one, as after a rebuild."""
+    try:
+        said = json.loads(layout.chroma_collection.read_bytes())
+        former, where = str(said.pop("collection")), dict(said)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    told: list[str] = []
+    if where != _where(settings):
+        # Its token is another one, and so may be what its host is allowed to get.
+        told.append(
+            f"{where.get('url')}: the Chroma server still holds passages of this index, in the "
+            f"collection {former}; delete it there if nobody needs it"
+        )
+    elif former == keep:
+        return []
+    else:
+        server.drop(former)
+    with suppress(OSError):
+        layout.chroma_collection.unlink(missing_ok=True)
+    return told
+
+
+def _where(settings: Settings) -> dict[str, str]:
+    about = settings.chroma
+    return {"url": about.url, "tenant": about.tenant, "database": about.database}

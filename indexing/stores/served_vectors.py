@@ -1,0 +1,369 @@
+"""Vectors of a generation that no process holds: candidates from a Chroma server, scored from the catalog.
+
+An id names one vector for ever, so what the server says of an older or a newer generation can be
+wrong in two ways alone: it names what is gone, which is dropped, or lacks what is new, which is
+compared here. Whenever it cannot be asked, every vector is read from the catalog and compared.
+
+Touches: index (reads), network.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from notehop.config.errors import CollectionMissing, VectorServerError
+from notehop.indexing.beside import Beside
+from notehop.indexing.stores.caches import Bounded
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.catalog_read import PAGE, slices
+from notehop.indexing.stores.model import ChunkId, Matrix
+from notehop.indexing.stores.vector_index import VectorIndex, best, checked_query, cosines
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.chroma_server import ChromaServer, ServerCollection
+
+Answer = TypeVar("Answer")
+
+_FRESH = 1.0
+"""Seconds that what the server said of itself is believed; it only ever moves on."""
+
+_DOWN = 5.0
+"""Seconds that a server is left alone which could not be asked."""
+
+_FEW = 4_096
+"""Passages up to which all that filters leave are compared: some 20 ms. The server's own filters
+look at every row."""
+
+_MOST_CANDIDATES = 2_500
+"""Candidates above which comparing everything is no slower."""
+
+_LONGEST_TAIL = 20_000
+"""Passages that the server lacks up to which they are held in memory: 30 MB."""
+
+_KEPT_TOGETHER = 2_048
+"""Vectors up to which those that are read at once are remembered."""
+
+LEAST_RECALL = 0.95
+"""Recall below which candidates are not asked for: a graph finds little of passages that are all much
+alike, as some hundred notes of one template."""
+
+_ENOUGH = 0.9
+"""Share of the candidates asked for that a whole graph finds at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedState:
+    """What stands on a collection: it holds ``chunks`` passages of ``generation``, 0 for none whole.
+
+    While it is written, ``toward`` is the generation that it will hold. ``recall`` is how many of the
+    nearest passages were among its candidates when it was last measured, 0 to 1; None for never.
+    """
+
+    generation: int
+    toward: int
+    chunks: int
+    recall: float | None = None
+
+    @classmethod
+    def read(cls, collection: ServerCollection) -> ServedState:
+        """What stands there; of one that is none of ours, nothing."""
+        said = collection.metadata
+
+        def number(name: str) -> int:
+            value = said.get(f"notehop_{name}", 0)
+            return value if isinstance(value, int) else 0
+
+        recall = said.get("notehop_recall")
+        return cls(
+            generation=number("generation"),
+            toward=number("toward"),
+            chunks=number("chunks"),
+            recall=float(recall) if isinstance(recall, int | float) else None,
+        )
+
+    def metadata(self) -> dict[str, int | float]:
+        """What to write on the collection."""
+        said: dict[str, int | float] = {
+            "notehop_generation": self.generation,
+            "notehop_toward": self.toward,
+            "notehop_chunks": self.chunks,
+        }
+        return said if self.recall is None else said | {"notehop_recall": self.recall}
+
+
+def collection_name(stamp: str) -> str:
+    """The collection of a catalog: another one's, and that of before a rebuild, have another name."""
+    return f"notehop-{stamp}"
+
+
+class VectorServer:
+    """A Chroma server as searches ask it. Threads may share it."""
+
+    def __init__(self, server: ChromaServer, *, fresh: float = _FRESH, rest: float = _DOWN) -> None:
+        """:param fresh: seconds that what it said of itself is believed.
+        :param rest: seconds that it is left alone when it could not be asked.
+        """
+        self._server = server
+        self._fresh = fresh
+        self._rest = rest
+        self._turn = threading.Lock()
+        self._known: tuple[str, float, ServerCollection] | None = None
+        self._down: tuple[float, VectorServerError] | None = None
+
+    @property
+    def oversampling(self) -> int:
+        """Candidates for each hit that is wanted."""
+        return self._server.settings.oversampling
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._server.close()
+
+    def state(self, stamp: str) -> tuple[ServerCollection, ServedState]:
+        """The collection of a catalog, as it was a moment ago or later.
+
+        :raises VectorServerError: if it is not there, or cannot be asked for.
+        """
+        with self._turn:
+            known, now = self._known, time.monotonic()
+            if known is not None and known[0] == stamp and now - known[1] < self._fresh:
+                return known[2], ServedState.read(known[2])
+            self._check_up(now)
+        found = self._told(lambda: self._server.collection(collection_name(stamp)))
+        if found is None:
+            raise CollectionMissing(
+                f"{self._server.origin}: the Chroma server holds nothing of this index yet; "
+                "run: notehop index"
+            )
+        with self._turn:
+            self._known = stamp, now, found
+        return found, ServedState.read(found)
+
+    def candidates(self, collection: ServerCollection, query: Matrix, count: int) -> list[str]:
+        """The ids of about the ``count`` nearest to a query, nearest first.
+
+        :raises VectorServerError: if it cannot be asked.
+        """
+        with self._turn:
+            self._check_up(time.monotonic())
+        return self._told(lambda: self._server.nearest(collection, query[None, :], count))[0]
+
+    def _check_up(self, now: float) -> None:
+        if self._down is not None and now < self._down[0]:
+            raise VectorServerError(str(self._down[1]))
+
+    def _told(self, ask: Callable[[], Answer]) -> Answer:
+        try:
+            answer = ask()
+        except VectorServerError as exc:
+            with self._turn:
+                self._known = None
+                # One that is not there was asked in no time, and may be there in a moment.
+                gone = isinstance(exc, CollectionMissing)
+                self._down = None if gone else (time.monotonic() + self._rest, exc)
+            raise
+        with self._turn:
+            self._down = None
+        return answer
+
+
+class Kept:
+    """What searches of one generation have read of its vectors. Threads share it."""
+
+    def __init__(self) -> None:
+        # Ten thousand vectors of 384 dimensions are 15 MB.
+        self.vectors: Bounded[ChunkId, Matrix] = Bounded(10_000)
+        self.tails: Bounded[int, VectorIndex | None] = Bounded(2)
+
+
+class ServedVectors:
+    """The vectors of the passages of one generation, as :class:`VectorIndex` has them.
+
+    ``warnings`` grow when the server cannot be asked: it is as right then, and slower.
+    """
+
+    def __init__(
+        self,
+        server: VectorServer,
+        view: CatalogSnapshot,
+        paths: Mapping[ChunkId, str],
+        dimensions: int,
+        kept: Kept,
+    ) -> None:
+        """Ask nothing yet.
+
+        :param paths: the note of each passage of the generation.
+        """
+        self.dimensions = dimensions
+        self.warnings: list[str] = []
+        self._server = server
+        self._view = view
+        self._paths = paths
+        self._kept = kept
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids that are there, in no meaningful order."""
+        return list(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __contains__(self, one: object) -> bool:
+        return one in self._paths
+
+    def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
+        """The ids that are there, in the order given, and vectors of shape (found, dimensions).
+
+        :raises IndexDamaged: if one is not what was written.
+        """
+        known = [one for one in ids if one in self._paths]
+        vectors = self._read(known)
+        found = [one for one in known if one in vectors]
+        if not found:
+            return [], np.empty((0, self.dimensions), dtype=np.float32)
+        return found, np.stack([vectors[one] for one in found])
+
+    def similarities(self, query: NDArray[np.float32], ids: Sequence[str]) -> NDArray[np.float64]:
+        """Cosine of each id to the query, shape (len(ids),), to 6 decimals; NaN for an unknown id.
+
+        :param query: shape (dimensions,), of length 1.
+        :raises ValueError: if its shape is another.
+        :raises IndexDamaged: if a vector is not what was written.
+        """
+        vector = checked_query(query, self.dimensions)
+        found, matrix = self.rows(dict.fromkeys(ids))
+        if not found:
+            return np.full(len(ids), np.nan)
+        near = dict(zip(found, cosines(matrix, vector).tolist(), strict=True))
+        return np.array([near.get(one, np.nan) for one in ids])
+
+    def top(
+        self,
+        query: NDArray[np.float32],
+        k: int,
+        allowed: Collection[str] | None = None,
+        beside: Beside | None = None,  # noqa: ARG002 (the server has threads of its own)
+    ) -> list[tuple[str, float]]:
+        """The k nearest and their cosine to 6 decimals, best first, ties by id.
+
+        :param allowed: rank these ids only; those that are not there are passed over.
+        :returns: fewer than k if there are not so many; empty for k < 1.
+        :raises ValueError: if the query's shape is not (dimensions,).
+        :raises IndexDamaged: if a vector is not what was written.
+        """
+        vector = checked_query(query, self.dimensions)
+        among = None if allowed is None else {one for one in allowed if one in self._paths}
+        k = min(k, len(self._paths if among is None else among))
+        if k < 1:
+            return []
+        if among is not None and len(among) <= _FEW:
+            return self._compared(vector, k, self._pages(among))
+        found = self._candidates(vector, k, among)
+        if found is not None:
+            return best(*self.rows(found), vector, k)
+        every = self._view.all_vectors("chunks") if among is None else self._pages(among)
+        return self._compared(vector, k, every)
+
+    def _candidates(
+        self, vector: Matrix, k: int, among: Collection[str] | None
+    ) -> list[ChunkId] | None:
+        """What the server names, and the nearest of what it lacks; None where that is not enough."""
+        spread = 1.0 if among is None else len(self._paths) / len(among)
+        count = min(math.ceil(k * self._server.oversampling * spread), len(self._paths))
+        if count > _MOST_CANDIDATES:
+            return None
+        try:
+            # Before the question: what the server takes in meanwhile is compared twice at worst.
+            collection, state = self._server.state(self._view.stamp)
+            if state.toward > self._view.generation:
+                # It lacks by now what this generation still has.
+                return None
+            if state.generation and (state.recall or 0.0) < LEAST_RECALL:
+                self._warn(
+                    f"the Chroma server finds {100 * (state.recall or 0.0):.0f} % of the nearest "
+                    "passages, which is too little; every vector was compared here, which takes longer"
+                )
+                return None
+            tail = self._tail(state)
+            if tail is None:
+                self._warn(
+                    f"the Chroma server holds generation {state.generation} of "
+                    f"{self._view.generation}: every vector was compared here, which takes longer; "
+                    "it is brought up by: notehop index"
+                )
+                return None
+            named = self._server.candidates(collection, vector, count)
+        except VectorServerError as exc:
+            self._warn(f"{exc}. Every vector was compared here instead, which takes longer")
+            return None
+        if len(named) < _ENOUGH * min(count, state.chunks):
+            self._warn(
+                f"the Chroma server found {len(named)} passages where it was asked for {count}, so "
+                "every vector was compared here; it is filled anew by: notehop index"
+            )
+            return None
+        allowed = self._paths if among is None else among
+        found = [one for one in named if one in allowed]
+        if among is not None and len(found) < k:
+            # Nearer ones may stand behind those that filters took away.
+            return None
+        newest = tail.top(vector, k, among)
+        return list(dict.fromkeys([*found, *(one for one, _ in newest)]))
+
+    def _tail(self, state: ServedState) -> VectorIndex | None:
+        """The vectors that the server lacks; None if they are too many to hold."""
+
+        def read(missing: list[int]) -> dict[int, VectorIndex | None]:
+            return {since: self._since(since) for since in missing}
+
+        return self._kept.tails.get([state.generation], read)[state.generation]
+
+    def _since(self, generation: int) -> VectorIndex | None:
+        changed = self._view.changed_paths(generation)
+        if not generation or len(changed) > _LONGEST_TAIL:
+            return None
+        ids = [key.id for key in self._view.chunk_keys(changed)]
+        if len(ids) > _LONGEST_TAIL:
+            return None
+        empty = VectorIndex.empty(self.dimensions)
+        found, matrix = self._view.vectors("chunks", ids)
+        return empty.with_ids(found, found, matrix) if found else empty
+
+    def _read(self, ids: Sequence[ChunkId]) -> Mapping[ChunkId, Matrix]:
+        if len(ids) > _KEPT_TOGETHER:
+            return dict(zip(*self._view.vectors("chunks", ids), strict=True))
+
+        def read(missing: list[ChunkId]) -> Mapping[ChunkId, Matrix]:
+            found, matrix = self._view.vectors("chunks", missing)
+            # Copies: one row that is kept would keep all that were read with it.
+            return {one: row.copy() for one, row in zip(found, matrix, strict=True)}
+
+        return self._kept.vectors.get(ids, read)
+
+    def _pages(self, ids: Collection[ChunkId]) -> Iterator[tuple[list[str], Matrix]]:
+        for some in slices(sorted(ids), PAGE):
+            yield self._view.vectors("chunks", some)
+
+    def _compared(
+        self, vector: Matrix, k: int, pages: Iterable[tuple[list[str], Matrix]]
+    ) -> list[tuple[str, float]]:
+        """The k best of pages of vectors, of which one at a time is in memory."""
+        found: list[tuple[str, float]] = []
+        for ids, matrix in pages:
+            if ids:
+                hits = best(ids, matrix, vector, k)
+                found += [hit for hit in hits if hit[0] in self._paths]
+        return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:k]
+
+    def _warn(self, message: str) -> None:
+        if message not in self.warnings:
+            self.warnings.append(message)

@@ -1,0 +1,111 @@
+"""A PDF as a note: the text of its pages, extracted in a process of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections import OrderedDict
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from notehop.indexing.vault.assembled import Part, Unreadable, assemble
+from notehop.indexing.vault.model import Note
+
+MOST_PAGES = 2_000
+MOST_CHARACTERS = 10_000_000
+SECONDS = 60.0
+"""Limits of one file; what lies within them is read, and a warning says what is left out."""
+
+GRACE = 2.0
+"""Seconds after which a process that does not heed its own limit is ended."""
+
+INSTALL = "pip install 'notehop[pdf]'"
+
+_REMEMBERED = 4
+_CONTROLS = re.compile(r"[^\S\n]+|[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
+
+_known: OrderedDict[str, Note] = OrderedDict()
+"""Content hash and path -> note, of the last few: a page that is turned is not read again."""
+
+
+@cache
+def is_installed() -> bool:
+    """Whether the extra ``pdf`` is there."""
+    return find_spec("pypdf") is not None
+
+
+def parse_pdf(path: str, data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) -> Note:
+    """Read a PDF: a section ``Page n`` for each page that has text.
+
+    Nothing in it is taken for Markdown, and nothing is run.
+
+    :param pages: that are read at most.
+    :param seconds: that it may take; two more, and it is given up.
+    :raises Unreadable: saying why: encrypted, damaged, without text, beyond a limit.
+    """
+    key = f"{hashlib.sha256(data).hexdigest()} {pages} {path}"
+    if (known := _known.get(key)) is not None:
+        return known
+    said, ended = _extract(data, pages, seconds)
+    if "problem" in said[0]:
+        raise Unreadable(f"cannot be read: {said[0]['problem']}")
+    total, read = said[0]["total"], said[1:]
+    stopped = read.pop()["stopped"] if read and "stopped" in read[-1] else ended
+    texts = {number: _clean(one.get("text", "")) for number, one in enumerate(read, start=1)}
+    broken = {
+        number: one["problem"] for number, one in enumerate(read, start=1) if "problem" in one
+    }
+    parts = [Part(((1, f"Page {number}"),), text) for number, text in texts.items() if text]
+    if not parts and stopped:
+        raise Unreadable(f"has no text on the first {len(read):,} of {total:,} pages: {stopped}")
+    first, reason = next(iter(broken.items()), (0, ""))
+    if not parts and broken:
+        raise Unreadable(f"cannot be read: page {first:,} is damaged ({reason}); save it anew")
+    if not parts:
+        raise Unreadable(
+            f"has no text on its {total:,} pages: scanned, perhaps; a program for text recognition (OCR) "
+            "adds it"
+        )
+    warnings = []
+    if stopped:
+        warnings.append(f"{path}: {len(read):,} of {total:,} pages were read: {stopped}")
+    if broken:
+        others = f", the first of {len(broken):,}" if len(broken) > 1 else ""
+        warnings.append(f"{path}: page {first:,} cannot be read ({reason}){others}; save it anew")
+    _known[key] = note = assemble(path, data, parts, warnings=warnings)
+    while len(_known) > _REMEMBERED:
+        _known.popitem(last=False)
+    return note
+
+
+def _extract(data: bytes, pages: int, seconds: float) -> tuple[list[dict[str, Any]], str]:
+    """What the process said, line by line, and why it did not come to an end, or nothing."""
+    script = Path(__file__).with_name("pdf_child.py")
+    limits = [str(pages), str(MOST_CHARACTERS), str(seconds)]
+    try:
+        # -P: the folder of the script is not where modules are looked for.
+        written = subprocess.run(
+            [sys.executable, "-P", str(script), *limits],
+            input=data,
+            capture_output=True,
+            timeout=seconds + GRACE,
+            check=False,
+        ).stdout
+        ended = "reading it ended too soon, for want of memory, perhaps"
+    except subprocess.TimeoutExpired as exc:
+        written, ended = exc.stdout or b"", f"reading it took longer than {seconds:g} s"
+    # The last line ends with a break, too, unless it was cut.
+    said = [json.loads(line) for line in written.split(b"\n")[:-1]]
+    return said or [{"problem": f"{ended}; print it to a new PDF"}], ended
+
+
+def _clean(text: str) -> str:
+    """The text of a page, its lines without blanks around them, and without control characters."""
+    text = text.encode("utf-8", "replace").decode()
+    lines = (_CONTROLS.sub(" ", line).strip() for line in text.splitlines())
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

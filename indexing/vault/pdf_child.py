@@ -1,0 +1,88 @@
+"""Extracts the text of a PDF, in a process of its own: whatever the file does, only that process ends.
+
+Run as a script with the limits as arguments, the file on standard input; the reply is a line of JSON for
+each page on standard output. Imports nothing of notehop.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from io import BytesIO
+
+MEMORY = 2_000_000_000
+"""Bytes that a file may take up while it is read."""
+
+
+def extract(
+    data: bytes, pages: int, characters: int, seconds: float
+) -> Iterator[dict[str, object]]:
+    """The text of each page that is within the limits.
+
+    :returns: ``total``, or the ``problem`` of the file; of each page its ``text``, or its ``problem``;
+        last ``stopped``, the limit that was met, or empty.
+    """
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError
+
+    until = time.monotonic() + seconds
+    left = characters
+    try:
+        reader = PdfReader(BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            yield {"problem": "it is encrypted; save a copy without a password"}
+            return
+        total = len(reader.pages)
+    except DependencyError:
+        yield {"problem": "it is encrypted; save a copy without a password"}
+        return
+    except Exception as exc:  # noqa: BLE001 (a parser of anything raises anything)
+        yield {"problem": f"it is damaged ({_named(exc)}); save it anew"}
+        return
+    yield {"total": total}
+    for number in range(total):
+        stopped = ""
+        if number == pages:
+            stopped = f"no file is read further than page {pages:,}"
+        elif left <= 0:
+            stopped = f"they have more than {characters:,} characters"
+        elif time.monotonic() > until:
+            stopped = f"reading it took longer than {seconds:g} s"
+        if stopped:
+            yield {"stopped": stopped}
+            return
+        try:
+            text = reader.pages[number].extract_text()[:left]
+        except Exception as exc:  # noqa: BLE001 (one page must not take the others with it)
+            yield {"problem": _named(exc)}
+            continue
+        left -= len(text)
+        yield {"text": text}
+    yield {"stopped": ""}
+
+
+def _named(exc: Exception) -> str:
+    return f"{type(exc).__name__}: {' '.join(str(exc).split())[:200]}"
+
+
+def main() -> None:
+    pages, characters, seconds = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+    with suppress(ImportError, ValueError, OSError):  # where the system has no such limits
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        most = int(seconds) + 10
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+    logging.disable(logging.CRITICAL)
+    for one in extract(sys.stdin.buffer.read(), pages, characters, seconds):
+        # At once: should this process be ended, what it has read by then counts.
+        sys.stdout.write(f"{json.dumps(one)}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""The catalog on a server beside the one in a file: first index, one change, warm search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from notehop import open_vault
+from tests.benchmarks.drawn import DrawnVectors, make_door, note_path, prose, write_vault
+from tests.benchmarks.pairs import in_turns, p50, p95, ratio, say
+from tests.support.postgres import ABSENT, PostgresServer, programs
+from tests.support.product import (
+    Indexer,
+    IndexLayout,
+    Reader,
+    ServerCatalog,
+    load_query,
+    load_settings,
+)
+
+pytestmark = pytest.mark.bench
+
+NOTES = 2_000
+CHANGES = 12
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    if programs() is None:
+        pytest.skip(ABSENT)
+    made = PostgresServer("fsync=on", "autovacuum=on", "shared_buffers=256MB")
+    yield made
+    made.close()
+
+
+def test_a_server_beside_a_file(server: PostgresServer, tmp_path: Path) -> None:
+    vault, url = tmp_path / "vault", server.new_database()
+    write_vault(vault, NOTES)
+    layouts = {
+        "file": IndexLayout(tmp_path / "file"),
+        "server": IndexLayout(tmp_path / "server", ServerCatalog(url, "bench")),
+    }
+    make_door(layouts["file"], vault)
+    plain = load_settings()
+    settings = {
+        "file": plain,
+        "server": plain.with_overrides({"catalog.url": url, "catalog.schema_name": "bench"}),
+    }
+    model = DrawnVectors(load_query(layouts["file"].model, plain.embedding))
+    writers = {
+        name: Indexer(vault, settings[name], layout, load=lambda *_: model)  # type: ignore[arg-type]
+        for name, layout in layouts.items()
+    }
+    first: dict[str, float] = {}
+    for name, writer in writers.items():
+        layouts[name].create(vault)
+        started = perf_counter()
+        report = writer.run()
+        first[name] = perf_counter() - started
+        stages = ", ".join(f"{stage} {took:.1f}" for stage, took in report.seconds.items())
+        say(
+            f"{NOTES:,} notes, first index without the model, {name}",
+            f"{first[name]:.1f} s ({stages})",
+        )
+    say("server / file", f"{first['server'] / first['file']:.2f}")
+    changes = {name: [] for name in writers}
+    for number in range(CHANGES):
+        for name, writer in writers.items():
+            path = note_path(number)
+            with Reader.open(layouts[name]) as reader:
+                (vault / path).write_text(f"Changed {number} for the {name}. [[Note 7]]")
+                started = perf_counter()
+                writer.update([path])
+                reader.snapshot().close()
+                changes[name].append(perf_counter() - started)
+    for name, took in changes.items():
+        say(f"one change until readers see it, {name}", f"p50 {1e3 * p50(took):.0f} ms")
+    queries = [prose(seed)(6) for seed in range(30)]
+    with (
+        open_vault(vault, index_dir=layouts["file"].root, settings=settings["file"]) as near,
+        open_vault(vault, index_dir=layouts["server"].root, settings=settings["server"]) as far,
+    ):
+        near.warm()
+        far.warm()
+        samples = in_turns({"file": near.search, "server": far.search}, queries)
+    for name, values in samples.items():
+        say(f"warm search, {name}", f"p50 {p50(values):.1f}, p95 {p95(values):.1f} ms")
+    say("server / file", f"{ratio(samples, 'server', 'file'):.2f}")

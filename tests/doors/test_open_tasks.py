@@ -1,0 +1,93 @@
+"""Questions for open tasks are answered by the boxes that are not ticked, as they stand in the notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from notehop import open_vault
+from tests.support.product import VaultHandle
+from tests.support.scripted_llm import ScriptedLLM
+
+pytestmark = pytest.mark.model
+
+NOTES = {
+    "Kiln.md": (
+        "---\naliases: [the oven]\ncreated: 2026-01-01\n---\nThe kiln is of brick.\n\n## Plan\n"
+        "- [ ] Mend the lid\n- [x] Buy bricks\n  1. [ ] Ask Jon for sand [1]\n"
+    ),
+    "2026-03-02.md": "- [ ] Call Ida about the Kiln\n- [ ] Water the plants\n- [x] Sleep\n",
+    "2026-03-05.md": "Nothing to do.\n\n> - [ ] Pay the rent\n",
+    "Glaze.md": "A glaze of ash. [ ] is no box in a sentence.\n",
+    "Secret.md": "---\nprivate: true\n---\n- [ ] Hide the money\n",
+}
+
+
+OWN = ["Mend the lid", "Ask Jon for sand"]
+
+ALL = ["Pay the rent", "Call Ida about the Kiln", "Water the plants", *OWN]
+
+
+def items(text: str) -> list[str]:
+    return [line[2:].rpartition(" [")[0] for line in text.splitlines() if line.startswith("- ")]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which tasks are open?", "open todos", "What is still to be done?", "Was ist noch zu tun?"],
+)
+def test_all_open_tasks_of_the_newest_notes_first(vault: VaultHandle, question: str) -> None:
+    answer = vault.ask(question)
+    assert answer.answer.startswith("5 open tasks in 3 notes:\n")
+    assert [one.partition(" ［")[0] for one in items(answer.answer)] == ALL
+    assert {one.path for one in answer.citations} == {"Kiln.md", "2026-03-02.md", "2026-03-05.md"}
+    assert all(claim.flag is None for claim in answer.claims)
+    assert answer.warnings == []
+
+
+@pytest.mark.parametrize("name", ["the kiln", "The oven", "Kiln"])
+def test_those_of_a_note_and_those_that_name_it(vault: VaultHandle, name: str) -> None:
+    answer = vault.ask(f"What is still to do for {name}?")
+    found = [one.partition(" ［")[0] for one in items(answer.answer)]
+    assert found == [*OWN, "Call Ida about the Kiln"], "its own first, however old"
+
+
+def test_filters_leave_some(vault: VaultHandle) -> None:
+    assert items(vault.ask("open tasks path:2026-03-05").answer) == ["Pay the rent"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is left to do for Glaze?", "no open task (- [ ]) stands in Glaze"),
+        ("open tasks path:Glaze", "no note has an open task"),
+    ],
+)
+def test_none_is_said(vault: VaultHandle, question: str, said: str) -> None:
+    answer = vault.ask(question)
+    assert "open task" not in answer.answer
+    assert any(said in warning for warning in answer.warnings)
+
+
+@pytest.mark.parametrize("question", ["What is of brick?", "Who has to be asked for sand?"])
+def test_other_questions_stay(vault: VaultHandle, question: str) -> None:
+    assert "open task" not in vault.ask(question).answer
+
+
+def test_a_box_ticked_a_moment_ago_is_none(where: tuple[Path, Path], vault: VaultHandle) -> None:
+    note = where[0] / "2026-03-02.md"
+    before = note.read_text()
+    try:
+        note.write_text(before.replace("- [ ] Water", "- [x] Water"))
+        assert "Water" not in vault.ask("Which tasks are open?").answer
+    finally:
+        note.write_text(before)
+
+
+def test_a_language_model_is_shown_them(where: tuple[Path, Path]) -> None:
+    llm = ScriptedLLM(says="The lid [3].")
+    with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
+        vault.ask("Which tasks are open?")
+    assert "Mend the lid" in llm.asked[0]
+    assert "Hide the money" not in llm.asked[0]

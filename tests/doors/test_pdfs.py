@@ -1,0 +1,221 @@
+"""PDFs of a vault: found and cited by their page, and no danger."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+from typer.testing import CliRunner
+
+from notehop import open_vault
+from tests.support.notes import write_notes
+from tests.support.product import (
+    Place,
+    VaultHandle,
+    app,
+    changes,
+    create_app,
+    locate,
+    parse_pdf,
+    update_index,
+)
+from tests.support.real_index import real_index
+from tests.support.serving import request, say, serving
+
+pytestmark = pytest.mark.model
+
+
+def pdf(pages: Sequence[str], others: Mapping[int, bytes] | None = None) -> bytes:
+    """A PDF of these pages; ``others`` stand in the place of what a page holds, compressed."""
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * at) for at in range(len(pages)))
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(pages)),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for at, text in enumerate(pages):
+        lines = b" T* ".join(b"(%s) Tj" % line.encode("latin-1") for line in text.split("\n"))
+        own = zlib.compress(b"BT /F1 12 Tf 14 TL 50 700 Td %s ET" % lines)
+        own = (others or {}).get(at, own)
+        objects += [
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F1 3 0 R>>>>"
+            b"/Contents %d 0 R>>" % (5 + 2 * at),
+            b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(own), own),
+        ]
+    written, places = b"%PDF-1.4\n", []
+    for number, one in enumerate(objects, start=1):
+        places.append(len(written))
+        written += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    end = b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n"
+    return written + head + table + end % (len(objects) + 1, len(written))
+
+
+def encrypted() -> bytes:
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf(["Nobody reads this."]))))
+    writer.encrypt("secret", algorithm="RC4-128")
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def bomb() -> bytes:
+    packed: Any = zlib.compressobj(9)
+    return b"".join(packed.compress(bytes(10_000_000)) for _ in range(20)) + packed.flush()
+
+
+ENDLESS = zlib.compress(b"BT /F1 1 Tf " + b"(a) Tj " * 8_000_000 + b"ET")
+
+TIDES = pdf(
+    [
+        "Tide tables of Penhallow.",
+        "",
+        "The harbour master is Jory Pascoe.\nHe keeps the key of the dredger. [[Nowhere]] #tagged",
+    ]
+)
+NOTES = {
+    "Key.md": "Who has the key: ![[Tides.pdf#page=3]], and how it looks: [[Tides.pdf#height=400]].\n",
+    "Bread.md": "Feed the starter every morning.\n",
+}
+
+
+def indexed(folder: Path, files: dict[str, bytes], **settings: object) -> Place:
+    vault = write_notes(folder / "My vault", NOTES)
+    for path, data in files.items():
+        (vault / path).parent.mkdir(exist_ok=True)
+        (vault / path).write_bytes(data)
+    return real_index(vault, folder / "index", **settings)
+
+
+def opened(place: Place) -> VaultHandle:
+    return open_vault(place.vault, index_dir=place.layout.root)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return indexed(tmp_path_factory.mktemp("pdfs"), {"Attachments/Tides.pdf": TIDES})
+
+
+def test_a_page_is_found_and_cited(place: Place) -> None:
+    with opened(place) as vault:
+        answer = vault.ask("Who is the harbour master?")
+        (cited,) = answer.citations
+        assert (cited.path, cited.page, cited.heading) == ("Attachments/Tides.pdf", 3, "Page 3")
+        assert "Jory Pascoe" in cited.quote
+        assert cited.uri.endswith("&file=Attachments%2FTides.pdf%23page%3D3")
+        assert "Attachments/Tides.pdf#page=3" in str(answer)
+        assert "page" not in vault.search("starter").hits[0].model_dump()
+    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
+    printed = CliRunner().invoke(app, ["search", "dredger", *where], env={"COLUMNS": "200"}).output
+    assert "Attachments/Tides.pdf#page=3" in printed
+    with serving(create_app(opened(place))) as port:
+        said = say(port, request("POST", "/search", body=b'{"query": "dredger"}'))
+        assert json.loads(said.body)["hits"][0]["page"] == 3
+
+
+def test_a_link_to_a_page_leads_there_and_text_of_a_page_is_only_text(place: Place) -> None:
+    with opened(place) as vault:
+        links = vault.note("Key").links
+        assert {(link.status, link.target) for link in links} == {
+            ("resolved", "Attachments/Tides.pdf")
+        }
+        page = vault.note("Tides.pdf#page=3")
+        assert (page.section, page.links, page.tags) == ("Page 3", [], [])
+        assert "dredger" in page.text
+        assert "Penhallow" not in page.text
+        assert [one.source for one in page.backlinks] == ["Key.md", "Key.md"]
+
+
+def test_a_changed_pdf_shows_nothing_until_it_is_indexed(tmp_path: Path) -> None:
+    place = indexed(tmp_path, {"Tides.pdf": TIDES})
+    file = place.vault / "Tides.pdf"
+    with opened(place) as vault:
+        os.utime(file, (1, 1))  # the same bytes
+        assert vault.search("dredger").hits[0].page == 3
+        file.write_bytes(pdf(["The harbour master is Loveday."]))
+        assert all(hit.path != "Tides.pdf" for hit in vault.search("harbour master").hits)
+        update_index(place)
+        assert "Loveday" in vault.search("harbour master").hits[0].text
+        file.unlink()
+        assert all(hit.path != "Tides.pdf" for hit in vault.search("harbour master").hits)
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    hostile = {
+        "scan.pdf": (pdf(["", ""]), "has no text on its 2 pages"),
+        "locked.pdf": (encrypted(), "it is encrypted"),
+        "noise.pdf": (b"%PDF-1.4\n" + bytes(range(256)) * 40, "it is damaged"),
+        "cut.pdf": (TIDES[:80], "it is damaged"),
+        "empty.pdf": (b"", "it is damaged"),
+        "bomb.pdf": (pdf([""], {0: bomb()}), "page 1 is damaged (LimitReachedError"),
+    }
+    place = indexed(tmp_path, {name: data for name, (data, _) in hostile.items()})
+    with (place.vault / "huge.pdf").open("wb") as file:
+        file.truncate(500_000_000)
+    (place.vault / "Tides.pdf").write_bytes(TIDES)
+    update_index(place)
+    with opened(place) as vault:
+        status = vault.status()
+        reasons = {one.path: one.reason for one in status.failed}
+        assert reasons.keys() == hostile.keys()
+        for name, (_, reason) in hostile.items():
+            assert reason in reasons[name]
+        (skipped,) = status.skipped
+        assert (skipped.path, "500.0 MB" in skipped.reason) == ("huge.pdf", True)
+        assert vault.search("dredger").hits[0].page == 3
+        assert vault.search("starter").hits[0].path == "Bread.md"
+
+
+def test_pages_and_time_have_limits() -> None:
+    note = parse_pdf("a.pdf", TIDES, pages=1)
+    assert [one.text for one in note.headings] == ["Page 1"]
+    assert "1 of 3 pages were read" in note.warnings[0]
+    with pytest.raises(ValueError, match=r"first 0 of 1 pages: reading it took longer than 0\.5 s"):
+        parse_pdf("endless.pdf", pdf(["x"], {0: ENDLESS}), seconds=0.5)
+
+
+def test_a_page_that_cannot_be_read_takes_no_other_with_it() -> None:
+    pages = ["The heron stands.", "", "The egret flies.", ""]
+    note = parse_pdf("birds.pdf", pdf(pages, {1: bomb(), 3: ENDLESS}), seconds=5)
+    assert [one.text for one in note.headings] == ["Page 1", "Page 3"]
+    assert note.warnings[0] == "birds.pdf: 3 of 4 pages were read: reading it took longer than 5 s"
+    assert "page 2 cannot be read (LimitReachedError" in note.warnings[1]
+
+
+def test_the_setting_leaves_them_out(tmp_path: Path) -> None:
+    off = indexed(tmp_path, {"Tides.pdf": TIDES}, vault__pdf=False)
+    with opened(off) as vault:
+        assert all(hit.path != "Tides.pdf" for hit in vault.search("dredger").hits)
+        assert {link.status for link in vault.note("Key").links} == {"resolved"}
+    on = locate(off.vault, index_dir=off.layout.root)
+    update_index(on)
+    with opened(on) as vault:
+        assert vault.search("dredger").hits[0].page == 3
+    update_index(off)
+    with opened(off) as vault:
+        assert all(hit.path != "Tides.pdf" for hit in vault.search("dredger").hits)
+
+
+def test_without_the_extra_they_are_attachments_and_one_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "is_installed", lambda: False)
+    place = indexed(tmp_path, {"Tides.pdf": TIDES, "x.pdf": TIDES})
+    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
+    for command in ("index", "status"):
+        said = CliRunner().invoke(app, [command, *where], env={"COLUMNS": "200"}).output
+        assert "not read: 2 PDFs; pip install 'notehop[pdf]'" in " ".join(said.split()), said
+    with opened(place) as vault:
+        assert {link.status for link in vault.note("Key").links} == {"resolved"}
+    monkeypatch.undo()
+    update_index(place)
+    with opened(place) as vault:
+        assert vault.search("dredger").hits[0].page == 3

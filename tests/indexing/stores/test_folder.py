@@ -1,0 +1,188 @@
+"""Where an index lives, that nothing else is removed with it, and that one process writes it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.support.product import (
+    IndexLayout,
+    IndexLocked,
+    IndexUnwritable,
+    UsageError,
+    WriterLock,
+    index_dir_for,
+)
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> IndexLayout:
+    return IndexLayout(tmp_path / "index")
+
+
+def test_one_writer_at_a_time_and_the_other_is_told_who(layout: IndexLayout) -> None:
+    with WriterLock(layout, "notehop serve") as first:
+        assert first.held
+        second = WriterLock(layout, "notehop index")
+        with pytest.raises(IndexLocked) as caught:
+            second.acquire()
+        said = str(caught.value)
+        assert "notehop serve" in said
+        assert f"process {os.getpid()} on {socket.gethostname()}" in said
+        assert str(layout.root) in said
+        assert not second.held
+    with second:
+        assert json.loads(layout.lock_holder.read_text())["command"] == "notehop index"
+    assert not layout.lock_holder.exists()
+
+
+@pytest.mark.parametrize("left", ["", "{", "[]", '{"pid": 1}'])
+def test_the_lock_stands_whatever_the_note_beside_it_says(layout: IndexLayout, left: str) -> None:
+    with WriterLock(layout, "notehop index"):
+        layout.lock_holder.write_text(left)
+        with pytest.raises(IndexLocked, match="another process"):
+            WriterLock(layout, "notehop index").acquire()
+
+
+def test_a_lock_file_that_is_deleted_while_held_lets_no_second_writer_in(
+    layout: IndexLayout,
+) -> None:
+    with WriterLock(layout, "notehop serve"):
+        layout.lock.unlink()
+        second = WriterLock(layout, "notehop index")
+        with pytest.raises(IndexLocked, match="notehop serve"):
+            second.acquire()
+        assert not second.held
+    with second:
+        assert second.held
+
+
+FORKS = """
+import os, sys
+from pathlib import Path
+from tests.support.product import IndexLayout, WriterLock
+
+layout = IndexLayout(Path(sys.argv[1]))
+lock = WriterLock(layout, "notehop index")
+lock.acquire()
+if os.fork() == 0:
+    lock.release()
+    print("child", lock.held, layout.lock_holder.exists(), os.getpid(), flush=True)
+    sys.stdin.read()
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_process_forked_meanwhile_neither_keeps_the_lock_nor_ends_it(layout: IndexLayout) -> None:
+    script = FORKS + "sys.stdin.read(1)\nos._exit(0)\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(layout.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdin is not None
+        said, held, told, child = parent.stdout.readline().split()
+        assert (said, held, told) == ("child", "False", "True")
+        with pytest.raises(IndexLocked, match=f"process {parent.pid} "):
+            WriterLock(layout, "notehop index").acquire()
+        parent.kill()
+        parent.wait()
+        os.kill(int(child), 0)
+        with WriterLock(layout, "notehop index"):
+            pass
+
+
+def test_a_disk_without_locks_is_said_to_be_one(
+    layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(
+        IndexUnwritable, match=r"knows no locks \(No locks available\).*--index-dir"
+    ):
+        WriterLock(layout, "notehop index").acquire()
+
+
+def test_one_who_waits_gets_it_after_a_moment(layout: IndexLayout) -> None:
+    first = WriterLock(layout, "notehop, reading vectors")
+    first.acquire()
+    timer = threading.Timer(0.05, first.release)
+    timer.start()
+    with WriterLock(layout, "notehop index", patience=20.0) as second:
+        assert second.held
+    timer.join()
+
+
+def test_every_way_to_write_a_vault_leads_to_one_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (tmp_path / "link").symlink_to(vault)
+    monkeypatch.chdir(tmp_path)
+    chosen = index_dir_for(vault)
+    assert index_dir_for(Path("vault")) == chosen
+    assert index_dir_for(tmp_path / "link") == chosen
+    assert index_dir_for(vault / "sub" / "..") == chosen
+    assert index_dir_for(tmp_path / "other" / "vault") != chosen
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        pytest.param("日記", "日記-", id="letters"),
+        pytest.param("a\nb/../💡 c", "c-", id="newline and emoji"),
+        pytest.param("...", "vault-", id="dots"),
+        pytest.param("x" * 200, "x" * 60 + "-", id="long"),
+    ],
+)
+def test_names_of_vaults_become_names_of_folders(tmp_path: Path, name: str, start: str) -> None:
+    chosen = index_dir_for(tmp_path / name)
+    assert chosen.name.startswith(start)
+    assert len(chosen.name.encode()) < 255
+
+
+def test_a_chosen_folder_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert index_dir_for(tmp_path / "vault", Path("index")) == tmp_path / "index"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert index_dir_for(tmp_path / "vault", Path("~/index")) == tmp_path / "index"
+
+
+@pytest.mark.parametrize(
+    "inside", ["vault", "vault/.obsidian/index", "vault/a/../b", "elsewhere/index"]
+)
+def test_never_inside_the_vault(tmp_path: Path, inside: str) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (tmp_path / "elsewhere").symlink_to(vault)
+    with pytest.raises(UsageError, match="inside the vault"):
+        index_dir_for(vault, tmp_path / inside)
+
+
+def test_a_folder_of_something_else_is_not_used(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    layout = IndexLayout(tmp_path)
+    with pytest.raises(UsageError, match="not of an index"):
+        layout.create(tmp_path / "vault")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for root in (tmp_path / "file", tmp_path / "file" / "index"):
+        with pytest.raises(UsageError, match="is no folder"):
+            IndexLayout(root).create(tmp_path / "vault")

@@ -1,0 +1,276 @@
+"""A captured note: its name and text, and that it is written whole, nowhere but in the vault."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.product import (
+    MAX_BYTES,
+    CaptureFailed,
+    QueryError,
+    cut_bytes,
+    file_name,
+    keep,
+    note_text,
+    parse_note,
+    safe,
+    tag_names,
+    title_of,
+    write_new,
+)
+from tests.support.tables import rows
+
+NOW = datetime(2026, 11, 22, 9, 31, 5)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        pytest.param("Sea wall", "2026-11-22 0931 Sea wall.md", id="plain"),
+        pytest.param("", "2026-11-22 0931.md", id="none"),
+        pytest.param("A/B: what?", "2026-11-22 0931 A B what.md", id="windows"),
+        pytest.param("[[x]]#^|%%", "2026-11-22 0931 x.md", id="link"),
+        pytest.param("../../etc/passwd", "2026-11-22 0931 etc passwd.md", id="path"),
+        pytest.param("CON", "2026-11-22 0931 CON.md", id="reserved"),
+        pytest.param("tea. ", "2026-11-22 0931 tea.md", id="trailing-dot"),
+        pytest.param("a\u202eb\x07c\ud800", "2026-11-22 0931 a b c.md", id="controls"),
+        pytest.param("Cafe\u0301", "2026-11-22 0931 Caf\u00e9.md", id="nfc"),
+        pytest.param("👩\u200d🌾 潮汐", "2026-11-22 0931 👩\u200d🌾 潮汐.md", id="emoji"),
+    ],
+)
+def test_names(title: str, name: str) -> None:
+    assert file_name(title, NOW) == name
+
+
+@given(st.text(max_size=400), st.integers(1, 10_000))
+def test_any_title_makes_a_portable_name(title: str, number: int) -> None:
+    name = file_name(title, NOW, number)
+    assert len(name.encode()) <= MAX_BYTES
+    assert re.fullmatch(r'2026-11-22 0931[^\\/:*?"<>|\[\]#^\x00-\x1f\x7f]*\.md', name)
+    assert not name.removesuffix(".md").endswith((" ", "."))
+    assert unicodedata.is_normalized("NFC", name)
+    assert safe(safe(title)) == safe(title)
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "cut"),
+    [
+        ("short", 10, "short"),
+        ("some more words", 12, "some more"),
+        ("éééé", 5, "éé"),
+        ("a word, bcd", 9, "a word"),
+        ("abcdefgh i", 9, "abcdefgh"),
+    ],
+)
+def test_cut_between_words(text: str, most: int, cut: str) -> None:
+    assert cut_bytes(text, most) == cut
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    rows(__file__, "the_first_line_that_says_something"),
+)
+def test_the_first_line_that_says_something(text: str, title: str) -> None:
+    assert title_of(parse_note("", text.encode())) == title
+
+
+def made(text: str, title: str | None = None, tags: tuple[str, ...] = ()) -> str:
+    return note_text(text, title=title, tags=tag_names(tags), now=NOW)
+
+
+def test_a_note() -> None:
+    assert made("The clay lies one winter.\r\nSo.\n\n", tags=("clay", "#work/site")) == (
+        '---\ncreated: 2026-11-22T09:31:05\ntags:\n  - "clay"\n  - "work/site"\n---\n\n'
+        "The clay lies one winter.\nSo.\n"
+    )
+
+
+@given(
+    st.text(max_size=200),
+    st.one_of(st.none(), st.text(max_size=60)),
+    st.lists(st.text(max_size=20).map(lambda tag: f"t{tag}"), max_size=4),
+)
+def test_what_was_said_can_be_read_again(text: str, title: str | None, tags: list[str]) -> None:
+    whole = made(text, title, tuple(tags))
+    note = parse_note("x.md", whole.encode())
+    said = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").removeprefix("\ufeff")
+    assert said.strip("\n").rstrip() in whole
+    if not text.lstrip("\r\n\0\ufeff").startswith("---"):
+        assert note.warnings == ()
+        assert note.created == 1795339865.0
+        assert list(note.front_matter.get("tags", [])) == tag_names(tags)
+        if title and title.isprintable() and title.split():
+            assert note.front_matter["title"] == " ".join(title.split())
+
+
+def test_properties_of_the_text_are_kept() -> None:
+    text = "---\n# mine\ntype: meeting\n---\nWe met."
+    assert made(text, title="A/B", tags=("x",)) == (
+        '---\ncreated: 2026-11-22T09:31:05\ntitle: "A/B"\ntags:\n  - "x"\n'
+        "# mine\ntype: meeting\n---\nWe met.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("---\nprivate: true\n---\nMine", id="private"),
+        pytest.param("---\n{private: true}\n---\nMine", id="flow"),
+        pytest.param("---\ncreated: 2020-01-01\nprivate: yes\n---\nMine", id="created"),
+    ],
+)
+def test_a_private_text_stays_private(text: str) -> None:
+    note = parse_note("x.md", made(text, tags=("t",)).encode())
+    assert note.excluded is not None
+    assert "t" in note.tags
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        (["#a", "A", "a"], ["a"]),
+        (["two words", "x/y"], ["two-words", "x/y"]),
+        (['"quoted"', "a,b"], ["quoted", "ab"]),
+        (["größe", "潮汐", "🌱"], ["größe", "潮汐", "🌱"]),
+    ],
+)
+def test_tags(given: list[str], names: list[str]) -> None:
+    assert tag_names(given) == names
+
+
+@pytest.mark.parametrize("tag", ["!!", "#", "2026", "", "/"])
+def test_what_can_be_no_tag_is_refused(tag: str) -> None:
+    with pytest.raises(QueryError, match="can be no tag"):
+        tag_names([tag])
+
+
+@pytest.mark.parametrize("text", ["\0", "\0 \n\0", "\ufeff", " \n"])
+def test_a_text_of_which_nothing_is_left_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(QueryError, match="nothing to keep"):
+        keep(tmp_path, "In", text, now=NOW)
+    assert list(tmp_path.iterdir()) == []
+
+
+def name(number: int) -> str:
+    return f"Tea {number}.md"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    (tmp_path / "vault").mkdir()
+    return tmp_path / "vault"
+
+
+def everything(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("taken", ["Tea 1.md", "TEA 1.MD", "tea 1.md"])
+def test_what_is_there_stays(vault: Path, taken: str) -> None:
+    (vault / taken).write_text("mine")
+    assert write_new(vault, "", name, "tea") == "Tea 2.md"
+    assert everything(vault) == {taken: "mine", "Tea 2.md": "tea"}
+
+
+@pytest.mark.parametrize("made", ["folder", "link"])
+def test_a_name_may_be_that_of_anything(vault: Path, made: str) -> None:
+    taken = vault / "Tea 1.md"
+    if made == "folder":
+        taken.mkdir()
+    else:
+        taken.symlink_to(vault / "nowhere")
+    assert write_new(vault, "", name, "tea") == "Tea 2.md"
+    assert not (vault / "nowhere").exists()
+
+
+def test_processes_never_share_a_name(vault: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.support.product import write_new\n"
+        "for n in range(20): write_new(Path(sys.argv[1]), 'In', lambda i: f'{i}.md', sys.argv[2])"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, str(vault), who]) for who in ("a", "b")
+    ]
+    assert [process.wait(60) for process in running] == [0, 0]
+    found = everything(vault)
+    assert sorted(found) == sorted(f"In/{n}.md" for n in range(1, 41))
+    assert sorted(found.values()) == ["a"] * 20 + ["b"] * 20
+
+
+def test_a_full_disk_leaves_nothing(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(CaptureFailed, match="No space left"):
+        write_new(vault, "In", name, "tea")
+    assert everything(vault) == {}
+
+
+@pytest.mark.parametrize("folder", ["In", "In/deeper", "Sub/In"])
+def test_a_folder_that_leads_out_of_the_vault(vault: Path, tmp_path: Path, folder: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (vault / "In").symlink_to(outside, target_is_directory=True)
+    (vault / "Sub").mkdir()
+    (vault / "Sub" / "In").symlink_to("../../outside", target_is_directory=True)
+    with pytest.raises(CaptureFailed, match="leads out of the vault"):
+        write_new(vault, folder, name, "tea")
+    assert everything(outside) == {}
+    assert list(outside.iterdir()) == []
+
+
+def test_a_link_inside_the_vault_is_followed_and_the_real_path_told(vault: Path) -> None:
+    (vault / "Real").mkdir()
+    (vault / "In").symlink_to("Real", target_is_directory=True)
+    assert write_new(vault, "In", name, "tea") == "Real/Tea 1.md"
+
+
+@pytest.mark.parametrize("loop", [True, False], ids=["loop", "file"])
+def test_no_folder_at_all(vault: Path, loop: bool) -> None:
+    if loop:
+        (vault / "In").symlink_to("In")
+    else:
+        (vault / "In").write_text("a file")
+    with pytest.raises(CaptureFailed, match=r"capture\.folder"):
+        write_new(vault, "In", name, "tea")
+
+
+def test_a_note_is_kept_whole(vault: Path) -> None:
+    kept = keep(vault, "In", "We met [[Bram]].", title='Odd: "title"?', tags=["x"], now=NOW)
+    assert kept.path == "In/2026-11-22 0931 Odd title.md"
+    assert kept.note.text == (vault / kept.path).read_text()
+    assert (kept.note.title, kept.note.tags) == ('Odd: "title"?', ("x",))
+    assert [link.target for link in kept.note.links] == ["Bram"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
+def test_a_folder_that_is_swapped_while_it_is_written_to_stays_the_one_that_was_checked(
+    vault: Path,
+) -> None:
+    outside = vault.parent / "outside"
+    outside.mkdir()
+
+    def late(attempt: int) -> str:
+        (vault / "In").rename(vault / "Old")
+        (vault / "In").symlink_to(outside)
+        return name(attempt)
+
+    write_new(vault, "In", late, "tea")
+    assert list(outside.iterdir()) == []
+    assert [file.read_text() for file in (vault / "Old").iterdir()] == ["tea"]

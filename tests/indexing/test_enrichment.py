@@ -1,0 +1,443 @@
+"""What a model writes about notes: when, with whose consent, and in any order of edits and kills."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.notes import Bench
+from tests.support.product import (
+    Cost,
+    EnrichmentStore,
+    EnrichReport,
+    ProviderError,
+    Settings,
+    Summary,
+    TextWriter,
+    agreement,
+    enrich,
+    faults,
+    read_summaries,
+)
+from tests.support.product import TokensEstimate as Estimate
+from tests.support.scripted_llm import ScriptedLLM, plainly
+
+LONG = " ".join(f"word{number}" for number in range(20))
+"""A section that is a chunk of its own, and more than a model would be asked to sum up."""
+
+
+class EnrichBench(Bench):
+    """One vault whose index is made and then enriched, as ``notehop index`` does."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.llm = ScriptedLLM(tell=plainly)
+        self.costs: list[Cost] = []
+        self.ask(summaries="llm", headers="llm")
+
+    def ask(self, **enrich: Any) -> None:
+        given = {f"enrich.{key}": value for key, value in enrich.items()}
+        llm = {"llm.provider": "openai-compatible", "llm.model": "telling"}
+        self.settings = self.settings.with_overrides({**llm, **given})
+
+    def writer(self, _settings: Settings, _folder: Path) -> TextWriter:
+        return TextWriter(self.llm, Estimate(), model="telling", host="there.example")
+
+    def agree(self, cost: Cost) -> None:
+        self.costs.append(cost)
+
+    def enrich(self, agree: Callable[[Cost], str | None] | None = None) -> EnrichReport:
+        done = enrich(self.indexer(), agree or self.agree, load=self.writer)
+        assert done is not None
+        return done
+
+    def both(self, *, rebuild: bool = False) -> EnrichReport:
+        self.index(rebuild=rebuild)
+        return self.enrich()
+
+    def summaries(self) -> dict[str, Summary]:
+        with self.catalog() as catalog:
+            return read_summaries(self.layout.enrichment, catalog.notes())
+
+    def store(self) -> EnrichmentStore:
+        return EnrichmentStore.open(self.layout.enrichment)
+
+    def bytes_hold(self, words: str) -> list[str]:
+        files = self.layout.root.glob("enrichment.sqlite*")
+        return [file.name for file in files if words.encode() in file.read_bytes()]
+
+    def fresh(self, folder: Path) -> EnrichBench:
+        """An index of the same vault made from nothing, with the same settings."""
+        other = EnrichBench(folder)
+        other.vault, other.settings = self.vault, self.settings
+        return other
+
+
+class Killed(BaseException):
+    """What no handler catches."""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> EnrichBench:
+    made = EnrichBench(tmp_path)
+    made.write("Atlas.md", f"# Plan\nAtlas begins {LONG}.\n\n# Cost\nIt is dear {LONG}.\n")
+    made.write("Boat.md", f"The boat is old and {LONG}. It leaks {LONG}.\n")
+    return made
+
+
+@pytest.fixture
+def killed_at() -> Iterator[Callable[[str, int], None]]:
+    """Kill the process, as it were, when it passes a point for the n-th time."""
+
+    def arm(name: str, times: int = 1) -> None:
+        passed = 0
+
+        def hook(point: str) -> None:
+            nonlocal passed
+            passed += point == name
+            if point == name and passed == times:
+                faults.hook = None
+                raise Killed(name)
+
+        faults.hook = hook
+
+    yield arm
+    faults.hook = None
+
+
+def test_a_first_run_writes_all_and_a_second_nothing(bench: EnrichBench) -> None:
+    done = bench.both()
+    # Two summaries, and two headers for each: both notes are of two passages.
+    assert done.written == {"extract": 2, "summary": 2, "header": 4}
+    assert (done.calls, done.waiting, done.failed, done.stopped) == (6, 0, 0, None)
+    assert bench.summaries()["Atlas.md"].model == "telling"
+    assert bench.summaries()["Atlas.md"].text.startswith("Summed up: Atlas")
+    again = bench.both()
+    assert (again.calls, again.written) == (0, {})
+    assert len(bench.llm.asked) == 6
+
+
+def test_headers_change_vectors_and_nothing_that_is_shown(bench: EnrichBench) -> None:
+    bench.index()
+    before = bench.chunks("Atlas.md")
+    bench.enrich()
+    after = bench.chunks("Atlas.md")
+    assert [c.text for c in after] == [c.text for c in before]
+    assert [dict(c.tokens) for c in after] == [dict(c.tokens) for c in before]
+    assert {c.id for c in after}.isdisjoint(c.id for c in before)
+    embedded = [text for text in bench.model.asked if "Placed: Atlas" in text]
+    assert len(embedded) == 2
+    assert all(text.splitlines()[1].startswith("Placed:") for text in embedded)
+    assert all(bench.model.tokens.size(text) <= bench.model.max_tokens for text in embedded)
+
+
+def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> None:
+    bench.ask(headers="off", summaries="off")
+    bench.index()
+    never = bench.content()
+    bench.ask(headers="llm", summaries="llm")
+    bench.both()
+    assert bench.content() != never
+    bench.ask(headers="off", summaries="off")
+    bench.index()
+    assert bench.content() == never
+    assert enrich(bench.indexer(), bench.agree, load=bench.writer) is None
+    assert bench.summaries() == {}
+    # And on again: nothing is paid twice.
+    asked = len(bench.llm.asked)
+    bench.ask(headers="llm", summaries="llm")
+    bench.both()
+    assert len(bench.llm.asked) == asked
+    assert bench.content() != never
+
+
+def test_an_edit_asks_for_what_it_changed(bench: EnrichBench) -> None:
+    sections = "".join(f"# Part {n}\nThis is {n}: {LONG}\n\n" for n in range(6))
+    bench.write("Long.md", sections)
+    bench.both()
+    bench.llm.asked.clear()
+    bench.write("Long.md", sections.replace("This is 4:", "That was 4:"))
+    bench.both()
+    headers = [prompt for prompt in bench.llm.asked if "Place this passage" in prompt]
+    # The passage and its two neighbours: of the rest nothing that is sent has changed.
+    assert len(headers) == 3
+    assert len(bench.llm.asked) == 4
+
+
+@pytest.mark.parametrize("gone", ["private", "deleted", "excluded"])
+def test_what_leaves_the_index_leaves_with_its_bytes(bench: EnrichBench, gone: str) -> None:
+    bench.llm.tell = lambda prompt: (
+        "The zanzibar secret." if "Atlas" in prompt else "A boat of wood."
+    )
+    bench.both()
+    bench.write("Atlas.md", f"# Plan\nAtlas ends {LONG}.\n\n# Cost\nIt is dear {LONG}.\n")
+    bench.both()
+    assert bench.bytes_hold("zanzibar")
+    file = bench.vault / "Atlas.md"
+    if gone == "deleted":
+        file.unlink()
+    elif gone == "private":
+        file.write_text(f"---\nprivate: true\n---\n{file.read_text()}")
+    else:
+        bench.settings = bench.settings.with_overrides({"vault.exclude": ["Atlas.md"]})
+    bench.index()
+    assert not bench.bytes_hold("zanzibar")
+    assert "Boat.md" in bench.summaries()
+
+
+def test_a_note_made_private_after_the_plan_is_not_sent(bench: EnrichBench) -> None:
+    bench.index()
+
+    def agree(_: object) -> None:
+        bench.write("Atlas.md", "---\nprivate: true\n---\nAtlas begins.")
+
+    bench.enrich(agree)
+    assert bench.llm.asked
+    assert not any("Atlas begins" in prompt for prompt in bench.llm.asked)
+
+
+@pytest.mark.parametrize(
+    "budget", [{"max_calls": 2}, {"max_tokens": 1_200}], ids=["calls", "tokens"]
+)
+def test_a_budget_that_runs_out_is_gone_on_with(
+    bench: EnrichBench, tmp_path: Path, budget: dict[str, int]
+) -> None:
+    bench.ask(**budget)
+    first = bench.both()
+    assert 0 < first.calls < 6
+    assert first.waiting == 6 - first.calls
+    assert "budget" in str(first.stopped)
+    assert first.tokens <= bench.settings.enrich.max_tokens
+    runs = 1
+    while bench.both().waiting:
+        runs += 1
+        assert runs < 8
+    assert len(bench.llm.asked) == 6
+    (tmp_path / "other").mkdir()
+    other = bench.fresh(tmp_path / "other")
+    other.ask(max_calls=1_000, max_tokens=1_000_000)
+    other.both()
+    assert bench.content() == other.content()
+
+
+def test_one_note_that_fails_does_not_keep_the_others(bench: EnrichBench) -> None:
+    def tell(prompt: str) -> str:
+        if "Boat" in prompt and "Sum up" in prompt:
+            raise ProviderError("the note is too long for the model", "overflow")
+        return "Well said."
+
+    bench.llm.tell = tell
+    done = bench.both()
+    assert (done.failed, done.waiting, done.stopped) == (1, 0, None)
+    with bench.store() as store:
+        assert [(f.path, f.kind, f.reason) for f in store.failures()] == [
+            ("Boat.md", "summary", "the note is too long for the model")
+        ]
+    # It falls back to its own sentences.
+    assert bench.summaries()["Boat.md"].model is None
+    asked = len(bench.llm.asked)
+    for _ in range(5):
+        bench.both()
+    assert len(bench.llm.asked) == asked + 2
+
+
+@pytest.mark.parametrize("kind", ["consent", "key", "refused", "rate"])
+def test_a_provider_that_refuses_is_asked_once_and_the_index_stands(
+    bench: EnrichBench, kind: str
+) -> None:
+    def tell(_: str) -> str:
+        raise ProviderError("not today", kind)
+
+    bench.llm.tell = tell
+    done = bench.both()
+    assert (done.calls, done.stopped, done.failed, done.waiting) == (1, "not today", 0, 6)
+    assert len(bench.chunks("Atlas.md")) == 2
+    bench.llm.tell = lambda _: "Now it goes."
+    assert bench.both().waiting == 0
+
+
+@pytest.mark.parametrize("said", ["", "```\n```", "<think>hm", "— …"])
+def test_an_answer_without_words_is_a_failure(bench: EnrichBench, said: str) -> None:
+    bench.llm.tell = lambda _: said
+    done = bench.both()
+    assert done.written == {"extract": 2}
+    assert done.failed == 6
+
+
+def test_without_a_model_the_summary_is_the_note_s_own(bench: EnrichBench) -> None:
+    bench.ask(summaries="extract", headers="off")
+    done = bench.both()
+    assert done.written == {"extract": 2}
+    assert bench.summaries()["Boat.md"].text.startswith("The boat is old")
+    assert bench.llm.asked == []
+
+
+def test_what_no_note_needs_any_more_is_swept_after_a_time(bench: EnrichBench) -> None:
+    bench.llm.tell = lambda prompt: "Old zanzibar." if "boat is old" in prompt else "New."
+    bench.both()
+    bench.write("Boat.md", f"The boat is new and {LONG}.")
+    bench.both()
+    assert bench.bytes_hold("zanzibar")
+    bench.ask(keep_days=0)
+    bench.both()
+    assert not bench.bytes_hold("zanzibar")
+
+
+def test_a_damaged_store_is_made_anew_and_ends_no_run(bench: EnrichBench) -> None:
+    bench.both()
+    bench.layout.enrichment.write_bytes(b"no database" * 999)
+    assert bench.summaries() == {}
+    bench.write("Cup.md", "A cup.")
+    told = bench.index().warnings
+    assert len(told) == 1
+    assert "made anew" in told[0]
+    done = bench.enrich()
+    assert (done.calls, done.stopped) == (6, None)
+
+
+def test_the_owner_s_own_summary_is_enough(bench: EnrichBench) -> None:
+    bench.write("Own.md", f"---\nsummary: My own words.\n---\n{LONG}")
+    bench.both()
+    assert "Own.md" not in bench.summaries()
+    assert not any("Own" in prompt for prompt in bench.llm.asked)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def cost(**values: Any) -> Cost:
+    given = {
+        "summaries": 3,
+        "headers": 1,
+        "tokens_in": 4_000,
+        "tokens_out": 240,
+        "model": "m",
+        "host": "there.example",
+        "exact": True,
+        "within": 4,
+    }
+    return Cost(**{**given, **values})
+
+
+def test_it_says_who_gets_what_for_how_much() -> None:
+    told = io.StringIO()
+    assert agreement(yes=True, read=io.StringIO(), write=told)(cost()) is None
+    assert told.getvalue() == (
+        "To be written: 3 summaries by the model and 1 header of a passage, by m.\n"
+        "The text of the notes goes to there.example.\n"
+        "That takes 4 requests: 4,000 tokens sent, about 240 received.\n"
+    )
+    agreement(yes=True, read=io.StringIO(), write=told)(cost(model="m\x1b[2J"))
+    assert "\x1b" not in told.getvalue(), "no name of a model writes to the terminal"
+
+
+@pytest.mark.parametrize(
+    ("said", "goes"), [("y\n", True), ("Yes\n", True), ("\n", False), ("", False)]
+)
+def test_in_a_terminal_it_asks(said: str, goes: bool) -> None:
+    told = Terminal()
+    against = agreement(yes=False, read=Terminal(said), write=told)(cost())
+    assert told.getvalue().endswith("Go on? [y/N] ")
+    assert (against is None) is goes
+
+
+def test_without_a_terminal_the_budget_decides() -> None:
+    agree = agreement(yes=False, read=io.StringIO("y\n"), write=io.StringIO())
+    assert agree(cost()) is None
+    against = agree(cost(within=2))
+    assert "notehop index --yes" in str(against)
+
+
+def test_a_yes_beforehand_goes_as_far_as_the_budget() -> None:
+    told = io.StringIO()
+    assert agreement(yes=True, read=io.StringIO(), write=told)(cost(within=2)) is None
+    assert "covers 2 of them; the next run goes on" in told.getvalue()
+
+
+NAMES = ["Atlas", "Boat", "Cup", "sub/Dune"]
+
+POINTS = [
+    "enrich-put",
+    "enrich-inside-put",
+    "enrich-redone",
+    "catalog-inside-commit",
+    "enrich-forgot",
+]
+
+
+class Life:
+    """What may happen to a vault and its index, drawn by a seed."""
+
+    def __init__(self, bench: EnrichBench, seed: int, kill: Callable[[str, int], None]) -> None:
+        self.bench = bench
+        self.draw = random.Random(seed)
+        self.kill = kill
+        self.down = False
+        bench.llm.tell = self.tell
+
+    def tell(self, prompt: str) -> str:
+        if self.down:
+            raise ProviderError("it is down", self.draw.choice(["server", "refused", "timeout"]))
+        return plainly(prompt)
+
+    def step(self) -> None:
+        bench, draw = self.bench, self.draw
+        name = f"{draw.choice(NAMES)}.md"
+        match draw.choice(
+            ["write", "write", "delete", "private", "move", "toggle", "down", "kill"]
+        ):
+            case "write":
+                parts = draw.randint(1, 3)
+                text = [f"# Part {n}\nAbout {draw.randint(0, 3)}: {LONG}\n" for n in range(parts)]
+                bench.write(name, "\n".join(text))
+            case "delete":
+                (bench.vault / name).unlink(missing_ok=True)
+            case "private":
+                bench.write(name, f"---\nprivate: true\n---\nSecret {LONG}")
+            case "move" if (bench.vault / name).exists():
+                (bench.vault / "away").mkdir(exist_ok=True)
+                (bench.vault / name).rename(bench.vault / "away" / Path(name).name)
+            case "toggle":
+                headers, summaries = draw.choice(["off", "llm"]), draw.choice(["extract", "llm"])
+                bench.ask(headers=headers, summaries=summaries)
+            case "down":
+                self.down = not self.down
+            case "kill":
+                self.kill(draw.choice(POINTS), draw.randint(1, 2))
+        bench.ask(max_calls=draw.choice([1, 3, 1_000]))
+        try:
+            bench.index()
+            if draw.random() < 0.8:
+                bench.enrich()
+        except Killed:
+            pass
+        faults.hook = None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_ends_as_a_fresh_index_would(
+    tmp_path: Path, killed_at: Callable[[str, int], None], seed: int
+) -> None:
+    bench = EnrichBench(tmp_path)
+    life = Life(bench, seed, killed_at)
+    for _ in range(9):
+        life.step()
+    life.down = False
+    bench.ask(max_calls=1_000)
+    bench.both()
+    (tmp_path / "other").mkdir()
+    fresh = bench.fresh(tmp_path / "other")
+    fresh.both()
+    assert bench.content() == fresh.content()
+    assert bench.summaries() == fresh.summaries()
+    with bench.store() as store:
+        assert store.pending_reindex() == []
+    # No text of a note that is private was ever sent.
+    assert not any("Secret" in prompt for prompt in bench.llm.asked)

@@ -1,0 +1,28 @@
+"""Rows of a test that stand in a file of data beside it: ``facts.yaml`` beside ``test_facts.py``."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+
+def rows(file: str, name: str) -> list[Any]:
+    """The values of each case of a test, for ``pytest.mark.parametrize``.
+
+    :param file: ``__file__`` of the test; the rows are a list, or named.
+    """
+    test = Path(file)
+    found = _read(test.with_name(test.stem.removeprefix("test_") + ".yaml"))[name]
+    if isinstance(found, dict):
+        return [pytest.param(*values, id=id_) for id_, values in found.items()]
+    return [pytest.param(*values) for values in found]
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
