@@ -95,7 +95,7 @@ def test_a_python_example_runs(home: Path, code: str) -> None:
 @pytest.mark.model
 def test_the_http_example_answers(home: Path) -> None:
     (serve,) = [block.strip() for block in SHELL if "notehop serve" in block]
-    curl = next(b for b in re.findall(r"```bash\n(.*?)```", HTTP, re.DOTALL) if "curl" in b)
+    curl = next(b for b in re.findall(r"```bash\n(.*?)```", HTTP, re.DOTALL) if ":8765/query" in b)
     port = free_port()
     assert ":8765/" in curl
     with subprocess.Popen(

@@ -54,7 +54,7 @@ def test_ask(visit: Visit, look: Look) -> None:
     expect(first.locator("blockquote")).to_contain_text("The whole timeline slipped once")
     expect(
         page.get_by_role("region", name="Around these notes").locator("a.node.seed")
-    ).to_have_count(4)
+    ).to_have_count(5)
     checked(page)
 
     page.get_by_role("link", name="Source 1: Hollin Reach").click()

@@ -27,13 +27,14 @@ EXAMPLES = [
 
 
 @pytest.fixture(scope="module")
-def port(demo: tuple[Path, Path]) -> Iterator[int]:
+def home(demo: tuple[Path, Path]) -> Iterator[str]:
+    """Where the demo vault is served: ``HOST:PORT``."""
     folder, index = demo
     before = set(folder.rglob("*"))
     opened = open_place(locate(folder, index_dir=index))
     with serving(create_app(opened)) as port:
         opened.warm()
-        yield port
+        yield f"127.0.0.1:{port}"
     for path in sorted(set(folder.rglob("*")) - before, reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
 
@@ -48,9 +49,10 @@ def test_every_route_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.split(HOME)[1][:24].strip())
-def test_an_example_works(port: int, example: str) -> None:
+def test_an_example_works(home: str, demo: tuple[Path, Path], example: str) -> None:
+    given = example.replace(HOME, home).replace("/vaults/work/", f"/vaults/{demo[0].name}/")
     done = subprocess.run(
-        ["bash", "-euc", example.replace(HOME, f"127.0.0.1:{port}") + " --fail"],
+        ["bash", "-euc", f"{given} --fail"],
         capture_output=True,
         text=True,
         timeout=60,

@@ -197,7 +197,7 @@ def test_the_command_with_themes(
     given = ["--vault", str(folder), "--index-dir", str(index_dir), "themes"]
     assert run([*given, "--max", "2"]) == 0
     said = capsys.readouterr().out
-    assert "Hollin Reach  11 notes" in said
+    assert "Hollin Reach  16 notes" in said
     assert "more themes; --max" in said
     assert run([*given, "--list", "oysters", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["themes"][0]["found"] > 0
@@ -218,7 +218,7 @@ def test_some_of_them(small: VaultHandle) -> None:
 def test_who_does_not_want_them(opened: VaultHandle, way: dict[str, object]) -> None:
     answer = opened.ask("What are the main themes of my vault?", **way)
     assert answer.intent == "none"
-    assert answer.answer.startswith(("Quoted", "I found nothing"))
+    assert "### " not in answer.answer
 
 
 def test_the_first_passage_that_filters_leave_stands_for_a_note() -> None:
