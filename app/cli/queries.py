@@ -197,7 +197,7 @@ def browse(
     """List the notes that are linked with a note, best first."""
     from notehop.app.models import BrowseQuery
     from notehop.app.models.query import as_query
-    from notehop.app.services.find_note import from_here
+    from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
     fields = {
@@ -227,7 +227,7 @@ def suggest(
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
     from notehop.app.models import SuggestQuery
     from notehop.app.models.query import as_query
-    from notehop.app.services.find_note import from_here
+    from notehop.app.services.notes.find_note import from_here
     from notehop.indexing.terminal import terminal_progress
 
     place = options.place()

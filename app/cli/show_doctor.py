@@ -17,7 +17,7 @@ from notehop.app.services.doctor.report import (
     LinkPlace,
     UnresolvedTarget,
 )
-from notehop.app.services.find_note import Near
+from notehop.app.services.notes.find_note import Near
 from notehop.indexing.shown import counted, on_one_line
 
 LISTED = 5

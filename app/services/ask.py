@@ -44,8 +44,8 @@ from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.filters.parse import Written, read
 from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, VaultRetriever
+from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import PendingCount
 from notehop.config.errors import NotehopError

@@ -40,9 +40,9 @@ from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
 from notehop.app.retrieval.trace import TracedQuery, traced
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
 from notehop.app.services.listing import listing, nothing_dated
+from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_tasks import subject_asked, with_open_tasks
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import ModelError, UsageError

@@ -27,8 +27,8 @@ from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, Run
+from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.labels import property_label

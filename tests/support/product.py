@@ -55,14 +55,14 @@ _HOMES: dict[str, str] = {
         "egress_report language_model_now FRESH PendingCount index_status"
     ),
     "notehop.app.evaluation.run": "evaluate_sets evaluate_vault Plan",
-    "notehop.app.services.graph_layout": "laid_out",
+    "notehop.app.services.notes.graph_layout": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.note_status": "note_status",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "LazyVault locate_all Vaults",
     "notehop.app.services.engine": "reading_of",
-    "notehop.app.services.related": "link_to query_text",
+    "notehop.app.services.notes.related": "link_to query_text",
     "notehop.app.services.running_server": (
         "ask_server Announcement digest proof read_running Running"
     ),

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from notehop.app.retrieval.background import idf
-from notehop.app.services.current_notes import CurrentNotes
-from notehop.app.services.read_note import (
+from notehop.app.services.notes.current_notes import CurrentNotes
+from notehop.app.services.notes.read_note import (
     UNSPACED,
     as_now,
     mentions_of,

@@ -14,11 +14,11 @@ from posixpath import basename
 import numpy as np
 
 from notehop.app.models import Suggestion, Suggestions
-from notehop.app.services.current_notes import CurrentNotes, flat, shortened
-from notehop.app.services.find_note import note_meant
-from notehop.app.services.read_note import SENTENCE
-from notehop.app.services.related import called_alike, link_to
-from notehop.app.services.unlinked_pairs import (
+from notehop.app.services.notes.current_notes import CurrentNotes, flat, shortened
+from notehop.app.services.notes.find_note import note_meant
+from notehop.app.services.notes.read_note import SENTENCE
+from notehop.app.services.notes.related import called_alike, link_to
+from notehop.app.services.notes.unlinked_pairs import (
     Linked,
     Pair,
     Said,

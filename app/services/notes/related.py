@@ -11,8 +11,8 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.models import ConnectedOptions, Connection
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine
+from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.indexing.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name

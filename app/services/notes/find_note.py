@@ -24,7 +24,7 @@ from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.vault.link_text import read_wikilink
 
 if TYPE_CHECKING:
-    from notehop.app.services.current_notes import CurrentNotes
+    from notehop.app.services.notes.current_notes import CurrentNotes
 
 
 LONGEST = 1_000
