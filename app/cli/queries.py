@@ -75,7 +75,7 @@ def ask(
     # Quotes are there at once; what a model writes is read while it comes.
     live = not options.json and out().is_terminal and place.settings.llm.provider != "none"
     if live:
-        with _Talk(place) as talk:
+        with _TerminalChat(place) as talk:
             answer, written = talk.ask(query)
     else:
         answer, written = _replied(place, query, lambda vault: vault.ask(query)), False
@@ -107,7 +107,7 @@ def chat(
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
     name = secrets.token_hex(8)
-    with _Talk(place) as talk:
+    with _TerminalChat(place) as talk:
         while (typed := _typed(asks)) is not None:
             if typed in END:
                 break
@@ -286,7 +286,7 @@ def themes(
     _print(options, place, found, show_themes)
 
 
-class _Talk(ExitStack):
+class _TerminalChat(ExitStack):
     """Answers questions on a terminal; the vault is opened when no server answers, and stays open."""
 
     def __init__(self, place: Place) -> None:

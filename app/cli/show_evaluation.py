@@ -19,7 +19,7 @@ from notehop.app.evaluation.metrics import (
     LINKED,
     MEASURES,
     NOTES,
-    Estimate,
+    MeanEstimate,
     percent,
 )
 from notehop.app.evaluation.runner import Evaluated, Row
@@ -112,7 +112,7 @@ def _show_answer_rows(title: str, rows: Sequence[AnswerRow], *, gained: bool = F
     _show_table(head, cells, named=0)
 
 
-def _narrow(estimate: Estimate | None, sign: str) -> str:
+def _narrow(estimate: MeanEstimate | None, sign: str) -> str:
     """An estimate in whole percent, empty where there is none: sets have a hundred questions."""
     if estimate is None:
         return ""
@@ -183,6 +183,6 @@ def _show_changes(found: Evaluated, row: Row) -> None:
             show(styled(f"and {len(changes) - CHANGES:,} more (--json has all)"), indent=2)
 
 
-def _bounds(estimate: Estimate) -> str:
+def _bounds(estimate: MeanEstimate) -> str:
     """The interval of an estimate, in percent."""
     return f"{percent(estimate.low)} to {percent(estimate.high)}"

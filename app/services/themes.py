@@ -22,7 +22,7 @@ from notehop.app.models import (
 )
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filters.apply import Narrowed, narrow
-from notehop.app.retrieval.filters.parse import Written, checked, of_fields, read
+from notehop.app.retrieval.filters.parse import ParsedQuery, checked, of_fields, read
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
@@ -376,10 +376,10 @@ def _nodes(
         yield NodeWithScore(node=noted(hit.node, theme=told), score=hit.score)
 
 
-def _written(view: Snapshot, text: str, *, literal: bool) -> Written:
+def _written(view: Snapshot, text: str, *, literal: bool) -> ParsedQuery:
     """A query's text and its filters apart."""
     if literal:
-        return Written(text)
+        return ParsedQuery(text)
     labels = view.labels
     return read(text, lambda key: labels.has(property_label(key)))
 

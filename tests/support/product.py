@@ -54,7 +54,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.status": (
         "egress_report language_model_now FRESH PendingCount index_status"
     ),
-    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault Plan",
+    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault EvaluationPlan=Plan",
     "notehop.app.services.notes.graph_layout": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
@@ -73,12 +73,12 @@ _HOMES: dict[str, str] = {
         "AnswerQuestion conclusion measured read_answer_set rows"
     ),
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values Estimate holds mean RANKED "
+        "answer_values Answered ANSWERS context_values MeanEstimate=Estimate holds mean RANKED "
         "ranked_targets ranking_values refusal"
     ),
     "notehop.app.evaluation.own": "own_questions",
     "notehop.app.evaluation.questions": (
-        "golden_sets GoldenSet Lines Question QuestionSet read_questions Target"
+        "golden_sets GoldenSet Lines KnownQuestion=Question QuestionSet read_questions Target"
     ),
     "notehop.app.evaluation.runner": "ask_all compare Context Evaluated MeasuredVault",
     "notehop.app.evaluation.links": "linked_at_random reader_without with_unrelated_links",
@@ -105,7 +105,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.filters": "apply=remarks",
-    "notehop.app.retrieval.filters.parse": "Condition Kind=ConditionKind plan read Written",
+    "notehop.app.retrieval.filters.parse": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
     "notehop.app.retrieval.filters.apply": "chunks_left EVERY_NOTE notes_left",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
