@@ -114,7 +114,7 @@ def evaluate(
         show_suggestions_evaluated,
     )
     from notehop.app.evaluation.run import EvaluationPlan, evaluate_answers
-    from notehop.app.evaluation.suggested import evaluate_suggestions
+    from notehop.app.evaluation.suggestions import evaluate_suggestions
     from notehop.indexing.terminal import terminal_progress
 
     plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)

@@ -23,7 +23,7 @@ from notehop.app.evaluation.metrics import (
     percent,
 )
 from notehop.app.evaluation.runner import Evaluated, Row
-from notehop.app.evaluation.suggested import SuggestionsEvaluated
+from notehop.app.evaluation.suggestions import SuggestionsEvaluated
 from notehop.indexing.shown import counted, on_one_line
 
 WIDTH = 160

@@ -38,7 +38,7 @@ from notehop.app.evaluation.metrics import (
     measure_for,
     strangers,
 )
-from notehop.app.evaluation.own import own_questions
+from notehop.app.evaluation.own_questions import own_questions
 from notehop.app.evaluation.questions import (
     KnownQuestion,
     QuestionSet,

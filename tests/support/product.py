@@ -76,14 +76,14 @@ _HOMES: dict[str, str] = {
         "answer_values Answered ANSWERS context_values MeanEstimate=Estimate holds mean RANKED "
         "ranked_targets ranking_values refusal"
     ),
-    "notehop.app.evaluation.own": "own_questions",
+    "notehop.app.evaluation.own_questions": "own_questions",
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet Lines KnownQuestion=Question QuestionSet read_questions Target"
     ),
     "notehop.app.evaluation.runner": "ask_all compare Context Evaluated MeasuredVault",
     "notehop.app.evaluation.links": "linked_at_random reader_without with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
-    "notehop.app.evaluation.suggested": "evaluate_suggestions",
+    "notehop.app.evaluation.suggestions": "evaluate_suggestions",
     "notehop.app.mcp": "arguments http resources",
     "notehop.app.mcp.tools": "Access TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
