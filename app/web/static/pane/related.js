@@ -1,10 +1,10 @@
 // What the open note has to do with: notes alike, and places that name it without a link.
 
-import { get, isAbort, post, Problem, render } from "./api.js";
-import { dress, sourceCard } from "./cards.js";
-import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "./dom.js";
+import { get, isAbort, post, Problem, render } from "../api.js";
+import { dress, sourceCard } from "../cards.js";
+import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "../dom.js";
 import { tell } from "./plugin.js";
-import { behind, empty, failure, waiting } from "./states.js";
+import { behind, empty, failure, waiting } from "../states.js";
 
 const MOST = 12;
 const READ = 1500; // characters of a note that say what it is about: more than the model reads

@@ -1,9 +1,9 @@
 // Links that could be made in the open note, each with the sentence that speaks for it.
 
-import { get, isAbort, Problem } from "./api.js";
-import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "./dom.js";
-import { heading, linkButton, marked, unknown } from "./pane-related.js";
-import { behind, empty, failure, waiting } from "./states.js";
+import { get, isAbort, Problem } from "../api.js";
+import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "../dom.js";
+import { heading, linkButton, marked, unknown } from "./related.js";
+import { behind, empty, failure, waiting } from "../states.js";
 
 const MOST = 30;
 const SHOWN = 5; // of a group; the others are folded
