@@ -371,7 +371,7 @@ def _typed(asks: bool) -> str | None:
 def _written(events: Iterator[StreamEvent], begins: Callable[[], None]) -> tuple[Answer, bool]:
     """Write what comes; ``begins`` is called before the first of it."""
     from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
-    from notehop.app.problems import error_of
+    from notehop.app.problems import failure_of
     from notehop.config.errors import NotehopError
 
     said: list[str] = []
@@ -383,8 +383,7 @@ def _written(events: Iterator[StreamEvent], begins: Callable[[], None]) -> tuple
                 sys.stdout.write(printable(event.text))
                 sys.stdout.flush()
             elif isinstance(event, ErrorEvent):
-                problem = event.problem
-                raise error_of(problem.model_dump()) or NotehopError(problem.detail)
+                raise failure_of(event.problem)
             elif isinstance(event, DoneEvent):
                 return event.answer, "".join(said).strip() == event.answer.answer.strip()
     finally:

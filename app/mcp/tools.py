@@ -16,7 +16,7 @@ from notehop.app.models import (
     Parameters,
     SourcesEvent,
 )
-from notehop.app.problems import agent_text, error_of
+from notehop.app.problems import agent_text, failure_of
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import on_one_line
 
@@ -98,8 +98,7 @@ def ask(vault: VaultHandle, given: given_as.AskArguments, call: Call) -> str:
         if isinstance(event, SourcesEvent):
             call.say(f"answering from {len(event.sources)} sources")
         elif isinstance(event, ErrorEvent):
-            problem = event.problem
-            raise error_of(problem.model_dump()) or NotehopError(problem.detail)
+            raise failure_of(event.problem)
         elif isinstance(event, DoneEvent):
             return text.answer_text(event.answer, given.budget)
     raise NotehopError("the answer was broken off; ask again")

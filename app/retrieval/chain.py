@@ -95,6 +95,20 @@ class Wanted:
             intent=query.intent,
         )
 
+    @classmethod
+    def best_notes(cls, most: int, filters: Filters | None = None, *, literal: bool) -> Wanted:
+        """The notes that a text has most to do with, as the signals alone rank them."""
+        return cls(
+            most,
+            ConnectedOptions(max=0),
+            results="notes",
+            fill=False,
+            filters=filters or Filters(),
+            literal=literal,
+            intent="none",
+            rerank=False,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:

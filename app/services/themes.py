@@ -13,7 +13,6 @@ from posixpath import dirname
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import (
-    ConnectedOptions,
     Filters,
     ThemeNote,
     ThemesQuery,
@@ -287,16 +286,7 @@ class VaultThemes:
             where there are no filters, and for a subject.
         """
         if about:
-            wanted = Wanted(
-                top_k=DEPTH,
-                connected=ConnectedOptions(max=0),
-                results="notes",
-                fill=False,
-                filters=filters,
-                literal=literal,
-                intent="none",
-                rerank=False,
-            )
+            wanted = Wanted.best_notes(DEPTH, filters, literal=literal)
             return by_hits(themes, self._engine.retrieve(query, wanted)), None
         left = None
         if query.query_str or any(of_fields(filters)):
