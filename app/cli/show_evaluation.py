@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
-from notehop.app.cli.output import headline, out, show, styled, warn
+from notehop.app.cli.output import headline, out, show, show_table, styled, warn
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswerRow, AnswersEvaluated
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
 from notehop.app.evaluation.metrics import (
@@ -160,13 +156,7 @@ def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: in
 
     :param named: the column that holds names; all others hold numbers.
     """
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for at, name in enumerate(head):
-        table.add_column(name, justify="left" if at == named else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    width = max(out().width, WIDTH)
-    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
+    show_table(head, rows, read=(named,), width=max(out().width, WIDTH))
 
 
 def _show_changes(found: Evaluated, row: Row) -> None:
