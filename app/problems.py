@@ -72,6 +72,11 @@ def error_of(told: Any) -> NotehopError | None:
     return None if kind is None else kind(told["detail"])
 
 
+def failure_of(told: Problem) -> NotehopError:
+    """The error that ended an answer: as :func:`error_of`, else one of no kind."""
+    return error_of(told.model_dump()) or NotehopError(told.detail)
+
+
 def _own_types(kind: type[NotehopError]) -> Iterator[type[NotehopError]]:
     """The classes of the tree that name a type of their own."""
     for one in kind.__subclasses__():

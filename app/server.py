@@ -13,6 +13,7 @@ from notehop.app.api.guard import is_loopback
 from notehop.app.api.serve import PortTaken, listen, serve, url_of
 from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
+from notehop.app.mcp.tools import Access
 from notehop.app.services.open_vault import Place
 from notehop.app.services.running_server import Announcement, is_serving, read_running
 from notehop.app.services.vaults import LazyVault, Vaults, below
@@ -35,25 +36,14 @@ class AlreadyServed(Exception):
         self.pid = pid
 
 
-class PooledVault:
+class PooledVault(Access):
     """A vault for agents, who wait for their turn where all others do."""
 
     def __init__(self, vault: LazyVault, workers: Workers) -> None:
-        self._vault = vault
+        super().__init__(vault)
         self._workers = workers
-        self.open = vault.open
-        self.capture = vault.capture
-
-    @property
-    def opened(self) -> bool:
-        return self._vault.opened
 
     async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
-        """Have a thread do what blocks.
-
-        :param slow: whether it is an answer.
-        :raises NotehopError: what the work raises, or that there is no room for it.
-        """
         pool = self._workers.answers if slow else self._workers.lookups
         try:
             return await pool.run(work)

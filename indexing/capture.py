@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,7 @@ from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, open_dir_below
+from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, HeldFolder, held_folder
 from notehop.indexing.vault.parse import parse_note
 from notehop.indexing.vault.plain import plain_text, without_emphasis
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
@@ -181,21 +181,6 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 _ATTEMPTS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Inbox:
-    """A folder of the vault; ``held`` is its descriptor, by which all is done where there is one.
-
-    A folder that is held stays the one that was checked, whatever is put at its path meanwhile.
-    """
-
-    path: Path
-    fd: int | None
-
-    def __call__(self, name: str) -> str:
-        """How a file in it is called for the disk."""
-        return name if self.fd is not None else str(self.path / name)
-
-
 def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -> str:
     """Write a note under the first name that is free; return its path in the vault, with ``/``.
 
@@ -218,35 +203,22 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
 
 
 @contextmanager
-def _folder(vault: Path, folder: str) -> Iterator[_Inbox]:
+def _folder(vault: Path, folder: str) -> Iterator[HeldFolder]:
     """The folder, made if it was not there, with symbolic links followed inside the vault only."""
     root, place = vault.resolve(), vault / folder
-    try:
-        _check(root, place)
-        if not CAN_HOLD_FOLDERS:
-            place.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        try:
             _check(root, place)
-        real = place.resolve()
-        fd = _opened(root, real) if CAN_HOLD_FOLDERS else None
-    except (OSError, RuntimeError, ValueError) as exc:
-        raise CaptureFolder(
-            f"{printable(str(place))}: no folder for new notes: {exc}; "
-            "mend it, or set capture.folder"
-        ) from exc
-    try:
-        yield _Inbox(real, fd)
-    finally:
-        if fd is not None:
-            os.close(fd)
-
-
-def _opened(root: Path, real: Path) -> int:
-    """A descriptor of a folder below the root, to list and sync it by."""
-    way = open_dir_below(root, real.relative_to(root).parts, make=True)
-    try:
-        return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
-    finally:
-        os.close(way)
+            if not CAN_HOLD_FOLDERS:
+                place.mkdir(parents=True, exist_ok=True)
+                _check(root, place)
+            inbox = held.enter_context(held_folder(root, place.resolve()))
+        except (OSError, RuntimeError, ValueError) as exc:
+            raise CaptureFolder(
+                f"{printable(str(place))}: no folder for new notes: {exc}; "
+                "mend it, or set capture.folder"
+            ) from exc
+        yield inbox
 
 
 def _check(root: Path, place: Path) -> None:
@@ -263,9 +235,9 @@ def _check(root: Path, place: Path) -> None:
         )
 
 
-def _written(inbox: _Inbox, name: Callable[[int], str], data: bytes) -> str:
+def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:
     temporary = f"{TEMPORARY}{secrets.token_hex(8)}.tmp"
-    _create(inbox, temporary, data)
+    inbox.create(temporary, data)
     try:
         # A disk that tells small letters from capitals may be copied to one that does not.
         with os.scandir(inbox.path if inbox.fd is None else inbox.fd) as entries:
@@ -273,31 +245,17 @@ def _written(inbox: _Inbox, name: Callable[[int], str], data: bytes) -> str:
         for attempt in range(1, _ATTEMPTS + 1):
             chosen = name(attempt)
             if fold(chosen) not in taken and _placed(inbox, temporary, chosen, data):
-                _settle(inbox)
+                inbox.sync()
                 return chosen
         raise CaptureFailed(f"{inbox.path}: {_ATTEMPTS:,} notes of this name are there already")
     finally:
         with suppress(OSError):
-            os.unlink(inbox(temporary), dir_fd=inbox.fd)
+            inbox.remove(temporary)
 
 
-def _create(inbox: _Inbox, file: str, data: bytes) -> None:
-    """Make a file that is not there and write it to the disk; nothing is left if that fails."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(inbox(file), flags, 0o666, dir_fd=inbox.fd), "wb") as stream:
-        try:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(inbox(file), dir_fd=inbox.fd)
-            raise
-
-
-def _placed(inbox: _Inbox, temporary: str, file: str, data: bytes) -> bool:
+def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
     """Give a written file its name; False if that is another file's by now."""
-    source, target = inbox(temporary), inbox(file)
+    source, target = inbox.at(temporary), inbox.at(file)
     try:
         if os.name == "nt":
             os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
@@ -311,17 +269,10 @@ def _placed(inbox: _Inbox, temporary: str, file: str, data: bytes) -> bool:
     else:
         return True
     try:
-        _create(inbox, file, data)
+        inbox.create(file, data)
     except FileExistsError:
         return False
     return True
-
-
-def _settle(inbox: _Inbox) -> None:
-    """Have the name itself on the disk, where folders can be synced."""
-    if inbox.fd is not None:
-        with suppress(OSError):
-            os.fsync(inbox.fd)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def reference_html(document: Json, base_url: str) -> str:
         '<meta name="color-scheme" content="light dark"><title>notehop: the HTTP API</title>'
         '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
         + "".join(
-            f'<link rel="stylesheet" href="/static/{name}.css">'
+            f'<link rel="stylesheet" href="/static/css/{name}.css">'
             for name in ("tokens", "page", "prose")
         )
         + '</head><body><main class="prose">'

@@ -28,8 +28,8 @@ from notehop.app.api.service import (
     BODY_REFUSED,
     JSON,
     METHODS,
-    Asked,
     Service,
+    VaultRequest,
     problems,
     seen,
 )
@@ -78,10 +78,12 @@ def query_routes(service: Service) -> APIRouter:
         response_model=Answer,
         responses=BODY_REFUSED,
     )
-    async def ask(body: Question, asked: Asked = Depends(service.asked)) -> Response:
+    async def ask(body: Question, asked: VaultRequest = Depends(service.asked)) -> Response:
         return await asked.reply(workers.answers, lambda vault: vault.ask(body))
 
-    async def begun(body: Question, asked: Asked = Depends(service.asked)) -> AsyncIterator[Stream]:
+    async def begun(
+        body: Question, asked: VaultRequest = Depends(service.asked)
+    ) -> AsyncIterator[Stream]:
         stream = Stream(
             workers.answers,
             lambda cancelled: asked.vault.open().stream(body, cancelled=cancelled),
@@ -121,7 +123,7 @@ def query_routes(service: Service) -> APIRouter:
     )
     async def search(
         body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)],
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
         return await asked.reply(workers.lookups, lambda vault: vault.search(body))
 
@@ -134,7 +136,7 @@ def query_routes(service: Service) -> APIRouter:
     )
     async def themes(
         body: Annotated[ThemesQuery, Body(openapi_examples=THEMES)],
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
         return await asked.reply(workers.lookups, lambda vault: vault.themes(body))
 
@@ -180,7 +182,7 @@ def note_routes(service: Service) -> APIRouter:
         mentions: Annotated[
             bool, Parameter(description="Whether to look for mentions without a link.")
         ] = True,
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
         return await asked.reply(
             lookups, lambda vault: vault.note(path, section=section, mentions=mentions)
@@ -204,7 +206,7 @@ def note_routes(service: Service) -> APIRouter:
         ] = [],  # noqa: B006 (never changed; the framework copies it)
         depth: Annotated[int, Parameter(ge=1, le=2, description="Links to follow.")] = 1,
         most: Annotated[int, Parameter(ge=1, le=MOST, description="Notes at most.")] = 60,
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
         return await asked.reply(
             lookups, lambda vault: vault.picture(around, depth=depth, most=most)
@@ -226,7 +228,7 @@ def note_routes(service: Service) -> APIRouter:
             ),
         ] = None,
         limit: Annotated[int, Parameter(ge=1, le=100, description="Links at most.")] = 10,
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
         return await asked.reply(lookups, lambda vault: vault.suggest(note, limit))
 
@@ -239,7 +241,7 @@ def note_routes(service: Service) -> APIRouter:
     )
     async def browse(
         body: Annotated[BrowseQuery, Body(openapi_examples=BROWSES)],
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
         return await asked.reply(lookups, lambda vault: vault.browse(body))
 
@@ -265,7 +267,7 @@ def writing_routes(service: Service) -> APIRouter:
     )
     async def capture(
         body: Annotated[CaptureQuery, Body(openapi_examples=CAPTURES)],
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
         captured = await lookups.run(lambda: asked.vault.capture(body))
         return Response(
@@ -285,7 +287,7 @@ def writing_routes(service: Service) -> APIRouter:
     )
     async def embed(
         body: Annotated[EmbedQuery, Body(openapi_examples=TEXTS)],
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
         return await asked.reply(lookups, lambda vault: vault.embed(body))
 
@@ -311,7 +313,7 @@ def state_routes(service: Service) -> APIRouter:
         response_model=IndexStatus,
         responses=unavailable,
     )
-    async def status(request: Request, asked: Asked = Depends(service.asked)) -> Response:
+    async def status(request: Request, asked: VaultRequest = Depends(service.asked)) -> Response:
         here = from_here(request.scope)
         return await asked.reply(
             service.workers.lookups, lambda vault: seen(vault.status(), from_here=here)
@@ -358,7 +360,7 @@ def state_routes(service: Service) -> APIRouter:
     async def health(
         request: Request,
         challenge: Annotated[str | None, CHALLENGE] = None,
-        asked: Asked = Depends(service.asked),
+        asked: VaultRequest = Depends(service.asked),
     ) -> Health:
         vault, proof = asked.vault, None
         prove = service.prove.get(asked.name or service.vaults.default)
@@ -381,7 +383,7 @@ def state_routes(service: Service) -> APIRouter:
         summary="Answer at all",
         response_model_exclude_none=True,
     )
-    async def live(asked: Asked = Depends(service.asked)) -> Health:
+    async def live(asked: VaultRequest = Depends(service.asked)) -> Health:
         return Health(live=True, ready=asked.vault.ready)
 
     @router.get(
@@ -391,7 +393,7 @@ def state_routes(service: Service) -> APIRouter:
         response_model_exclude_none=True,
         responses={503: {"description": "Not ready yet", "model": Health}},
     )
-    async def ready(response: Response, asked: Asked = Depends(service.asked)) -> Health:
+    async def ready(response: Response, asked: VaultRequest = Depends(service.asked)) -> Health:
         if not asked.vault.ready:
             response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
             response.headers["Retry-After"] = "1"

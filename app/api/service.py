@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import PROBLEM
-from notehop.app.api.workers import Pool, Workers
+from notehop.app.api.workers import ThreadPool, Workers
 from notehop.app.models import IndexStatus
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
 
@@ -110,14 +110,14 @@ class Service:
     prove: Mapping[str, Prove]
     metrics: Metrics | None = None
 
-    async def asked(self, request: Request) -> Asked:
+    async def asked(self, request: Request) -> VaultRequest:
         """The vault that a request is for; in the loop, where the framework needs no thread for it."""
         scope = request.scope
-        return Asked(self, scope.get(NAMED), scope[ASKED], scope.get("root_path", ""))
+        return VaultRequest(self, scope.get(NAMED), scope[ASKED], scope.get("root_path", ""))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class VaultRequest:
     """The vault that a request is for.
 
     :ivar name: None where the request names none.
@@ -129,7 +129,7 @@ class Asked:
     vault: LazyVault
     below: str
 
-    async def reply(self, pool: Pool, work: Callable[[VaultHandle], BaseModel]) -> Response:
+    async def reply(self, pool: ThreadPool, work: Callable[[VaultHandle], BaseModel]) -> Response:
         """Have a thread do the work and write its result as JSON, so that the loop does neither.
 
         :raises Refusal: if there is no place in the pool, or it takes too long.

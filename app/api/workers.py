@@ -30,7 +30,7 @@ T = TypeVar("T")
 STOPPING = "stopping", "the server is being stopped; ask again when it is back"
 
 
-class Pool:
+class ThreadPool:
     """Runs blocking work in a few threads.
 
     :param most: how much runs at once.
@@ -121,8 +121,8 @@ class Workers:
     def __init__(self, settings: ServerSettings) -> None:
         most = settings.max_queries or max(2, os.cpu_count() or 1)
         waiting, seconds = settings.max_waiting, settings.timeout_s
-        self.answers = Pool(most=most, waiting=waiting, seconds=seconds)
-        self.lookups = Pool(most=most, waiting=waiting, seconds=seconds)
+        self.answers = ThreadPool(most=most, waiting=waiting, seconds=seconds)
+        self.lookups = ThreadPool(most=most, waiting=waiting, seconds=seconds)
         self.closing = asyncio.Event()
 
     def close(self) -> None:
@@ -149,7 +149,7 @@ Make = Callable[[Callable[[], bool]], Iterator[StreamEvent]]
 class Stream:
     """The events of one answer; :meth:`begin` it, read it, and :meth:`leave` it in any case."""
 
-    def __init__(self, pool: Pool, make: Make) -> None:
+    def __init__(self, pool: ThreadPool, make: Make) -> None:
         """Do nothing yet."""
         self._pool = pool
         self._make = make

@@ -13,7 +13,7 @@ from notehop.app.cli.options import Common, given_path
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from notehop.app.evaluation.run import Plan
+    from notehop.app.evaluation.run import EvaluationPlan
     from notehop.app.evaluation.runner import Evaluated
 
 
@@ -113,11 +113,11 @@ def evaluate(
         show_evaluation,
         show_suggestions_evaluated,
     )
-    from notehop.app.evaluation.run import Plan, evaluate_answers
-    from notehop.app.evaluation.suggested import evaluate_suggestions
+    from notehop.app.evaluation.run import EvaluationPlan, evaluate_answers
+    from notehop.app.evaluation.suggestions import evaluate_suggestions
     from notehop.indexing.terminal import terminal_progress
 
-    plan = Plan(ablate, compare, measure, questions, seed, unrelated_links)
+    plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)
     found: list[Any] = []
     if answers is not None:
         if data is not None or ablate or measure or unrelated_links or html is not None:
@@ -157,7 +157,9 @@ def evaluate(
         _write(html, report(found))
 
 
-def _evaluated(data: Path | None, work: Path, plan: Plan, options: Common) -> Iterator[Evaluated]:
+def _evaluated(
+    data: Path | None, work: Path, plan: EvaluationPlan, options: Common
+) -> Iterator[Evaluated]:
     from notehop.app.evaluation.run import evaluate_sets, evaluate_vault
     from notehop.indexing.terminal import terminal_progress
 

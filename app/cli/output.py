@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -79,6 +79,36 @@ def show(text: Text, indent: int = 0) -> None:
 def headline(text: str, note: str = "") -> None:
     """Print the heading of a part, with an empty line before it."""
     show(styled("\n", (on_one_line(text), "bold"), (f"  {note}", "dim") if note else ""))
+
+
+def show_table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    read: Collection[int],
+    width: int,
+    folded: int | None = None,
+) -> None:
+    """Print a table.
+
+    :param read: columns that are read, on the left; all others are compared.
+    :param width: characters that it may take.
+    :param folded: the column whose lines are broken where there is no room.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for at, name in enumerate(head):
+        table.add_column(
+            name,
+            justify="left" if at in read else "right",
+            no_wrap=at != folded,
+            overflow="ellipsis" if folded is None else "fold",
+        )
+    for row in rows:
+        table.add_row(*row)
+    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
 
 
 @contextmanager

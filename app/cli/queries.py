@@ -75,7 +75,7 @@ def ask(
     # Quotes are there at once; what a model writes is read while it comes.
     live = not options.json and out().is_terminal and place.settings.llm.provider != "none"
     if live:
-        with _Talk(place) as talk:
+        with _TerminalChat(place) as talk:
             answer, written = talk.ask(query)
     else:
         answer, written = _replied(place, query, lambda vault: vault.ask(query)), False
@@ -107,7 +107,7 @@ def chat(
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
     name = secrets.token_hex(8)
-    with _Talk(place) as talk:
+    with _TerminalChat(place) as talk:
         while (typed := _typed(asks)) is not None:
             if typed in END:
                 break
@@ -197,7 +197,7 @@ def browse(
     """List the notes that are linked with a note, best first."""
     from notehop.app.models import BrowseQuery
     from notehop.app.models.query import as_query
-    from notehop.app.services.find_note import from_here
+    from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
     fields = {
@@ -227,7 +227,7 @@ def suggest(
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
     from notehop.app.models import SuggestQuery
     from notehop.app.models.query import as_query
-    from notehop.app.services.find_note import from_here
+    from notehop.app.services.notes.find_note import from_here
     from notehop.indexing.terminal import terminal_progress
 
     place = options.place()
@@ -286,7 +286,7 @@ def themes(
     _print(options, place, found, show_themes)
 
 
-class _Talk(ExitStack):
+class _TerminalChat(ExitStack):
     """Answers questions on a terminal; the vault is opened when no server answers, and stays open."""
 
     def __init__(self, place: Place) -> None:
@@ -371,7 +371,7 @@ def _typed(asks: bool) -> str | None:
 def _written(events: Iterator[StreamEvent], begins: Callable[[], None]) -> tuple[Answer, bool]:
     """Write what comes; ``begins`` is called before the first of it."""
     from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
-    from notehop.app.problems import error_of
+    from notehop.app.problems import failure_of
     from notehop.config.errors import NotehopError
 
     said: list[str] = []
@@ -383,8 +383,7 @@ def _written(events: Iterator[StreamEvent], begins: Callable[[], None]) -> tuple
                 sys.stdout.write(printable(event.text))
                 sys.stdout.flush()
             elif isinstance(event, ErrorEvent):
-                problem = event.problem
-                raise error_of(problem.model_dump()) or NotehopError(problem.detail)
+                raise failure_of(event.problem)
             elif isinstance(event, DoneEvent):
                 return event.answer, "".join(said).strip() == event.answer.answer.strip()
     finally:

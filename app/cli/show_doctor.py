@@ -17,7 +17,7 @@ from notehop.app.services.doctor.report import (
     LinkPlace,
     UnresolvedTarget,
 )
-from notehop.app.services.find_note import Near
+from notehop.app.services.notes.find_note import Near
 from notehop.indexing.shown import counted, on_one_line
 
 LISTED = 5
@@ -38,7 +38,7 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _FindingsOfKind:
     """A kind of findings. ``few`` are the rows that stand for all of them; None: the first."""
 
     kind: Kind
@@ -90,7 +90,7 @@ def _index(check: IndexCheck) -> None:
         show(styled(("not checked  ", "yellow"), on_one_line(said)), indent=2)
 
 
-def _parts(report: DoctorReport) -> Iterator[_Part]:
+def _parts(report: DoctorReport) -> Iterator[_FindingsOfKind]:
     targets = report.unresolved or ()
     slips = [one for one in targets if one.near]
     others = [one for one in targets if not one.near]
@@ -102,22 +102,22 @@ def _parts(report: DoctorReport) -> Iterator[_Part]:
         ("Links to notes that are not there", others, note),
     ):
         rows = [_Row(one.target, _meant(one.near), places=one.places) for one in found]
-        yield _Part(Kind.UNRESOLVED, title, rows, said)
+        yield _FindingsOfKind(Kind.UNRESOLVED, title, rows, said)
     broken = report.fragments or ()
-    yield _Part(
+    yield _FindingsOfKind(
         Kind.FRAGMENTS,
         "Links to headings or blocks that their note does not have",
         [_Row(f"{one.path}#{one.fragment}", _meant(one.near), places=one.places) for one in broken],
         _links(broken),
     )
     several = report.ambiguous or ()
-    yield _Part(
+    yield _FindingsOfKind(
         Kind.AMBIGUOUS,
         "Links to a name that several files have",
         [_Row(one.target, f"-> {_few(one.candidates)}", places=one.places) for one in several],
         _links(several),
     )
-    yield _Part(
+    yield _FindingsOfKind(
         Kind.CONFLICTS,
         "Copies that sync tools made of two versions",
         [
@@ -127,7 +127,7 @@ def _parts(report: DoctorReport) -> Iterator[_Part]:
         "merge each into its note and delete it",
     )
     warnings = [warning.partition(": ") for warning in report.warnings or ()]
-    yield _Part(
+    yield _FindingsOfKind(
         Kind.WARNINGS,
         "Notes that say something that cannot be read as meant",
         [_Row(where, told=what) for where, _, what in warnings],
@@ -135,7 +135,7 @@ def _parts(report: DoctorReport) -> Iterator[_Part]:
     yield _kept("Notes that cannot be read", report.failed)
     kinds = Counter(one.kind for one in report.duplicates or ())
     plural = {"name": "names", "title": "titles", "alias": "aliases"}
-    yield _Part(
+    yield _FindingsOfKind(
         Kind.DUPLICATES,
         "Names that several notes have",
         [_Row(f"{one.kind} {one.name}", told=_few(one.paths)) for one in report.duplicates or ()],
@@ -148,14 +148,16 @@ def _parts(report: DoctorReport) -> Iterator[_Part]:
     yield _orphans(report.orphans or ())
 
 
-def _kept(title: str, kept: Sequence[Kept] | None) -> _Part:
-    return _Part(Kind.LEFT_OUT, title, [_Row(one.path, told=one.reason) for one in kept or ()])
+def _kept(title: str, kept: Sequence[Kept] | None) -> _FindingsOfKind:
+    return _FindingsOfKind(
+        Kind.LEFT_OUT, title, [_Row(one.path, told=one.reason) for one in kept or ()]
+    )
 
 
-def _orphans(paths: Sequence[str]) -> _Part:
+def _orphans(paths: Sequence[str]) -> _FindingsOfKind:
     folders = Counter(path.rpartition("/")[0] for path in paths)
     largest = sorted(folders.items(), key=lambda item: (-item[1], item[0]))
-    return _Part(
+    return _FindingsOfKind(
         Kind.ORPHANS,
         "Notes that no link joins with another",
         [_Row(path) for path in paths],
@@ -167,7 +169,7 @@ def _orphans(paths: Sequence[str]) -> _Part:
     )
 
 
-def _show(part: _Part, everything: bool) -> None:
+def _show(part: _FindingsOfKind, everything: bool) -> None:
     note = f"{len(part.rows):,}" + (f"  {part.note}" if part.note else "")
     headline(part.title, on_one_line(note))
     rows = part.rows if everything or part.few is None else part.few

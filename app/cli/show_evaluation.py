@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
-from notehop.app.cli.output import headline, out, show, styled, warn
+from notehop.app.cli.output import headline, out, show, show_table, styled, warn
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswerRow, AnswersEvaluated
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
 from notehop.app.evaluation.metrics import (
@@ -19,11 +15,11 @@ from notehop.app.evaluation.metrics import (
     LINKED,
     MEASURES,
     NOTES,
-    Estimate,
+    MeanEstimate,
     percent,
 )
 from notehop.app.evaluation.runner import Evaluated, Row
-from notehop.app.evaluation.suggested import SuggestionsEvaluated
+from notehop.app.evaluation.suggestions import SuggestionsEvaluated
 from notehop.indexing.shown import counted, on_one_line
 
 WIDTH = 160
@@ -112,7 +108,7 @@ def _show_answer_rows(title: str, rows: Sequence[AnswerRow], *, gained: bool = F
     _show_table(head, cells, named=0)
 
 
-def _narrow(estimate: Estimate | None, sign: str) -> str:
+def _narrow(estimate: MeanEstimate | None, sign: str) -> str:
     """An estimate in whole percent, empty where there is none: sets have a hundred questions."""
     if estimate is None:
         return ""
@@ -160,13 +156,7 @@ def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: in
 
     :param named: the column that holds names; all others hold numbers.
     """
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for at, name in enumerate(head):
-        table.add_column(name, justify="left" if at == named else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    width = max(out().width, WIDTH)
-    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
+    show_table(head, rows, read=(named,), width=max(out().width, WIDTH))
 
 
 def _show_changes(found: Evaluated, row: Row) -> None:
@@ -183,6 +173,6 @@ def _show_changes(found: Evaluated, row: Row) -> None:
             show(styled(f"and {len(changes) - CHANGES:,} more (--json has all)"), indent=2)
 
 
-def _bounds(estimate: Estimate) -> str:
+def _bounds(estimate: MeanEstimate) -> str:
     """The interval of an estimate, in percent."""
     return f"{percent(estimate.low)} to {percent(estimate.high)}"

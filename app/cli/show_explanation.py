@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
-from notehop.app.cli.output import headline, out, show, styled
+from notehop.app.cli.output import headline, out, show, show_table, styled
 from notehop.app.models import ConnectedNote, Explanation, Reply, SearchResult, Source
 from notehop.indexing.shown import on_one_line
 
@@ -126,13 +122,5 @@ def _text(value: object) -> str:
 
 
 def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table whose first two columns are read and whose others are compared."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for at, name in enumerate(head):
-        table.add_column(
-            name, justify="left" if at < 2 else "right", no_wrap=at != 1, overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*row)
     width = out().width if out().is_terminal else WIDEST
-    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
+    show_table(head, rows, read=(0, 1), width=width, folded=1)

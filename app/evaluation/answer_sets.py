@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.metrics import Answered, Estimate, estimates, percent
+from notehop.app.evaluation.metrics import Answered, MeanEstimate, estimates, percent
 from notehop.app.evaluation.questions import read_lines
 from notehop.config.errors import UsageError
 
@@ -88,8 +88,8 @@ class AnswerRow:
 
     group: str
     questions: int
-    measures: dict[str, Estimate]
-    gains: dict[str, Estimate]
+    measures: dict[str, MeanEstimate]
+    gains: dict[str, MeanEstimate]
 
 
 @dataclass(frozen=True, slots=True)

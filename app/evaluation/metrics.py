@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.questions import Lines, Question, Target
+from notehop.app.evaluation.questions import KnownQuestion, Lines, Target
 from notehop.config.errors import UsageError
 
 RESAMPLES = 10_000
@@ -29,7 +29,7 @@ _AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class MeanEstimate:
     """A mean with the bounds of its 95 % interval."""
 
     value: float
@@ -45,12 +45,12 @@ def percent(share: float, sign: str = "") -> str:
     return f"{round(100 * share, 1) + 0.0:{sign}.1f}"
 
 
-def mean(values: NDArray[np.float64]) -> Estimate:
+def mean(values: NDArray[np.float64]) -> MeanEstimate:
     """Estimate the mean of one value a question, of shape (questions,); see :func:`estimates`."""
     return estimates(("",), values[:, None])[""]
 
 
-def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Estimate]:
+def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, MeanEstimate]:
     """Estimate the mean of each named column (percentile bootstrap over questions, Efron 1979).
 
     NaN is the value of a question that a column does not measure; a column without any other value
@@ -72,12 +72,12 @@ def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Es
         counts = np.apply_along_axis(np.bincount, 1, chosen, minlength=len(values)).astype(float)
         with np.errstate(invalid="ignore"):
             means[start : start + _AT_ONCE] = (counts @ known) / (counts @ there.astype(float))
-    found: dict[str, Estimate] = {}
+    found: dict[str, MeanEstimate] = {}
     for at, name in enumerate(names):
         if there[:, at].any():
             low, high = np.nanpercentile(means[:, at], [2.5, 97.5])
             value = known[:, at].sum() / there[:, at].sum()
-            found[name] = Estimate(float(value), float(low), float(high))
+            found[name] = MeanEstimate(float(value), float(low), float(high))
     return found
 
 
@@ -183,7 +183,7 @@ class Answered:
     connected: str = ""
 
 
-def answer_values(question: Question, answered: Answered) -> list[float]:
+def answer_values(question: KnownQuestion, answered: Answered) -> list[float]:
     """Measure an answer: the values of :data:`ANSWERS`, NaN for what does not apply."""
     kind = kind_of(question.text, question.answers)
     text, sources = normalised(answered.text), normalised(answered.sources)
@@ -211,7 +211,7 @@ def answer_values(question: Question, answered: Answered) -> list[float]:
     ]
 
 
-def refusal(question: Question, answered: Answered) -> float:
+def refusal(question: KnownQuestion, answered: Answered) -> float:
     """Whether a question that the vault cannot answer was left unanswered.
 
     :returns: 1 or 0; NaN where the sources hold the answer all the same.
@@ -222,7 +222,7 @@ def refusal(question: Question, answered: Answered) -> float:
     return float(not answered.text)
 
 
-def drawn(questions: Sequence[Question], most: int, seed: int) -> list[Question]:
+def drawn(questions: Sequence[KnownQuestion], most: int, seed: int) -> list[KnownQuestion]:
     """At most so many of some questions, in their order; the same ones for the same seed."""
     if len(questions) <= most:
         return list(questions)
@@ -230,7 +230,7 @@ def drawn(questions: Sequence[Question], most: int, seed: int) -> list[Question]
     return [questions[at] for at in sorted(places.tolist())]
 
 
-def strangers(questions: Sequence[Question], notes: frozenset[str]) -> list[Question]:
+def strangers(questions: Sequence[KnownQuestion], notes: frozenset[str]) -> list[KnownQuestion]:
     """The questions whose answer is known and none of whose gold notes is among ``notes``."""
     return [one for one in questions if one.answers and not one.notes & notes]
 
@@ -283,7 +283,7 @@ def usual(unit: str) -> str:
     return f"{unit}.ndcg@10"
 
 
-def measure_for(questions: Iterable[Question]) -> str:
+def measure_for(questions: Iterable[KnownQuestion]) -> str:
     """The measure that fits questions: all notes in the context where one alone is not enough."""
     asked = list(questions)
     if any(len(question.notes) > 1 for question in asked):
@@ -367,7 +367,7 @@ def ranking_values(
 
 
 def context_values(
-    question: Question, sources: Sequence[str], linked: Sequence[str]
+    question: KnownQuestion, sources: Sequence[str], linked: Sequence[str]
 ) -> tuple[float, float]:
     """Measure a context: :data:`CONTEXT` and :data:`LINKED`.
 

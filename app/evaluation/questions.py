@@ -45,7 +45,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class KnownQuestion:
     """A question and all that its answer rests on, each once.
 
     ``without`` is a note that the search has to do without: the one that a question is a quote
@@ -74,10 +74,10 @@ class QuestionSet:
     """
 
     name: str
-    questions: tuple[Question, ...]
+    questions: tuple[KnownQuestion, ...]
     measure: str
     held_out: frozenset[LinkPair] = field(default=frozenset())
-    foreign: tuple[Question, ...] = ()
+    foreign: tuple[KnownQuestion, ...] = ()
 
 
 QUESTIONS = "queries.jsonl"
@@ -93,7 +93,7 @@ class GoldenSet:
 
     name: str
     vault: Path
-    questions: tuple[Question, ...]
+    questions: tuple[KnownQuestion, ...]
 
 
 def golden_sets(data: Path, work: Path) -> list[GoldenSet]:
@@ -110,7 +110,7 @@ def golden_sets(data: Path, work: Path) -> list[GoldenSet]:
     return [GoldenSet(one.name, _unpacked(one, work), asked) for one, asked in found]
 
 
-def read_questions(file: Path) -> tuple[Question, ...]:
+def read_questions(file: Path) -> tuple[KnownQuestion, ...]:
     """Read questions: an object a line with ``id``, ``question`` and ``gold``.
 
     ``gold`` lists what the answer rests on: paths of notes, each with ``#Heading`` or ``#^block``
@@ -153,15 +153,15 @@ def read_lines(
 
 
 def placed(
-    questions: Iterable[Question], notes: Mapping[str, NoteRow], origin: str
-) -> tuple[Question, ...]:
+    questions: Iterable[KnownQuestion], notes: Mapping[str, NoteRow], origin: str
+) -> tuple[KnownQuestion, ...]:
     """Return the questions with the lines of the headings and blocks that they ask for.
 
     :param notes: the indexed notes among those that the questions name, by path.
     :param origin: where the questions are from, for the message.
     :raises UsageError: if the index lacks a note or a note the place, naming the first few.
     """
-    found: list[Question] = []
+    found: list[KnownQuestion] = []
     lacking: dict[str, None] = {}
     for question in questions:
         targets = [_placed(target, notes.get(target.path)) for target in question.gold]
@@ -181,14 +181,14 @@ def placed(
     return tuple(found)
 
 
-def _question(row: Any) -> Question:
+def _question(row: Any) -> KnownQuestion:
     if not isinstance(row["question"], str) or not row["question"].strip():
         raise ValueError("the question is no text")
     gold = row["gold"]
     if not isinstance(gold, list) or not gold or not all(isinstance(one, str) for one in gold):
         raise ValueError("gold is no list of paths")
     targets = tuple(dict.fromkeys(_target(one) for one in gold))
-    return Question(str(row["id"]), row["question"].strip(), targets, answers=_answers(row))
+    return KnownQuestion(str(row["id"]), row["question"].strip(), targets, answers=_answers(row))
 
 
 def _answers(row: Any) -> tuple[str, ...]:

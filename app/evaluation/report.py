@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from notehop.app.evaluation.metrics import ANSWERS, CONTAINS, MEASURES, Estimate, percent
+from notehop.app.evaluation.metrics import ANSWERS, CONTAINS, MEASURES, MeanEstimate, percent
 from notehop.app.evaluation.runner import Evaluated, Row
 from notehop.app.evaluation.variants import CURRENT, STOCK
 from notehop.indexing.shown import counted, on_one_line, printable
@@ -203,7 +203,7 @@ def _paragraph(parent: Element, text: str) -> None:
     SubElement(parent, "p").text = _clean(text)
 
 
-def _estimate(one: Estimate | None, sign: str = "") -> str:
+def _estimate(one: MeanEstimate | None, sign: str = "") -> str:
     if one is None:
         return ""
     return f"{percent(one.value, sign)} ({percent(one.low)} to {percent(one.high)})"
@@ -264,7 +264,7 @@ def curves(title: str, series: Sequence[tuple[str, Sequence[float]]]) -> Element
     return svg
 
 
-def bars(title: str, rows: Sequence[tuple[str, Estimate]]) -> Element:
+def bars(title: str, rows: Sequence[tuple[str, MeanEstimate]]) -> Element:
     """A bar a row around 0, in percent, with the interval as a line over it; at least one row."""
     height = TOP + ROW * len(rows) + BOTTOM
     svg = _svg(title, height)

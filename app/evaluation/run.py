@@ -38,9 +38,9 @@ from notehop.app.evaluation.metrics import (
     measure_for,
     strangers,
 )
-from notehop.app.evaluation.own import own_questions
+from notehop.app.evaluation.own_questions import own_questions
 from notehop.app.evaluation.questions import (
-    Question,
+    KnownQuestion,
     QuestionSet,
     golden_sets,
     placed,
@@ -79,7 +79,7 @@ PlaceFor = Callable[[Settings], Place]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvaluationPlan:
     """What is to be held against what.
 
     Settings in force against a stock assembly; with ``ablate`` each part by itself, too; with
@@ -114,7 +114,12 @@ class Plan:
 
 
 def evaluate_sets(
-    data: Path, work: Path, plan: Plan, progress: Progress, *, config_file: Path | None = None
+    data: Path,
+    work: Path,
+    plan: EvaluationPlan,
+    progress: Progress,
+    *,
+    config_file: Path | None = None,
 ) -> Iterator[Evaluated]:
     """Evaluate the golden sets in ``data`` one after the other, each when it is asked for.
 
@@ -150,7 +155,7 @@ def evaluate_sets(
 
 
 def evaluate_vault(
-    place: Place, questions: Path | None, plan: Plan, progress: Progress
+    place: Place, questions: Path | None, plan: EvaluationPlan, progress: Progress
 ) -> Iterator[Evaluated]:
     """Evaluate a vault on its index, with questions of a file or made out of the vault itself.
 
@@ -178,7 +183,7 @@ def evaluate_vault(
 
 
 def evaluate_answers(
-    place: Place, file: Path, plan: Plan, progress: Progress, *, each: bool = False
+    place: Place, file: Path, plan: EvaluationPlan, progress: Progress, *, each: bool = False
 ) -> AnswersEvaluated:
     """Ask the questions of an answer set, under the settings in force or those compared.
 
@@ -229,13 +234,15 @@ def evaluate_answers(
     )
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: EvaluationPlan) -> None:
     check_installed()
     if plan.measure is not None:
         checked_measure(plan.measure)
 
 
-def _own(view: Snapshot, tokenizer: Tokenizer, place: Place, plan: Plan) -> list[QuestionSet]:
+def _own(
+    view: Snapshot, tokenizer: Tokenizer, place: Place, plan: EvaluationPlan
+) -> list[QuestionSet]:
     paths = view.paths()
     slices = (paths[at : at + SLICE] for at in range(0, len(paths), SLICE))
     sets = own_questions(
@@ -254,7 +261,7 @@ def _own(view: Snapshot, tokenizer: Tokenizer, place: Place, plan: Plan) -> list
 
 
 def _evaluated(
-    asked: QuestionSet, place: Place, place_for: PlaceFor, plan: Plan, progress: Progress
+    asked: QuestionSet, place: Place, place_for: PlaceFor, plan: EvaluationPlan, progress: Progress
 ) -> Evaluated:
     asked = asked if plan.measure is None else replace(asked, measure=plan.measure)
     if asked.measure in ANSWERS and not any(one.answers for one in asked.questions):
@@ -319,5 +326,5 @@ def _snapshot(place: Place) -> Snapshot:
         return reader.snapshot()
 
 
-def _named(questions: tuple[Question, ...]) -> list[str]:
+def _named(questions: tuple[KnownQuestion, ...]) -> list[str]:
     return sorted({path for question in questions for path in question.notes})

@@ -19,7 +19,7 @@ from notehop.app.evaluation.metrics import (
     MEASURES,
     TOP,
     Answered,
-    Estimate,
+    MeanEstimate,
     answer_values,
     context_values,
     estimates,
@@ -29,7 +29,7 @@ from notehop.app.evaluation.metrics import (
     ranking_values,
     refusal,
 )
-from notehop.app.evaluation.questions import Lines, Question, QuestionSet
+from notehop.app.evaluation.questions import KnownQuestion, Lines, QuestionSet
 from notehop.app.evaluation.variants import Variant
 from notehop.app.retrieval.graph_retriever import EXPANDED
 from notehop.app.retrieval.trace import TracedQuery
@@ -66,7 +66,7 @@ class MeasuredVault:
         self.warnings: Counter[str] = Counter()
         self._vault = vault
 
-    def context(self, question: Question) -> Context:
+    def context(self, question: KnownQuestion) -> Context:
         """What the context of an answer is made of."""
         query = TracedQuery(question.text)
         engine = self._vault.query_engine(filters=_filters(question), literal=True)
@@ -80,11 +80,11 @@ class MeasuredVault:
             (linked if by_link else sources).append(str(told["path"]))
         return Context(tuple(sources), tuple(linked), lambda: self._answered(engine, query, nodes))
 
-    def notes(self, question: Question) -> Sequence[str]:
+    def notes(self, question: KnownQuestion) -> Sequence[str]:
         """The best notes, best first, each once."""
         return [hit.path for hit in self._search(question, "notes").hits]
 
-    def chunks(self, question: Question) -> Sequence[tuple[str, Lines]]:
+    def chunks(self, question: KnownQuestion) -> Sequence[tuple[str, Lines]]:
         """The best passages, best first."""
         return [(hit.path, hit.lines) for hit in self._search(question, "chunks").hits]
 
@@ -101,7 +101,7 @@ class MeasuredVault:
             "\n".join(map(_shown, material.connected)),
         )
 
-    def _search(self, question: Question, results: str) -> SearchResult:
+    def _search(self, question: KnownQuestion, results: str) -> SearchResult:
         found = self._vault.search(
             question.text,
             results=results,
@@ -130,7 +130,7 @@ def _shown(place: Source | ConnectedNote) -> str:
     return f"{place.title}\n{place.heading}\n{place.text}"
 
 
-def _filters(question: Question) -> Mapping[str, Any]:
+def _filters(question: KnownQuestion) -> Mapping[str, Any]:
     return {} if question.without is None else {"not": {"path": [question.without]}}
 
 
@@ -162,11 +162,11 @@ SHOWN = 5
 
 def ask_all(
     search: MeasuredVault,
-    questions: Sequence[Question],
+    questions: Sequence[KnownQuestion],
     asked: Callable[[], None] = lambda: None,
     *,
     answers: bool = True,
-    foreign: Sequence[Question] = (),
+    foreign: Sequence[KnownQuestion] = (),
 ) -> Outcome:
     """Ask every question for its context, for notes and for passages.
 
@@ -250,8 +250,8 @@ class Row:
     setting: str
     overrides: Mapping[str, Any]
     against: str | None
-    measures: Mapping[str, Estimate]
-    gains: Mapping[str, Estimate]
+    measures: Mapping[str, MeanEstimate]
+    gains: Mapping[str, MeanEstimate]
     recall: tuple[float, ...]
     values: tuple[float | None, ...]
     helped: tuple[Change, ...]
@@ -260,7 +260,7 @@ class Row:
     milliseconds: float
     answers: tuple[str | None, ...] = ()
     words: float | None = None
-    refused: Estimate | None = None
+    refused: MeanEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ class Evaluated:
     name: str
     notes: int
     measure: str
-    questions: tuple[Question, ...]
+    questions: tuple[KnownQuestion, ...]
     rows: tuple[Row, ...]
     warnings: Mapping[str, int]
     foreign: int = 0
@@ -334,7 +334,7 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
 
 
 def _changes(
-    questions: Sequence[Question], other: Outcome, own: Outcome, at: int
+    questions: Sequence[KnownQuestion], other: Outcome, own: Outcome, at: int
 ) -> Iterator[Change]:
     """The questions whose value differs, those that differ most first, then by their order."""
     difference = own.values[:, at] - other.values[:, at]

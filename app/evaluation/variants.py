@@ -24,7 +24,7 @@ STOCK = "stock"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AblatedPart:
     """A part of retrieval that can be without: the setting that says so, with its two values."""
 
     name: str
@@ -34,17 +34,17 @@ class Part:
 
 
 PARTS = (
-    Part("title dispatch", "retrieval.title_dispatch", True, False),
-    Part("alias expansion", "retrieval.alias_expansion", True, False),
-    Part("intents", "retrieval.intent", "auto", "none"),
-    Part("languages", "retrieval.unread_share", 0.05, 1.0),
-    Part("templates", "retrieval.template_share", 0.5, 1.0),
-    Part("relevance", "retrieval.relevance_weight", 1.0, 0.0),
-    Part("recall expansion", "retrieval.expansion", "conservative", "off"),
-    Part("connected notes", "connected.max", 3, 0),
-    Part("backlinks", "connected.direction", "both", "forward"),
-    Part("order context", "connected.order", "context", "rank"),
-    Part("gate", "connected.gate", 1.0, 0.0),
+    AblatedPart("title dispatch", "retrieval.title_dispatch", True, False),
+    AblatedPart("alias expansion", "retrieval.alias_expansion", True, False),
+    AblatedPart("intents", "retrieval.intent", "auto", "none"),
+    AblatedPart("languages", "retrieval.unread_share", 0.05, 1.0),
+    AblatedPart("templates", "retrieval.template_share", 0.5, 1.0),
+    AblatedPart("relevance", "retrieval.relevance_weight", 1.0, 0.0),
+    AblatedPart("recall expansion", "retrieval.expansion", "conservative", "off"),
+    AblatedPart("connected notes", "connected.max", 3, 0),
+    AblatedPart("backlinks", "connected.direction", "both", "forward"),
+    AblatedPart("order context", "connected.order", "context", "rank"),
+    AblatedPart("gate", "connected.gate", 1.0, 0.0),
 )
 """What is turned off and on beside the signals, each after what it builds on."""
 

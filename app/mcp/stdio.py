@@ -21,6 +21,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from notehop.app.mcp.server import Context, make_server
+from notehop.app.mcp.tools import Access
 from notehop.app.services.open_vault import resting
 from notehop.app.services.vaults import LazyVault, Vaults
 
@@ -56,7 +57,7 @@ def serve(vaults: Vaults, *, follow: bool) -> None:
 
 async def _serve(vaults: Vaults, follow: bool) -> None:
     turns = anyio.CapacityLimiter(max(2, os.cpu_count() or 1))
-    server = make_server({name: _Own(vault, turns) for name, vault in vaults.items()})
+    server = make_server({name: _OwnVault(vault, turns) for name, vault in vaults.items()})
     if follow:
         server.middleware.append(_once_answered(vaults.follow))
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -90,18 +91,12 @@ def _refusal(exc: Exception) -> types.ErrorData | None:
     return types.ErrorData(code=types.INVALID_REQUEST, message=told)
 
 
-class _Own:
+class _OwnVault(Access):
     """A vault of this process alone."""
 
     def __init__(self, vault: LazyVault, turns: anyio.CapacityLimiter) -> None:
-        self._vault = vault
+        super().__init__(vault)
         self._turns = turns
-        self.open = vault.open
-        self.capture = vault.capture
-
-    @property
-    def opened(self) -> bool:
-        return self._vault.opened
 
     async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:  # noqa: ARG002
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._turns)

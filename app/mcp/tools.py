@@ -4,43 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.app.mcp import arguments as given_as
 from notehop.app.mcp import text
 from notehop.app.models import (
-    Captured,
     CaptureQuery,
     DoneEvent,
     ErrorEvent,
     Parameters,
     SourcesEvent,
 )
-from notehop.app.problems import agent_text, error_of
+from notehop.app.problems import agent_text, failure_of
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import on_one_line
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
+    from notehop.app.services.vaults import LazyVault
 
 T = TypeVar("T")
 
 
-class Access(Protocol):
-    """How the tools come to a vault, and to a thread for what blocks."""
+class Access:
+    """How the tools come to a vault; a transport adds how they come to a thread for what blocks."""
+
+    def __init__(self, vault: LazyVault) -> None:
+        self.open = vault.open
+        self.capture = vault.capture
+        self._vault = vault
 
     @property
     def opened(self) -> bool:
-        """Whether :meth:`open` takes no time."""
-
-    def open(self) -> VaultHandle:
-        """The vault, opened; blocks.
-
-        :raises NotehopError: why it cannot be opened, or not yet.
-        """
-
-    def capture(self, query: CaptureQuery) -> Captured:
-        """Write a new note, also where there is no index to open; blocks."""
+        """Whether ``open`` takes no time."""
+        return self._vault.opened
 
     async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
         """Have a thread do what blocks; a caller that is cancelled does not wait for it.
@@ -48,6 +45,7 @@ class Access(Protocol):
         :param slow: whether a language model may take its time with it.
         :raises NotehopError: what the work raises, or that there is no room for it.
         """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +96,7 @@ def ask(vault: VaultHandle, given: given_as.AskArguments, call: Call) -> str:
         if isinstance(event, SourcesEvent):
             call.say(f"answering from {len(event.sources)} sources")
         elif isinstance(event, ErrorEvent):
-            problem = event.problem
-            raise error_of(problem.model_dump()) or NotehopError(problem.detail)
+            raise failure_of(event.problem)
         elif isinstance(event, DoneEvent):
             return text.answer_text(event.answer, given.budget)
     raise NotehopError("the answer was broken off; ask again")

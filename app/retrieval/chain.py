@@ -30,7 +30,7 @@ from notehop.app.retrieval.graph_retriever import (
     count_expanded,
     preset,
 )
-from notehop.app.retrieval.intents import Reading, Weights, about, read, weigh
+from notehop.app.retrieval.intents import IntentReading, Weights, about, read, weigh
 from notehop.app.retrieval.nodes import light_hits
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
@@ -93,6 +93,20 @@ class Wanted:
             filters=query.filters,
             literal=query.literal,
             intent=query.intent,
+        )
+
+    @classmethod
+    def best_notes(cls, most: int, filters: Filters | None = None, *, literal: bool) -> Wanted:
+        """The notes that a text has most to do with, as the signals alone rank them."""
+        return cls(
+            most,
+            ConnectedOptions(max=0),
+            results="notes",
+            fill=False,
+            filters=filters or Filters(),
+            literal=literal,
+            intent="none",
+            rerank=False,
         )
 
 
@@ -229,7 +243,7 @@ def _ranked(
     return relevance.postprocess_nodes(kept, query_bundle=query)
 
 
-def _subject(query: TracedQuery, view: Snapshot, parts: Parts, taken: Reading) -> Subject:
+def _subject(query: TracedQuery, view: Snapshot, parts: Parts, taken: IntentReading) -> Subject:
     """The notes that a query is about; who asks about something in particular may not call it by
     its whole name."""
     particular = taken.intent != "none"

@@ -14,9 +14,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from notehop.app.retrieval.filters.apply import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.linked_notes import (
-    Candidate,
     Direction,
-    Linked,
+    LinkedNote,
+    LinkedNotes,
     Order,
     Places,
     Scope,
@@ -49,7 +49,7 @@ from notehop.indexing.vault.plain import words_of
 _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 
 
-def reason(candidate: Candidate, near_title: str) -> str:
+def reason(candidate: LinkedNote, near_title: str) -> str:
     """Return in words which source the note hangs on, by which link, and how near it is.
 
     :param near_title: title of the source's note.
@@ -214,7 +214,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
                 besides=[one.chunk_id for one in places[self.top_k : self.places] if one],
             )
             if self.max_connected
-            else Linked()
+            else LinkedNotes()
         )
         candidates = [one for one in linked.candidates if one.path not in self.hidden]
         passed = dict(linked.passed)
@@ -244,7 +244,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         self,
         view: Snapshot,
         hits: Sequence[tuple[str | None, float | None]],
-        candidates: list[Candidate],
+        candidates: list[LinkedNote],
         compared: bool,
         along: Sequence[ChunkId],
     ) -> Places:
@@ -333,7 +333,7 @@ def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
 
 
 def _shown_links(
-    view: Snapshot, chosen: Sequence[Candidate], along: Sequence[ChunkId]
+    view: Snapshot, chosen: Sequence[LinkedNote], along: Sequence[ChunkId]
 ) -> dict[tuple[str, int], LinkRow]:
     """Return the links of the candidates that the view can show, as they stand there, by their key.
 

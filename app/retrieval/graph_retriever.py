@@ -19,8 +19,8 @@ from notehop.app.retrieval.filters.apply import Allowed, among
 from notehop.app.retrieval.fusion import EXPANSION
 from notehop.app.retrieval.linked_notes import (
     DIRECTIONS,
-    Candidate,
     Direction,
+    LinkedNote,
     known_similarities,
     linked_candidates,
     ranks_of,
@@ -195,7 +195,7 @@ def _ring(
 ) -> dict[str, Neighbour]:
     """Return the notes one link away from a ring of notes, each by its best link."""
     linked = linked_candidates(view, ring, query, direction=expansion.direction, scope="note")
-    links: dict[str, list[Candidate]] = {}
+    links: dict[str, list[LinkedNote]] = {}
     for one in linked.candidates:
         links.setdefault(one.path, []).append(one)
     notes = view.notes_at(links)
@@ -225,7 +225,7 @@ def _ring(
     return found
 
 
-def _chunk(view: Snapshot, candidate: Candidate, query: Vector | None) -> ChunkId:
+def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> ChunkId:
     """The chunk that the link names or stands in, else the one of the note nearest to the query."""
     named = candidate.link.fragment if candidate.forward else candidate.link.chunk_id
     if named or query is None:

@@ -289,7 +289,7 @@ Named = Callable[[Collection[str]], Collection[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class IntentReading:
     """What a query is after, and what about: ``about`` is its text where no rule took it.
 
     ``rule`` is the one that took it, None where none did or the intent was named.
@@ -300,7 +300,7 @@ class Reading:
     rule: Rule | None = None
 
 
-def read(text: str, named: Named) -> Reading:
+def read(text: str, named: Named) -> IntentReading:
     """Return the intent of a query by the first rule that takes it, ``none`` if there is none.
 
     :param named: asked once at most, and only where a strict rule could take the query.
@@ -313,18 +313,18 @@ def read(text: str, named: Named) -> Reading:
         for rule, names in strict:
             whole = next((name for name in names if name in known), None)
             if whole is not None:
-                return Reading(rule.intent, whole, rule)
+                return IntentReading(rule.intent, whole, rule)
     if loose is not None:
-        return Reading(loose[0].intent, loose[1], loose[0])
-    return Reading("none", text)
+        return IntentReading(loose[0].intent, loose[1], loose[0])
+    return IntentReading("none", text)
 
 
-def about(text: str, intent: Intent) -> Reading:
+def about(text: str, intent: Intent) -> IntentReading:
     """Return the reading of a query whose intent is known: a rule of it may say what about."""
     for rule, found in _taken(text):
         if rule.intent == intent:
-            return Reading(intent, found)
-    return Reading(intent, text)
+            return IntentReading(intent, found)
+    return IntentReading(intent, text)
 
 
 def names_of(said: str) -> list[str]:

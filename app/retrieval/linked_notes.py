@@ -26,7 +26,7 @@ Order = Literal["context", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class LinkedNote:
     """A note one link away from a source.
 
     ``path`` is that note and ``chunk_id`` the chunk of it that would be shown. ``hit_rank`` counts
@@ -72,28 +72,28 @@ class Places:
     """
 
     sources: tuple[int, ...]
-    connected: tuple[Candidate, ...]
+    connected: tuple[LinkedNote, ...]
     gated: int = 0
 
 
-def by_rank(candidates: Sequence[Candidate]) -> list[Candidate]:
+def by_rank(candidates: Sequence[LinkedNote]) -> list[LinkedNote]:
     """Return the candidates as they come, each note once: order ``rank``.
 
     :param candidates: by hit, then as their links stand.
     """
-    first: dict[str, Candidate] = {}
+    first: dict[str, LinkedNote] = {}
     for candidate in candidates:
         first.setdefault(candidate.path, candidate)
     return list(first.values())
 
 
-def by_context(candidates: Sequence[Candidate], k: int = 10) -> list[Candidate]:
+def by_context(candidates: Sequence[LinkedNote], k: int = 10) -> list[LinkedNote]:
     """Return the candidates by reciprocal rank fusion, each note once, by its best link.
 
     Three rankings vote: the rank of the hit, which its links share; the similarity of the sentence
     that holds the link; the similarity of the note, which stands there once however many links lead
     to it. A candidate without a similarity stands last in that ranking and gets no vote of it. The
-    first two count as far as the link is :attr:`Candidate.telling`.
+    first two count as far as the link is :attr:`LinkedNote.telling`.
 
     :param candidates: by hit, then as their links stand, which is how ties break.
     :param k: rank offset, in ranks. 10 instead of the 60 of large rankings: there are tens of
@@ -108,7 +108,7 @@ def by_context(candidates: Sequence[Candidate], k: int = 10) -> list[Candidate]:
         votes = [candidate.telling / (k + rank) for rank in of_link if rank is not None]
         of_note = note_rank[candidate.path]
         scores.append(sum(votes) + (0.0 if of_note is None else 1.0 / (k + of_note)))
-    best: dict[str, Candidate] = {}
+    best: dict[str, LinkedNote] = {}
     for at in sorted(range(len(candidates)), key=lambda at: (-scores[at], at)):
         if candidates[at].path not in best:
             best[candidates[at].path] = replace(candidates[at], score=scores[at])
@@ -125,7 +125,7 @@ def ranks_of(values: Iterable[float | None]) -> list[int | None]:
 
 def share_places(
     hits: Sequence[tuple[str | None, float | None]],
-    ranked: Sequence[Candidate],
+    ranked: Sequence[LinkedNote],
     *,
     top_k: int,
     places: int,
@@ -149,7 +149,7 @@ def share_places(
     """
     sources = list(range(min(top_k, places, len(hits))))
     waiting = list(ranked)
-    taken: list[Candidate] = []
+    taken: list[LinkedNote] = []
     for place in range(top_k, places):
         if len(taken) == most or not waiting:
             break
@@ -170,7 +170,7 @@ def share_places(
     return Places(tuple(sources), tuple(taken), gated)
 
 
-def _reaches(candidate: Candidate, bar: float | None) -> bool:
+def _reaches(candidate: LinkedNote, bar: float | None) -> bool:
     if bar is None:
         return True
     return candidate.evidence is not None and candidate.evidence >= bar
@@ -193,13 +193,13 @@ again, and to read those words anew took a tenth of a search."""
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkedNotes:
     """What lies one link away: an entry a link, and counts of links passed over, by reason.
 
     ``similarities`` are the cosines to the query of all chunks that were compared.
     """
 
-    candidates: Sequence[Candidate] = ()
+    candidates: Sequence[LinkedNote] = ()
     passed: Mapping[str, int] = field(default_factory=dict)
     similarities: Mapping[ChunkId, float] = field(default_factory=dict)
 
@@ -212,7 +212,7 @@ def linked_candidates(
     direction: Direction,
     scope: Scope,
     besides: Sequence[ChunkId] = (),
-) -> Linked:
+) -> LinkedNotes:
     """Return the notes one link away from the sources, an entry a link.
 
     A link belongs to the source that holds it, else to the best source of its note. It brings the
@@ -241,7 +241,7 @@ def linked_candidates(
         place = (own or by_path[near], not forward, own is None, link.path, link.ordinal)
         found.append((place, link, far, shown))
     if not found:
-        return Linked(passed=dict(sorted(passed.items())))
+        return LinkedNotes(passed=dict(sorted(passed.items())))
     found.sort(key=lambda one: one[0])
     notes = {far: view.chunk_ids_of(far) for _, _, far, _ in found}
     sentences: Mapping[str, float] = {}
@@ -256,7 +256,7 @@ def linked_candidates(
         for path, ids in notes.items()
     }
     candidates = [
-        Candidate(
+        LinkedNote(
             path=far,
             chunk_id=shown,
             link=link,
@@ -268,7 +268,7 @@ def linked_candidates(
         )
         for place, link, far, shown in found
     ]
-    return Linked(candidates, dict(sorted(passed.items())), chunks)
+    return LinkedNotes(candidates, dict(sorted(passed.items())), chunks)
 
 
 def _links(

@@ -41,11 +41,11 @@ from notehop.app.models import (
 )
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.background import question_words
-from notehop.app.retrieval.filters.parse import Written, read
+from notehop.app.retrieval.filters.parse import ParsedQuery, read
 from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, VaultRetriever
+from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import PendingCount
 from notehop.config.errors import NotehopError
@@ -58,7 +58,7 @@ from notehop.indexing.tokens.words import fold
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Conversation:
     turns: tuple[Turn, ...]
     count: int
     used: float
@@ -73,7 +73,7 @@ class Conversations:
 
     def __init__(self, settings: ConversationSettings) -> None:
         self._settings = settings
-        self._talks: OrderedDict[str, _Talk] = OrderedDict()
+        self._talks: OrderedDict[str, _Conversation] = OrderedDict()
         self._busy = threading.Lock()
 
     def turns(self, name: str) -> tuple[Turn, ...]:
@@ -93,7 +93,7 @@ class Conversations:
             before = self._talks.pop(name, None)
             turns = (*(before.turns if before else ()), turn)[-self._settings.turns :]
             count = 1 + (before.count if before else 0)
-            self._talks[name] = _Talk(turns, count, time.monotonic())
+            self._talks[name] = _Conversation(turns, count, time.monotonic())
             while len(self._talks) > self._settings.max:
                 self._talks.popitem(last=False)
             return count
@@ -203,10 +203,10 @@ class FollowUp:
         told = self.turn.model_copy(update={"turn": number})
         return answer.model_copy(update={"conversation": told})
 
-    def _written(self, view: Snapshot) -> Written:
+    def _written(self, view: Snapshot) -> ParsedQuery:
         """The question and its filters."""
         text = self.query.query_str
-        return Written(text) if self.asked.literal else read(text, _properties(view))
+        return ParsedQuery(text) if self.asked.literal else read(text, _properties(view))
 
     def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""

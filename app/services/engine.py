@@ -7,15 +7,11 @@ import ctypes
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import date
-from functools import lru_cache
-from hashlib import blake2b
 from typing import NoReturn
 
-import numpy as np
 from llama_index.core import Settings as LlamaSettings
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -25,26 +21,22 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.material import open_uri
-from notehop.app.answer.passages import passages
-from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.answer.tasks import open_items
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
-from notehop.app.models import Filters
-from notehop.app.retrieval.background import corrected, idf, question_words
+from notehop.app.retrieval.background import corrected
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
-from notehop.app.retrieval.filters.apply import Narrowed, narrow
+from notehop.app.retrieval.filters.apply import narrow
 from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
 from notehop.app.retrieval.trace import TracedQuery, traced
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.index_process import remedy
-from notehop.app.services.listing import listing, nothing_dated
-from notehop.app.services.open_tasks import subject_asked, with_open_tasks
+from notehop.app.services.listing import notes_asked, tasks_asked, with_count, with_tasks
+from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place
+from notehop.app.services.reading import reading_of
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.beside import Beside
 from notehop.indexing.embed.models import languages_read, reads
@@ -52,14 +44,9 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.llm.providers import load_llm
 from notehop.indexing.llm.tokens import counter
-from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens import Tokenizer, detect_language
-from notehop.indexing.tokens.languages import FUNCTION_WORDS
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.tokens import Tokenizer
 
 NO_TEXT = (
     "the index holds no text; write some notes, or look at what notehop status says was skipped, "
@@ -253,18 +240,19 @@ class Engine:
                 # Not worth the seconds that it takes to load a model.
                 query.trace.warn(NO_TEXT)
                 return []
+            stands = CurrentNotes(view, self._place).any_of
             with query.trace.timed(FILTERS):
                 narrowed = narrow(
                     text,
                     wanted.filters,
                     view,
                     tokenizer,
-                    CurrentNotes(view, self._place).any_of,
+                    stands,
                     literal=wanted.literal,
                 )
-                tasks = self._open_tasks(narrowed, view, query) if wanted.listing else None
+                tasks = tasks_asked(narrowed, view, query.trace) if wanted.listing else None
                 listed = (
-                    self._listed(narrowed, view, tokenizer, query)
+                    notes_asked(narrowed, view, tokenizer, stands, query.trace)
                     if wanted.listing and tasks is None
                     else None
                 )
@@ -303,59 +291,8 @@ class Engine:
             found = retrieve(query, view, parts, wanted, narrowed)
         self.ready = self.ready or not (narrowed.lists or tasks)
         if tasks:
-            return _with_tasks(found, *tasks)
-        if not listed:
-            return found
-        left = listed.notes.only or frozenset[str]()
-        count = len(left - listed.notes.without) if len(found) == wanted.top_k else len(found)
-        said = (
-            f"{count:,} {'note matches' if count == 1 else 'notes match'} {', '.join(listed.said)}"
-        )
-        more = f"; the newest {len(found)}" if count > len(found) else ""
-        return [
-            NodeWithScore(node=noted(hit.node, listed=said + more), score=hit.score)
-            for hit in found
-        ]
-
-    def _open_tasks(
-        self, asked: Narrowed, view: Snapshot, query: TracedQuery
-    ) -> tuple[tuple[ChunkId, ...], list[str]] | None:
-        """The passages with the open tasks that a question wants, and the names that they are about;
-        None where it asks for something else, or there are none, which is said."""
-        subject = None if asked.lists or asked.nothing else subject_asked(asked.text)
-        if subject is None:
-            return None
-        allowed = asked.allowed
-        ids = view.catalog.chunks_holding("[ ]")
-        left = ids if allowed is None else allowed.among(ids)
-        found = with_open_tasks(view, subject, asked.text, left)
-        if found is None or found[0]:
-            return found
-        query.trace.warn(
-            f"no open task (- [ ]) stands in {on_one_line(subject)} or speaks of it"
-            if subject
-            else "no note has an open task (- [ ])"
-        )
-        return None
-
-    def _listed(
-        self, asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, query: TracedQuery
-    ) -> Narrowed | None:
-        """What a question for a list of notes leaves; None where it is another question."""
-        found = (
-            ()
-            if asked.lists or asked.nothing
-            else listing(asked.text, view.labels, tokenizer, date.today())
-        )
-        if not found:
-            days = nothing_dated(asked.text, view.labels, date.today())
-            if days is not None and not asked.lists:
-                query.trace.warn(f"no note is dated {days}; this is what else speaks of it")
-            return None
-        stands = CurrentNotes(view, self._place).any_of
-        text = " ".join(map(str, (*asked.said, *found)))
-        left = narrow(text, Filters(), view, tokenizer, stands)
-        return None if left.nothing or not left.lists else left
+            return with_tasks(found, *tasks)
+        return found if listed is None else with_count(found, listed, wanted.top_k)
 
     def _follow(self, generation: int) -> None:
         """With a new generation forget texts that were read: notes may have been withdrawn."""
@@ -508,122 +445,3 @@ class Engine:
             lambda prompt: writer(themes, prompt),
             checker=checker,
         )
-
-
-def _with_tasks(
-    found: Sequence[NodeWithScore], ids: Sequence[ChunkId], names: list[str]
-) -> list[NodeWithScore]:
-    """The passages, with what their open tasks are about and how many there are."""
-    texts = [hit.node.get_content() for hit in found]
-    count = sum(len(open_items(text, names) or open_items(text)) for text in texts)
-    notes = len({hit.node.metadata["path"] for hit in found})
-    more = "" if len(found) == len(ids) else f", of the newest {counted(notes, 'note')} with some"
-    said = f"{counted(count, 'open task')} in {counted(notes, 'note')}{more}"
-    return [
-        NodeWithScore(node=noted(hit.node, listed=said, tasks=names), score=hit.score)
-        for hit in found
-    ]
-
-
-PASSAGES = 4_096
-"""Passages whose vectors are remembered: some 6 MB. Questions come back to the same notes."""
-
-QUERIES = 64
-"""Questions and sentences of answers whose vectors are remembered: each is compared often."""
-
-
-def reading_of(
-    tokenizer: Tokenizer,
-    lexical: Callable[[], LexicalIndex],
-    embedder: Callable[[], QueryEmbedder],
-    named: Callable[[str], bool] | None = None,
-) -> tuple[Reading, Callable[[], None]]:
-    """Read with what the index was made with, remembering what was read last.
-
-    :returns: and what forgets it: texts of notes that may have been withdrawn since.
-
-    :param lexical: gives the lexical index as it is now.
-    :param named: tells whether a note goes by a name; None where that is not known.
-    """
-    language = tokenizer.language
-
-    def spans(text: str) -> list[tuple[int, int]]:
-        return sentence_spans(text, language)
-
-    def terms(query: str) -> list[Term]:
-        foreign = detect_language([query], language) != language
-        index = lexical()
-        found: dict[str, Term] = {}
-        for word in question_words(query, tokenizer, index):
-            own = [token for token in tokenizer.query(word.written) if token in word.tokens]
-            own = own or list(word.tokens[:1])
-            held = [index.frequency(token) for token in own]
-            # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
-            split = word.written.isalnum() and held[0] == 0 and min(held[1:], default=1) == 0
-            absent = word.missing or split
-            for token, count in zip(own, held, strict=True):
-                weight = idf(count, len(index))
-                term = Term(token, weight, absent and not foreign, word.written, absent=absent)
-                found.setdefault(token, term)
-        return list(found.values())
-
-    known = _Known()
-
-    @lru_cache(maxsize=QUERIES)
-    def asked(query: str) -> Vectors:
-        return embedder().embed_query(query)
-
-    def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
-        rows = known.of(texts)
-        new = [text for text in dict.fromkeys(texts) if text not in rows]
-        if new:
-            made = dict(zip(new, embedder().embed_together(new), strict=True))
-            known.add(made)
-            rows |= made
-        return asked(query), np.stack([rows[text] for text in texts])
-
-    words = lru_cache(maxsize=4_096)(tokenizer)
-
-    def forget() -> None:
-        words.cache_clear()
-        asked.cache_clear()
-        passages.cache_clear()
-
-    reading = Reading(
-        words=words,
-        terms=terms,
-        sentences=spans,
-        vectors=vectors,
-        language=language,
-        small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
-        named=named,
-    )
-    return reading, forget
-
-
-class _Known:
-    """Vectors of the passages that were compared last, by a hash; threads may share it."""
-
-    def __init__(self) -> None:
-        self._rows: dict[bytes, Vectors] = {}
-        self._turn = threading.Lock()
-
-    def of(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Those of the texts that are known."""
-        with self._turn:
-            keys = {text: _key(text) for text in {*texts}}
-            found = {text: self._rows.pop(key) for text, key in keys.items() if key in self._rows}
-            # Last again, so that they are forgotten last.
-            self._rows |= {keys[text]: row for text, row in found.items()}
-            return found
-
-    def add(self, rows: Mapping[str, Vectors]) -> None:
-        """Remember vectors, and forget those that were not asked for the longest time."""
-        with self._turn:
-            self._rows |= {_key(text): row for text, row in rows.items()}
-            for text in list(self._rows)[: max(0, len(self._rows) - PASSAGES)]:
-                del self._rows[text]
-
-
-def _key(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from notehop.app.services.find_note import find_note
+from notehop.app.services.notes.find_note import find_note
 from notehop.app.services.open_vault import Place
 from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles, is_pdf
@@ -162,8 +162,8 @@ class _Vault:
 def list_links(place: Place, note: str | None = None) -> Listing:
     """Return every link of the vault's indexed notes, or of one note, with what it leads to.
 
-    :param note: path or name of a note (see :func:`notehop.app.services.find_note.find_note`); it is listed
-        even if the index leaves it out.
+    :param note: path or name of a note, as :func:`find_note` takes it; it is listed even if the index
+        leaves it out.
     :raises VaultError: if the vault cannot be listed.
     :raises UsageError: if ``note`` is none, or several.
     """

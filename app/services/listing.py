@@ -1,5 +1,5 @@
-"""Questions for a list of notes ("which projects are active?", "what did I do last week?"), read as
-filters.
+"""Questions for a list: of notes ("which projects are active?", "what did I do last week?"), read as
+filters; or of open tasks ("what is still to do for the hide?"), whose boxes are not ticked.
 """
 
 from __future__ import annotations
@@ -9,12 +9,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import reduce
 from itertools import islice
+from typing import Any
 
-from notehop.app.retrieval.filters.apply import Paths, notes_of
+from llama_index.core.schema import NodeWithScore
+
+from notehop.app.answer.tasks import open_items
+from notehop.app.models import Filters
+from notehop.app.retrieval.filters.apply import Narrowed, Paths, Stands, narrow, notes_of
 from notehop.app.retrieval.filters.parse import Condition
+from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.subject import SMALL
+from notehop.app.retrieval.trace import Trace
 from notehop.app.services.period import Period, period_of
+from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name
@@ -74,6 +84,44 @@ Named = tuple[frozenset[str], Condition]
 """Words of a question, as the index has them, and what they name."""
 
 _SINGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman"}
+
+
+def notes_asked(
+    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, stands: Stands, trace: Trace
+) -> Narrowed | None:
+    """What a question for a list of notes leaves; None where it is another question.
+
+    :param stands: whether any of some notes is there still.
+    """
+    text, today = asked.text, date.today()
+    other = asked.lists or asked.nothing
+    found = () if other else listing(text, view.labels, tokenizer, today)
+    if not found:
+        days = None if asked.lists else nothing_dated(text, view.labels, today)
+        if days is not None:
+            trace.warn(f"no note is dated {days}; this is what else speaks of it")
+        return None
+    filters = " ".join(map(str, (*asked.said, *found)))
+    left = narrow(filters, Filters(), view, tokenizer, stands)
+    return None if left.nothing or not left.lists else left
+
+
+def with_count(
+    found: Sequence[NodeWithScore], listed: Narrowed, most: int | None
+) -> list[NodeWithScore]:
+    """The notes of a list, with what they have in common and how many of them there are.
+
+    :param most: how many were asked for.
+    """
+    left = listed.notes.only or frozenset[str]()
+    count = len(left - listed.notes.without) if len(found) == most else len(found)
+    said = f"{count:,} {'note matches' if count == 1 else 'notes match'} {', '.join(listed.said)}"
+    more = f"; the newest {len(found)}" if count > len(found) else ""
+    return _noted(found, listed=said + more)
+
+
+def _noted(found: Sequence[NodeWithScore], **metadata: Any) -> list[NodeWithScore]:
+    return [NodeWithScore(node=noted(hit.node, **metadata), score=hit.score) for hit in found]
 
 
 def listing(
@@ -224,3 +272,111 @@ def _covering(tokens: Sequence[str], found: Sequence[Named]) -> Iterator[tuple[C
             left = [token for token in tokens if token not in words]
             for rest in _covering(left, found):
                 yield (condition, *rest)
+
+
+_TASKS = r"(?:tasks?|to-?dos?|action items?|check ?boxes)"
+_OPEN = r"(?:open|outstanding|unfinished|pending|remaining|undone|left|unticked|unchecked)"
+_ASKS_FOR_TASKS = re.compile(
+    rf"\b{_OPEN} {_TASKS}\b"
+    rf"|\b{_TASKS}(?: that)?(?: are| is|'s)?(?: still| there)*"
+    rf" (?:{_OPEN}|not (?:yet )?(?:done|finished)|to do)\b"
+    r"|\b(?:still|left|remains?) to (?:be )?(?:do|done)\b|\bto-?do list\b|\bleft to do\b"
+    r"|\b(?:offene[nrs]?|unerledigte[nrs]?) (?:aufgaben|todos?|punkte)\b"
+    r"|\b(?:aufgaben|todos) sind (?:noch )?offen\b|\bnoch zu (?:tun|erledigen)\b",
+    re.IGNORECASE,
+)
+_TASK_WORD = re.compile(r"\w[\w'’.-]*", re.UNICODE)
+_ASKING_FOR_TASKS = frozenset(
+    (
+        "all", "any", "anything", "everything", "give", "have", "i", "list", "many", "me", "my",
+        "need", "notes", "now", "our", "please", "right", "show", "still", "tell", "vault", "we",
+        "what's", "whats", "what’s", "alle", "meine", "zeige", "zeig", "noch",
+    )
+)  # fmt: skip
+"""Words of such a question that name nothing."""
+
+
+def tasks_asked(
+    asked: Narrowed, view: Snapshot, trace: Trace
+) -> tuple[tuple[ChunkId, ...], list[str]] | None:
+    """The passages with the open tasks that a question wants, and the names that they are about;
+    None where it asks for something else, or there are none, which is said."""
+    subject = None if asked.lists or asked.nothing else _subject_asked(asked.text)
+    if subject is None:
+        return None
+    ids = view.catalog.chunks_holding("[ ]")
+    left = ids if asked.allowed is None else asked.allowed.among(ids)
+    found = _with_open_tasks(view, subject, asked.text, left)
+    if found is None or found[0]:
+        return found
+    trace.warn(
+        f"no open task (- [ ]) stands in {on_one_line(subject)} or speaks of it"
+        if subject
+        else "no note has an open task (- [ ])"
+    )
+    return None
+
+
+def with_tasks(
+    found: Sequence[NodeWithScore], ids: Sequence[ChunkId], names: list[str]
+) -> list[NodeWithScore]:
+    """The passages, with what their open tasks are about and how many there are."""
+    texts = [hit.node.get_content() for hit in found]
+    count = sum(len(open_items(text, names) or open_items(text)) for text in texts)
+    notes = len({hit.node.metadata["path"] for hit in found})
+    more = "" if len(found) == len(ids) else f", of the newest {counted(notes, 'note')} with some"
+    said = f"{counted(count, 'open task')} in {counted(notes, 'note')}{more}"
+    return _noted(found, listed=said, tasks=names)
+
+
+def _subject_asked(text: str) -> str | None:
+    """What a question wants the open tasks of; empty for all, None where it asks for something else."""
+    found = _ASKS_FOR_TASKS.search(text)
+    if found is None:
+        return None
+    words = [
+        one for one in _TASK_WORD.finditer(text) if not found.start() <= one.start() < found.end()
+    ]
+    named = [one for one in words if one[0].casefold() not in SMALL | _ASKING_FOR_TASKS]
+    if not named:
+        return ""
+    return text[named[0].start() : named[-1].end()]
+
+
+def _meant(view: Snapshot, subject: str, question: str) -> set[str]:
+    """The notes of a name, with the small word before it where it is a part of it ("the oven")."""
+    before = re.search(rf"(\w+)\s+{re.escape(subject)}", question)
+    longer = f"{before[1]} {subject}" if before else subject
+    return set(view.notes_named(subject) or view.notes_named(longer))
+
+
+def _with_open_tasks(
+    view: Snapshot, subject: str, question: str, ids: Iterable[ChunkId]
+) -> tuple[tuple[ChunkId, ...], list[str]] | None:
+    """The passages with open tasks, of the newest notes first, and the names that they are about.
+
+    :param subject: the name of a note, whose tasks are wanted and those that speak of it; empty for
+        all tasks.
+    :param ids: the passages that may be among them.
+    :returns: None where no note has that name.
+    """
+    own: set[str] = set()
+    names: list[str] = []
+    if subject:
+        own = _meant(view, subject, question)
+        if not own:
+            return None
+        names = sorted(
+            {name for row in view.notes_at(own).values() for name in (row.title, *row.aliases)}
+        )
+    said = {one.id: one for one in view.chunks(ids).values()}
+    paths = {one.path for one in said.values()}
+    dates = view.catalog.dates(paths)
+    ordered = sorted(paths, key=lambda path: (path in own, dates.get(path, ""), path), reverse=True)
+    found = tuple(
+        one.id
+        for path in ordered
+        for one in said.values()
+        if one.path == path and open_items(one.text, () if path in own else names)
+    )
+    return found, names

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from notehop.app.models import NextRun, NoteStatusReport, StatusChunk, StatusLink
-from notehop.app.services.find_note import find_note, paths_meant
+from notehop.app.services.notes.find_note import find_note, paths_meant
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import opened
 from notehop.config.errors import UsageError, VaultError
@@ -23,7 +23,7 @@ from notehop.indexing.vault.walk import FileEntry, Walk
 def note_status(place: Place, note: str) -> NoteStatusReport:
     """Describe what the index knows of a note, and why it does not know it.
 
-    :param note: its path or name; see :func:`notehop.app.services.find_note.find_note`.
+    :param note: its path or name; see :func:`notehop.app.services.notes.find_note.find_note`.
     :raises UsageError: if neither vault nor index has such a file, or several.
     :raises IndexFailure: as :func:`notehop.app.services.status.index_status`.
     """

@@ -19,7 +19,7 @@ from pathlib import Path
 from notehop.config.errors import NotehopError, VaultError
 from notehop.config.small_files import read_json_file
 from notehop.indexing.shown import printable
-from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, open_dir_below
+from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, HeldFolder, held_folder
 
 ID = "notehop"
 
@@ -115,8 +115,9 @@ def install_plugin(vault: Path) -> None:
         for name in state.removable:
             if name == MANIFEST or _left_over(name):
                 folder.remove(name)
+                folder.sync()
         for name, data in shipped().items():
-            folder.write(name, data)
+            _write(folder, name, data)
 
 
 def remove_plugin(vault: Path) -> None:
@@ -131,6 +132,7 @@ def remove_plugin(vault: Path) -> None:
     with _held(vault, state.folder) as folder:
         for name in sorted(state.removable, key=lambda name: name != MANIFEST):
             folder.remove(name)
+            folder.sync()
     if not state.others:
         with suppress(OSError):
             state.folder.rmdir()
@@ -141,67 +143,31 @@ def _left_over(name: str) -> bool:
     return name.startswith(f".{ID}-") and name.endswith(_BEING_WRITTEN)
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    """The plugin's folder; held open by ``fd`` where that can be, it stays the one that was checked."""
-
-    path: Path
-    fd: int | None
-
-    def _at(self, name: str) -> str:
-        return name if self.fd is not None else str(self.path / name)
-
-    def remove(self, name: str) -> None:
-        with suppress(FileNotFoundError):
-            os.unlink(self._at(name), dir_fd=self.fd)
-        self._sync()
-
-    def write(self, name: str, data: bytes) -> None:
-        """Put a file there whole: a link of this name is replaced and never followed."""
-        temporary = f".{ID}-{secrets.token_hex(8)}{_BEING_WRITTEN}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        try:
-            with os.fdopen(
-                os.open(self._at(temporary), flags, 0o666, dir_fd=self.fd), "wb"
-            ) as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(self._at(temporary), self._at(name), src_dir_fd=self.fd, dst_dir_fd=self.fd)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(self._at(temporary), dir_fd=self.fd)
-            raise
-        self._sync()
-
-    def _sync(self) -> None:
-        if self.fd is not None:
-            with suppress(OSError):
-                os.fsync(self.fd)
+def _write(folder: HeldFolder, name: str, data: bytes) -> None:
+    """Put a file there whole: a link of this name is replaced and never followed."""
+    temporary = f".{ID}-{secrets.token_hex(8)}{_BEING_WRITTEN}"
+    folder.create(temporary, data)
+    source, target = folder.at(temporary), folder.at(name)
+    try:
+        os.replace(source, target, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
+    except BaseException:
+        with suppress(OSError):
+            folder.remove(temporary)
+        raise
+    folder.sync()
 
 
 @contextmanager
-def _held(vault: Path, path: Path) -> Iterator[_Folder]:
+def _held(vault: Path, path: Path) -> Iterator[HeldFolder]:
     """The plugin's folder, made if it was not there, through no link that leads out of the vault."""
-    fd = None
     try:
-        if CAN_HOLD_FOLDERS:
-            root = vault.resolve()
-            way = open_dir_below(root, path.resolve().relative_to(root).parts, make=True)
-            try:
-                # To be synced, it has to be open for more than its path.
-                fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
-            finally:
-                os.close(way)
-        else:
+        if not CAN_HOLD_FOLDERS:
             path.mkdir(parents=True, exist_ok=True)
             plugin_state(vault)
-        yield _Folder(path, fd)
+        with held_folder(vault.resolve(), path.resolve()) as folder:
+            yield folder
     except OSError as exc:
         raise PluginFailed(
             f"{printable(str(path))}: cannot be changed: {exc.strerror or exc}; see that you may write "
             "there, and run it again"
         ) from exc
-    finally:
-        if fd is not None:
-            os.close(fd)

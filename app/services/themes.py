@@ -13,7 +13,6 @@ from posixpath import dirname
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import (
-    ConnectedOptions,
     Filters,
     ThemeNote,
     ThemesQuery,
@@ -22,13 +21,13 @@ from notehop.app.models import (
 )
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filters.apply import Narrowed, narrow
-from notehop.app.retrieval.filters.parse import Written, checked, of_fields, read
+from notehop.app.retrieval.filters.parse import ParsedQuery, checked, of_fields, read
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, Run
+from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.labels import property_label
@@ -287,16 +286,7 @@ class VaultThemes:
             where there are no filters, and for a subject.
         """
         if about:
-            wanted = Wanted(
-                top_k=DEPTH,
-                connected=ConnectedOptions(max=0),
-                results="notes",
-                fill=False,
-                filters=filters,
-                literal=literal,
-                intent="none",
-                rerank=False,
-            )
+            wanted = Wanted.best_notes(DEPTH, filters, literal=literal)
             return by_hits(themes, self._engine.retrieve(query, wanted)), None
         left = None
         if query.query_str or any(of_fields(filters)):
@@ -376,10 +366,10 @@ def _nodes(
         yield NodeWithScore(node=noted(hit.node, theme=told), score=hit.score)
 
 
-def _written(view: Snapshot, text: str, *, literal: bool) -> Written:
+def _written(view: Snapshot, text: str, *, literal: bool) -> ParsedQuery:
     """A query's text and its filters apart."""
     if literal:
-        return Written(text)
+        return ParsedQuery(text)
     labels = view.labels
     return read(text, lambda key: labels.has(property_label(key)))
 

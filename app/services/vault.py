@@ -49,17 +49,17 @@ from notehop.app.services.ask import (
     explained,
     reply_fields,
 )
-from notehop.app.services.browse import browse, overview
 from notehop.app.services.capture import capture
 from notehop.app.services.components import VaultComponents
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine, VaultRetriever
-from notehop.app.services.graph_layout import graph_view
+from notehop.app.services.notes.browse import browse, overview
+from notehop.app.services.notes.current_notes import CurrentNotes
+from notehop.app.services.notes.graph_layout import graph_view
+from notehop.app.services.notes.read_note import note_view
+from notehop.app.services.notes.related import find_related
+from notehop.app.services.notes.suggest import suggest
 from notehop.app.services.open_vault import Place
-from notehop.app.services.read_note import note_view
-from notehop.app.services.related import find_related
 from notehop.app.services.status import PendingCount, index_status, pending_changes
-from notehop.app.services.suggest import suggest
 from notehop.indexing.capture import Kept
 from notehop.indexing.report import Progress
 from notehop.indexing.shown import counted

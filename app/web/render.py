@@ -11,7 +11,7 @@ from notehop.app.answer.material import open_uri
 from notehop.app.models import NoteLink, NoteView
 from notehop.app.web.blocks import Surroundings
 from notehop.app.web.grammar import render
-from notehop.app.web.marking import marker
+from notehop.app.web.highlight import marker
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
 from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink

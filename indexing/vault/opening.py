@@ -1,6 +1,7 @@
-"""Opens files of a vault so that nothing outside it is ever read, whatever is swapped meanwhile.
+"""Opens files of a vault so that nothing outside it is ever read or written, whatever is swapped
+meanwhile.
 
-Touches: vault-read, vault-write (folders, where they are to be made).
+Touches: vault-read, vault-write (what others have written into folders of it).
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -82,3 +85,64 @@ def _regular(root: Path, parts: list[str] | tuple[str, ...]) -> BinaryIO:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), parts[-1])
         raise OSError(errno.EPERM, "not a regular file", parts[-1])
     return os.fdopen(handle, "rb")
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFolder:
+    """A folder to write in; ``fd`` is its descriptor, by which all is done where there is one.
+
+    A folder that is held stays the one that was checked, whatever is put at its path meanwhile.
+    """
+
+    path: Path
+    fd: int | None
+
+    def at(self, name: str) -> str:
+        """How a file in it is called for the disk."""
+        return name if self.fd is not None else str(self.path / name)
+
+    def create(self, name: str, data: bytes) -> None:
+        """Make a file that is not there and write it to the disk; nothing is left if that fails."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(self.at(name), flags, 0o666, dir_fd=self.fd), "wb") as stream:
+            try:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            except BaseException:
+                with suppress(OSError):
+                    self.remove(name)
+                raise
+
+    def remove(self, name: str) -> None:
+        """Take a file away; one that is not there is no error."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.at(name), dir_fd=self.fd)
+
+    def sync(self) -> None:
+        """Have the names themselves on the disk, where folders can be synced."""
+        if self.fd is not None:
+            with suppress(OSError):
+                os.fsync(self.fd)
+
+
+@contextmanager
+def held_folder(root: Path, real: Path) -> Iterator[HeldFolder]:
+    """A folder below another one, made if it is not there, and held where that can be.
+
+    :param real: resolved: a link on the way is refused.
+    :raises OSError: if it cannot be made or opened.
+    """
+    fd = None
+    if CAN_HOLD_FOLDERS:
+        way = open_dir_below(root, real.relative_to(root).parts, make=True)
+        try:
+            # To be listed and synced, it has to be open for more than its path.
+            fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
+        finally:
+            os.close(way)
+    try:
+        yield HeldFolder(real, fd)
+    finally:
+        if fd is not None:
+            os.close(fd)

@@ -54,15 +54,15 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.status": (
         "egress_report language_model_now FRESH PendingCount index_status"
     ),
-    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault Plan",
-    "notehop.app.services.graph_layout": "laid_out",
+    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault EvaluationPlan=Plan",
+    "notehop.app.services.notes.graph_layout": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.note_status": "note_status",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "LazyVault locate_all Vaults",
-    "notehop.app.services.engine": "reading_of",
-    "notehop.app.services.related": "link_to query_text",
+    "notehop.app.services.reading": "reading_of",
+    "notehop.app.services.notes.related": "link_to query_text",
     "notehop.app.services.running_server": (
         "ask_server Announcement digest proof read_running Running"
     ),
@@ -73,17 +73,17 @@ _HOMES: dict[str, str] = {
         "AnswerQuestion conclusion measured read_answer_set rows"
     ),
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values Estimate holds mean RANKED "
+        "answer_values Answered ANSWERS context_values MeanEstimate=Estimate holds mean RANKED "
         "ranked_targets ranking_values refusal"
     ),
-    "notehop.app.evaluation.own": "own_questions",
+    "notehop.app.evaluation.own_questions": "own_questions",
     "notehop.app.evaluation.questions": (
-        "golden_sets GoldenSet Lines Question QuestionSet read_questions Target"
+        "golden_sets GoldenSet Lines KnownQuestion=Question QuestionSet read_questions Target"
     ),
     "notehop.app.evaluation.runner": "ask_all compare Context Evaluated MeasuredVault",
     "notehop.app.evaluation.links": "linked_at_random reader_without with_unrelated_links",
     "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
-    "notehop.app.evaluation.suggested": "evaluate_suggestions",
+    "notehop.app.evaluation.suggestions": "evaluate_suggestions",
     "notehop.app.mcp": "arguments http resources",
     "notehop.app.mcp.tools": "Access TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
@@ -105,7 +105,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.filters": "apply=remarks",
-    "notehop.app.retrieval.filters.parse": "Condition Kind=ConditionKind plan read Written",
+    "notehop.app.retrieval.filters.parse": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
     "notehop.app.retrieval.filters.apply": "chunks_left EVERY_NOTE notes_left",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from posixpath import basename, dirname
 
 from notehop.app.models import Filters
-from notehop.app.retrieval.filters.parse import Condition, Written, day_of, plan
+from notehop.app.retrieval.filters.parse import Condition, ParsedQuery, day_of, plan
 from notehop.app.retrieval.nodes import Hits
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import counted, on_one_line
@@ -328,7 +328,7 @@ KEYS_NAMED = 15
 """Keys of front matter that are named."""
 
 
-def of_plan(plan: Written, labels: NoteLabels, stands: Stands = bool) -> list[str]:
+def of_plan(plan: ParsedQuery, labels: NoteLabels, stands: Stands = bool) -> list[str]:
     """Remarks on what looks like a filter and was taken for text."""
     told = [
         f"{on_one_line(text)} was searched for as text: no note has the property "

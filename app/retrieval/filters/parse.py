@@ -109,7 +109,7 @@ _AFTER_A_VALUE = ".,;?!"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ParsedQuery:
     """What a query says: ``text`` is searched for in what ``conditions`` leave.
 
     ``unknown`` are texts that look like filters by a key that neither notehop nor the vault knows,
@@ -125,7 +125,7 @@ class Written:
     lists: bool = False
 
 
-def read(query: str, is_property: Callable[[str], bool]) -> Written:
+def read(query: str, is_property: Callable[[str], bool]) -> ParsedQuery:
     """Take the filters out of a query.
 
     The words of a phrase that must be there are searched for, too; all other filters are no text.
@@ -155,7 +155,7 @@ def read(query: str, is_property: Callable[[str], bool]) -> Written:
             unknown.append(found[0])
     parts.append(query[end:])
     text = "".join(parts)
-    return Written(
+    return ParsedQuery(
         " ".join(text.replace("()", "").split()) if conditions else text.strip(),
         tuple(dict.fromkeys(conditions)),
         tuple(dict.fromkeys(unknown)),
@@ -219,14 +219,14 @@ def plan(
     today: date,
     *,
     literal: bool = False,
-) -> Written:
+) -> ParsedQuery:
     """Read a query: the filters in its text, then those given apart.
 
     :param is_property: whether the front matter of any note has a key.
     :param literal: whether the text holds no filters, whatever it looks like.
     :raises QueryError: if there is neither text nor filter, or a date is none.
     """
-    written = Written(query.strip()) if literal else read(query, is_property)
+    written = ParsedQuery(query.strip()) if literal else read(query, is_property)
     conditions = tuple(dict.fromkeys((*written.conditions, *of_fields(filters))))
     for condition in conditions:
         if condition.kind in ("after", "before"):

@@ -42,7 +42,7 @@ from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.replacement import settle
 
 
-class _Check:
+class _IndexChecks:
     """Gathers in ``found`` what the checks of one index find."""
 
     def __init__(self, place: Place) -> None:
@@ -158,7 +158,7 @@ def check_index(place: Place) -> IndexCheck:
     layout = place.layout
     if not any(path.exists() for path in layout.contents) and not _on_server(layout):
         return IndexCheck(exists=False)
-    check = _Check(place)
+    check = _IndexChecks(place)
     check.run()
     check.found.findings.sort(key=lambda one: not one.broken)
     return check.found

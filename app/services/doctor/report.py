@@ -8,7 +8,7 @@ from pydantic import Field
 
 from notehop.app.models.query import Strict
 from notehop.app.models.status import Kept
-from notehop.app.services.find_note import Near
+from notehop.app.services.notes.find_note import Near
 from notehop.indexing.stores.check import Finding, PartState
 
 

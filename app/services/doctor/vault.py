@@ -23,8 +23,8 @@ from notehop.app.services.doctor.report import (
     LinkPlace,
     UnresolvedTarget,
 )
-from notehop.app.services.find_note import Name, NearNames
 from notehop.app.services.links import ReadNote, Survey, survey
+from notehop.app.services.notes.find_note import Name, NearNames
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import alias_key, fold, link_name
 from notehop.indexing.graph.model import ResolvedLink, Status

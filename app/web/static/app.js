@@ -1,13 +1,13 @@
 // The page: addresses, keys, theme. Each view draws itself.
 
 import { get, Problem } from "./api.js";
-import * as ask from "./ask.js";
-import * as capture from "./capture.js";
+import * as ask from "./views/ask.js";
+import * as capture from "./views/capture.js";
 import { address, h, keepsArrows, move } from "./dom.js";
-import * as graph from "./graph.js";
-import * as reader from "./reader.js";
-import * as search from "./search.js";
-import * as status from "./status.js";
+import * as graph from "./views/graph.js";
+import * as reader from "./views/reader.js";
+import * as search from "./views/search.js";
+import * as status from "./views/status.js";
 import { isOwn, own } from "./talks.js";
 import { offerVaults } from "./vaults.js";
 

@@ -169,7 +169,7 @@ def test_no_page_loads_scripts_from_elsewhere(client: TestClient) -> None:
     assert "<script" not in shown.text
     assert set(re.findall(r'(?:src|href)="([^#"][^"]*)"', shown.text)) == {
         *("/", "/openapi.json", "/static/icon.svg"),
-        *(f"/static/{name}.css" for name in ("tokens", "page", "prose")),
+        *(f"/static/css/{name}.css" for name in ("tokens", "page", "prose")),
     }
     problem(client.get("/redoc"), 404)
 

@@ -103,7 +103,10 @@ def test_the_markers_of_an_answer_are_links() -> None:
     assert "<br>\n— Note &gt; Part" in found
 
 
-TEXTS = {file.name: file.read_text(encoding="utf-8") for file in STATIC.iterdir()}
+TEXTS = {
+    file.relative_to(STATIC).as_posix(): file.read_text(encoding="utf-8")
+    for file in STATIC.rglob("*.*")
+}
 
 
 class Notes:
@@ -181,7 +184,7 @@ def test_one_place_takes_html() -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("app.js", "text/javascript"), ("page.css", "text/css"), ("icon.svg", "image/svg+xml")],
+    [("app.js", "text/javascript"), ("css/page.css", "text/css"), ("icon.svg", "image/svg+xml")],
 )
 def test_a_file(client: TestClient, name: str, kind: str) -> None:
     first = client.get(f"/static/{name}")

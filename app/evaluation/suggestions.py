@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from notehop.app.evaluation.metrics import Estimate, mean
+from notehop.app.evaluation.metrics import MeanEstimate, mean
 from notehop.app.services.open_vault import Place, open_place
 from notehop.config.errors import UsageError
 from notehop.indexing.changes import scan
@@ -48,8 +48,8 @@ class SuggestionsEvaluated:
     name: str
     notes: int
     pairs: int
-    recall: dict[str, Estimate]
-    precision: dict[str, Estimate]
+    recall: dict[str, MeanEstimate]
+    precision: dict[str, MeanEstimate]
 
     def as_json(self) -> dict[str, Any]:
         """The same, in plain values."""
@@ -69,8 +69,8 @@ def evaluate_suggestions(
         paths = [path for path in view.paths() if is_note(path)]
         links = view.links_from(paths)
     pairs = _drawn(links, frozenset(paths), seed, share)
-    recall: dict[str, Estimate] = {}
-    precision: dict[str, Estimate] = {}
+    recall: dict[str, MeanEstimate] = {}
+    precision: dict[str, MeanEstimate] = {}
     for kind in ("unnamed", "named"):
         try:
             work.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def _without(
 
 def _measured(
     place: Place, pairs: frozenset[Pair], progress: Progress
-) -> tuple[Estimate, Estimate]:
+) -> tuple[MeanEstimate, MeanEstimate]:
     asked = sorted({path for pair in pairs for path in pair})
     found: list[float] = []
     right: list[float] = []

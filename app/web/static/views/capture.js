@@ -1,9 +1,9 @@
 // The view that captures: a text becomes a note, and the vault says what it has on it.
 
-import { isAbort, post, Problem } from "./api.js";
-import { relatedCard } from "./cards.js";
-import { copy, h, hovers, plural, say } from "./dom.js";
-import { failure, waiting } from "./states.js";
+import { isAbort, post, Problem } from "../api.js";
+import { relatedCard } from "../cards.js";
+import { copy, h, hovers, plural, say } from "../dom.js";
+import { failure, waiting } from "../states.js";
 
 const draft = { text: "", title: "", tags: "" }; // survives a look at another view
 

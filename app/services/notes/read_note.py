@@ -10,9 +10,9 @@ from posixpath import dirname
 
 from notehop.app.answer.citations import code_spans, inside
 from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
-from notehop.app.services.browse import LEADING, leads
-from notehop.app.services.current_notes import CurrentNotes, flat, own_summary
-from notehop.app.services.find_note import LONGEST, address_of, listed, note_meant, shown
+from notehop.app.services.notes.browse import LEADING, leads
+from notehop.app.services.notes.current_notes import CurrentNotes, flat, own_summary
+from notehop.app.services.notes.find_note import LONGEST, address_of, listed, note_meant, shown
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import NoteMissing
 from notehop.indexing.changes import scan

@@ -14,14 +14,14 @@ from posixpath import basename
 import numpy as np
 
 from notehop.app.models import Suggestion, Suggestions
-from notehop.app.services.current_notes import CurrentNotes, flat, shortened
-from notehop.app.services.find_note import note_meant
-from notehop.app.services.read_note import SENTENCE
-from notehop.app.services.related import called_alike, link_to
-from notehop.app.services.unlinked_pairs import (
-    Linked,
+from notehop.app.services.notes.current_notes import CurrentNotes, flat, shortened
+from notehop.app.services.notes.find_note import note_meant
+from notehop.app.services.notes.read_note import SENTENCE
+from notehop.app.services.notes.related import called_alike, link_to
+from notehop.app.services.notes.unlinked_pairs import (
+    LinkedPairs,
+    Naming,
     Pair,
-    Said,
     around,
     compared,
     most_alike,
@@ -74,7 +74,7 @@ def suggest(
     """
     if said is None:
         progress = progress or Silent()
-        linked = Linked(now.indexed.catalog.leading_links())
+        linked = LinkedPairs(now.indexed.catalog.leading_links())
         every = [
             *naming_notes(now, tokenizer, linked, progress),
             *most_alike(now, linked, progress),
@@ -84,7 +84,7 @@ def suggest(
         wanted = _wanted(now, now.indexed.catalog.links_with(Status.UNRESOLVED), limit)
     else:
         path = note_meant(now, said)
-        linked = Linked.around(now.indexed, path)
+        linked = LinkedPairs.around(now.indexed, path)
         pairs = around(now, tokenizer, path, linked)
         own = [one for one in now.links_from([path]) if one.status == Status.UNRESOLVED]
         names = {link_name(one.raw_target) for one in own}
@@ -102,7 +102,7 @@ def _described(
     now: CurrentNotes,
     tokenizer: Tokenizer,
     pairs: Sequence[Pair],
-    linked: Linked,
+    linked: LinkedPairs,
     limit: int,
     *,
     whole: bool,
@@ -154,7 +154,7 @@ def _link(files: VaultFiles, pair: Pair, name: str) -> str:
     return f"[[{inside}|{name}]]"
 
 
-def _alike_in(now: CurrentNotes, tokenizer: Tokenizer, pair: Pair, least: int) -> Said | None:
+def _alike_in(now: CurrentNotes, tokenizer: Tokenizer, pair: Pair, least: int) -> Naming | None:
     """The sentence of the source that shares most with the target, by the weight of rare words.
 
     :param least: words that it has to share.
@@ -176,7 +176,7 @@ def _alike_in(now: CurrentNotes, tokenizer: Tokenizer, pair: Pair, least: int) -
     if common < least:
         return None
     line = here.first_line + here.text.count("\n", 0, -start)
-    return Said("", line, shortened(flat(here.text[-start:end]), SENTENCE))
+    return Naming("", line, shortened(flat(here.text[-start:end]), SENTENCE))
 
 
 def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:

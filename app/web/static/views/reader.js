@@ -1,10 +1,10 @@
 // The reading view: a note beside what led to it, with its outline, links, backlinks and mentions.
 
-import { get, isAbort, Problem } from "./api.js";
-import { writtenBy } from "./cards.js";
-import { copy, day, folderOf, h, hasLines, isRead, nameOf, noteHref, plural, rendered, say } from "./dom.js";
-import { mark } from "./evidence.js";
-import { failure, waiting } from "./states.js";
+import { get, isAbort, Problem } from "../api.js";
+import { writtenBy } from "../cards.js";
+import { copy, day, folderOf, h, hasLines, isRead, nameOf, noteHref, plural, rendered, say } from "../dom.js";
+import { mark } from "../evidence.js";
+import { failure, waiting } from "../states.js";
 
 const aside = document.getElementById("reader");
 let running = null;

@@ -1,16 +1,16 @@
 // The side pane of the app: tabs for the open note and for questions. It asks nothing of the server
 // before the plugin has said hello.
 
-import { get, Problem, useVault } from "./api.js";
-import * as ask from "./ask.js";
-import { offerInstead } from "./cards.js";
-import { address, h, hasLines, keepsArrows, move, say, toast } from "./dom.js";
-import * as related from "./pane-related.js";
-import * as suggest from "./pane-suggest.js";
+import { get, Problem, useVault } from "../api.js";
+import * as ask from "../views/ask.js";
+import { offerInstead } from "../cards.js";
+import { address, h, hasLines, keepsArrows, move, say, toast } from "../dom.js";
+import * as related from "./related.js";
+import * as suggest from "./suggest.js";
 import { framed, hear, tell } from "./plugin.js";
-import { empty } from "./states.js";
-import { own } from "./talks.js";
-import { useToken } from "./token.js";
+import { empty } from "../states.js";
+import { own } from "../talks.js";
+import { useToken } from "../token.js";
 
 const views = { related, suggest, ask };
 const root = document.getElementById("view");

@@ -1,9 +1,9 @@
 // The view of the links: the notes around some, or those where most links meet.
 
-import { get, isAbort, Problem } from "./api.js";
-import { folderOf, h, noteHref, plural, say } from "./dom.js";
+import { get, isAbort, Problem } from "../api.js";
+import { folderOf, h, noteHref, plural, say } from "../dom.js";
 import { picture } from "./picture.js";
-import { empty, failure, waiting, warned } from "./states.js";
+import { empty, failure, waiting, warned } from "../states.js";
 import { themes } from "./themes.js";
 
 export const title = "Graph";

@@ -24,7 +24,7 @@ from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.vault.link_text import read_wikilink
 
 if TYPE_CHECKING:
-    from notehop.app.services.current_notes import CurrentNotes
+    from notehop.app.services.notes.current_notes import CurrentNotes
 
 
 LONGEST = 1_000
@@ -90,7 +90,7 @@ def seeds_meant(now: CurrentNotes, asked: Iterable[str]) -> tuple[dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class NoteAddress:
     """A place as replies give it: a note, and a heading, ``^block`` or lines (from 1) of it."""
 
     name: str
@@ -101,7 +101,7 @@ class Address:
 _LINES = re.compile(r"(.+?):(\d{1,9})(?:[-–](\d{1,9}))?(?: > .*)?", re.DOTALL)
 
 
-def address_of(said: str) -> Address | None:
+def address_of(said: str) -> NoteAddress | None:
     """The place that is named by more than a note's name; None where it is a name and no more.
 
     ``Note.md:17-24``, also with `` > Heading`` behind it; ``Note#Heading``, also in the brackets of a
@@ -115,21 +115,21 @@ def address_of(said: str) -> Address | None:
     return found if found is None or _can_stand(found.section or "") else None
 
 
-def _address_in(text: str) -> Address | None:
+def _address_in(text: str) -> NoteAddress | None:
     if text.startswith("note://"):
         name, _, section = text.removeprefix("note://").partition("#")
-        return Address(unquote(name), unquote(section) or None)
+        return NoteAddress(unquote(name), unquote(section) or None)
     if text.startswith("obsidian://"):
         name, _, section = "".join(parse_qs(urlsplit(text).query).get("file", [])).partition("#")
-        return Address(name, section or None) if name else None
+        return NoteAddress(name, section or None) if name else None
     if text.startswith("[[") and text.endswith("]]"):
         link = read_wikilink(text[2:-2])
-        return None if link is None else Address(link.target, link.fragment or None)
+        return None if link is None else NoteAddress(link.target, link.fragment or None)
     if found := _LINES.fullmatch(text):
         first = int(found[2])
-        return Address(found[1], lines=(first, int(found[3] or first)))
+        return NoteAddress(found[1], lines=(first, int(found[3] or first)))
     name, _, section = text.partition("#")
-    return Address(name, section) if name.strip() and section.strip() else None
+    return NoteAddress(name, section) if name.strip() and section.strip() else None
 
 
 def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:

@@ -1,46 +1,52 @@
 // What the open note has to do with: notes alike, and places that name it without a link.
 
-import { get, isAbort, post, Problem, render } from "./api.js";
-import { dress, sourceCard } from "./cards.js";
-import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "./dom.js";
+import { get, isAbort, post, Problem, render } from "../api.js";
+import { dress, sourceCard } from "../cards.js";
+import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "../dom.js";
 import { tell } from "./plugin.js";
-import { behind, empty, failure, waiting } from "./states.js";
+import { behind, empty, failure, waiting } from "../states.js";
 
 const MOST = 12;
 const READ = 1500; // characters of a note that say what it is about: more than the model reads
 
 /** Draw the view of a note; `refresh` looks again and draws what is new, without a flicker. */
 export function show(root, path) {
+  return followed(root, path, "Looking for related notes…", async (isNew, signal) => {
+    const note = await get(`/notes/${path.split("/").map(encodeURIComponent).join("/")}`, {}, signal);
+    const found = await post("/search", {
+      query: gist(note), literal: true, results: "notes", top_k: MOST + 1, intent: "none", connected: { max: 0 },
+    }, signal);
+    const hits = found.hits.filter((hit) => hit.path !== note.path).slice(0, MOST);
+    if (!isNew([note.title, hits.map((hit) => [hit.path, hit.text]), note.unlinked_mentions])) return;
+    draw(root, note, hits, found.pending);
+    const { snippets } = await render(hits.map((hit) => hit.text), "", { signal });
+    dress([...root.querySelectorAll(".alike > .card")], snippets);
+  });
+}
+
+/** A view of a note that is looked at again. `look` asks, and draws where what it found is new. */
+export function followed(root, path, meanwhile, look) {
   let running = null;
   let drawn = "";
-  root.append(waiting("Looking for related notes…"));
-  look();
+  const isNew = (found) => drawn !== (drawn = JSON.stringify(found));
+  root.append(waiting(meanwhile));
+  refresh();
 
-  async function look() {
+  async function refresh() {
     running?.abort();
     const own = new AbortController();
     running = own;
     try {
-      const note = await get(`/notes/${path.split("/").map(encodeURIComponent).join("/")}`, {}, own.signal);
-      const found = await post("/search", {
-        query: gist(note), literal: true, results: "notes", top_k: MOST + 1, intent: "none", connected: { max: 0 },
-      }, own.signal);
-      const hits = found.hits.filter((hit) => hit.path !== note.path).slice(0, MOST);
-      const key = JSON.stringify([note.title, hits.map((hit) => [hit.path, hit.text]), note.unlinked_mentions]);
-      if (key === drawn) return;
-      drawn = key;
-      draw(root, note, hits, found.pending);
-      const { snippets } = await render(hits.map((hit) => hit.text), "", { signal: own.signal });
-      dress([...root.querySelectorAll(".alike > .card")], snippets);
+      await look(isNew, own.signal);
     } catch (error) {
       if (isAbort(error)) return;
       if (!(error instanceof Problem)) throw error;
       drawn = "";
-      root.replaceChildren(heading(nameOf(path), path), unknown(error) || failure(error, look));
+      root.replaceChildren(heading(nameOf(path), path), unknown(error) || failure(error, refresh));
     }
   }
 
-  return { dispose: () => running?.abort(), refresh: look };
+  return { dispose: () => running?.abort(), refresh };
 }
 
 /** What a note says first, without its properties. */
@@ -75,7 +81,7 @@ export function heading(title, path) {
 }
 
 /** What stands there for a note that the server does not know; null for another error. */
-export function unknown({ type }) {
+function unknown({ type }) {
   return type.endsWith(":note-missing") ? empty("This note is not in the index", "A new note is there a moment after it is written; a private or excluded one never is.") : null;
 }
 

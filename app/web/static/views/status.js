@@ -1,8 +1,8 @@
 // The view of the index: is it up to date, what of the vault is in it, and what is not and why.
 
-import { get, isAbort, Problem } from "./api.js";
-import { ago, h, plural } from "./dom.js";
-import { failure, waiting } from "./states.js";
+import { get, isAbort, Problem } from "../api.js";
+import { ago, h, plural } from "../dom.js";
+import { failure, waiting } from "../states.js";
 
 export const title = "Status";
 

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import TypeVar
 
 from notehop.app.evaluation.metrics import CHUNKS, CONTEXT, NOTES, usual
-from notehop.app.evaluation.questions import LinkPair, Question, QuestionSet, Target
+from notehop.app.evaluation.questions import KnownQuestion, LinkPair, QuestionSet, Target
 from notehop.indexing.graph.files import fold, link_name
 from notehop.indexing.graph.fragments import Outline, find_fragment
 from notehop.indexing.graph.model import Status
@@ -38,7 +38,7 @@ HELD_OUT_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class LinkSentence:
     """A link in a sentence: what a question is made of."""
 
     source: str
@@ -110,7 +110,9 @@ def _one_a_note(seed: int, kind: str, found: Iterable[tuple[str, object, One]]) 
     return [best[path][1] for path in sorted(best, key=place)]
 
 
-def _headings(notes: Sequence[NoteRow], terms: Terms, most: int, seed: int) -> tuple[Question, ...]:
+def _headings(
+    notes: Sequence[NoteRow], terms: Terms, most: int, seed: int
+) -> tuple[KnownQuestion, ...]:
     """Headings that stand once in the vault and name no note."""
     names = _names(notes)
     said = Counter(fold(text) for note in notes for _, text, _ in note.outline)
@@ -122,7 +124,7 @@ def _headings(notes: Sequence[NoteRow], terms: Terms, most: int, seed: int) -> t
                 if plain and said[fold(text)] == 1 and fold(text) not in names:
                     yield note.path, text, (note, text, line)
 
-    asked: list[Question] = []
+    asked: list[KnownQuestion] = []
     for note, text, line in _one_a_note(seed, "heading", found()):
         if len(asked) == most:
             break
@@ -130,11 +132,11 @@ def _headings(notes: Sequence[NoteRow], terms: Terms, most: int, seed: int) -> t
         if span is None or span.first_line != line or len(set(terms(text))) < HEADING_TERMS:
             continue
         target = Target(note.path, text, (span.first_line, span.last_line))
-        asked.append(Question(f"heading {note.path}:{line}", text, (target,)))
+        asked.append(KnownQuestion(f"heading {note.path}:{line}", text, (target,)))
     return tuple(asked)
 
 
-def _aliases(notes: Sequence[NoteRow], most: int, seed: int) -> tuple[Question, ...]:
+def _aliases(notes: Sequence[NoteRow], most: int, seed: int) -> tuple[KnownQuestion, ...]:
     """Aliases that no other note goes by, and that are not the name of their own."""
     names = _names(notes)
     found = (
@@ -147,7 +149,7 @@ def _aliases(notes: Sequence[NoteRow], most: int, seed: int) -> tuple[Question, 
     )
     chosen = _one_a_note(seed, "alias", found)
     return tuple(
-        Question(f"alias {note.path}: {alias}", alias, (Target(note.path),))
+        KnownQuestion(f"alias {note.path}: {alias}", alias, (Target(note.path),))
         for note, alias in chosen[:most]
     )
 
@@ -160,9 +162,9 @@ def _names(notes: Sequence[NoteRow]) -> Counter[str]:
     return names
 
 
-def _cited(links: Iterable[LinkRow], terms: Terms) -> tuple[list[Cited], int]:
+def _cited(links: Iterable[LinkRow], terms: Terms) -> tuple[list[LinkSentence], int]:
     """The links whose sentence still says something without them, and how many links lead on."""
-    found: list[Cited] = []
+    found: list[LinkSentence] = []
     total = 0
     for link in links:
         if link.target_chunk_id is None or link.target_path in (None, link.path):
@@ -170,7 +172,7 @@ def _cited(links: Iterable[LinkRow], terms: Terms) -> tuple[list[Cited], int]:
         total += 1
         text = _without_link(link)
         if text is not None and len(set(terms(text))) >= SENTENCE_TERMS:
-            found.append(Cited(link.path, str(link.target_path), link.line, text))
+            found.append(LinkSentence(link.path, str(link.target_path), link.line, text))
     return found, total
 
 
@@ -185,6 +187,6 @@ def _without_link(link: LinkRow) -> str | None:
     return " ".join(text.split()) if removed else None
 
 
-def _question(kind: str, one: Cited, without: str | None = None) -> Question:
+def _question(kind: str, one: LinkSentence, without: str | None = None) -> KnownQuestion:
     name = f"{kind} {one.source}:{one.line} -> {one.target}"
-    return Question(name, one.text, (Target(one.target),), without)
+    return KnownQuestion(name, one.text, (Target(one.target),), without)

@@ -1,9 +1,9 @@
 // The view that searches: passages or notes as one types, filters as fields, and why each is there.
 
-import { isAbort, post, Problem, render } from "./api.js";
-import { connectedCard, dress, sourceCard } from "./cards.js";
-import { h, hovers, plural, say } from "./dom.js";
-import { behind, empty, failure, filtered, searchedFor, waiting, warned } from "./states.js";
+import { isAbort, post, Problem, render } from "../api.js";
+import { connectedCard, dress, sourceCard } from "../cards.js";
+import { h, hovers, plural, say } from "../dom.js";
+import { behind, empty, failure, filtered, searchedFor, waiting, warned } from "../states.js";
 
 const PAUSE = 220; // ms without a key before a search begins
 const FIELDS = [

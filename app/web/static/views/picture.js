@@ -1,6 +1,6 @@
 // Draws a laid-out part of the graph as SVG: zoom, pan, click and keyboard.
 
-import { h, noteHref, plural, s } from "./dom.js";
+import { h, noteHref, plural, s } from "../dom.js";
 
 const MARGIN = { x: 70, y: 34 };
 const MOST_ZOOM = 6;

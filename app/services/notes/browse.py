@@ -25,8 +25,8 @@ from notehop.app.models import (
 from notehop.app.retrieval.filters.apply import narrow
 from notehop.app.retrieval.filters.parse import of_fields
 from notehop.app.retrieval.linked_notes import Direction
-from notehop.app.services.current_notes import CurrentNotes
-from notehop.app.services.find_note import seeds_meant
+from notehop.app.services.notes.current_notes import CurrentNotes
+from notehop.app.services.notes.find_note import seeds_meant
 from notehop.indexing.enrich.store import Summary
 from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.labels import (

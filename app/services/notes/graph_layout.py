@@ -6,9 +6,9 @@ from heapq import nsmallest
 from posixpath import dirname
 
 from notehop.app.models import GraphEdge, GraphNode, GraphView
-from notehop.app.services.browse import around, leads
-from notehop.app.services.current_notes import CurrentNotes
-from notehop.app.services.find_note import seeds_meant
+from notehop.app.services.notes.browse import around, leads
+from notehop.app.services.notes.current_notes import CurrentNotes
+from notehop.app.services.notes.find_note import seeds_meant
 from notehop.config.errors import QueryError
 from notehop.indexing.stores.reader import Snapshot
 

@@ -1,12 +1,12 @@
 // The view that asks: a question, an answer as it comes, its sources, and the notes around them.
 
-import { events, get, isAbort, Problem, render } from "./api.js";
-import { connectedCard, dress, sourceCard } from "./cards.js";
-import { doubts, leftOut, legend, quoteIn, support } from "./evidence.js";
-import { folderOf, h, hovers, noteHref, plural, rendered, say } from "./dom.js";
+import { events, get, isAbort, Problem, render } from "../api.js";
+import { connectedCard, dress, sourceCard } from "../cards.js";
+import { doubts, leftOut, legend, quoteIn, support } from "../evidence.js";
+import { folderOf, h, hovers, noteHref, plural, rendered, say } from "../dom.js";
 import { picture } from "./picture.js";
-import { behind, failure, filtered, searchedFor, waiting, warned } from "./states.js";
-import * as talks from "./talks.js";
+import { behind, failure, filtered, searchedFor, waiting, warned } from "../states.js";
+import * as talks from "../talks.js";
 
 const KEPT = 20;
 const answers = new Map();

@@ -1,9 +1,9 @@
 // Links that could be made in the open note, each with the sentence that speaks for it.
 
-import { get, isAbort, Problem } from "./api.js";
-import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "./dom.js";
-import { heading, linkButton, marked, unknown } from "./pane-related.js";
-import { behind, empty, failure, waiting } from "./states.js";
+import { get } from "../api.js";
+import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "../dom.js";
+import { followed, heading, linkButton, marked } from "./related.js";
+import { behind, empty } from "../states.js";
 
 const MOST = 30;
 const SHOWN = 5; // of a group; the others are folded
@@ -18,30 +18,10 @@ const GROUPS = [
 
 /** Draw the view of a note; `refresh` looks again. */
 export function show(root, path) {
-  let running = null;
-  let drawn = "";
-  root.append(waiting("Looking for links that could be made…"));
-  look();
-
-  async function look() {
-    running?.abort();
-    const own = new AbortController();
-    running = own;
-    try {
-      const found = await get("/suggest", { note: path, limit: MOST }, own.signal);
-      const key = JSON.stringify(found.suggestions);
-      if (key === drawn) return;
-      drawn = key;
-      draw(root, path, found);
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      drawn = "";
-      root.replaceChildren(heading(nameOf(path), path), unknown(error) || failure(error, look));
-    }
-  }
-
-  return { dispose: () => running?.abort(), refresh: look };
+  return followed(root, path, "Looking for links that could be made…", async (isNew, signal) => {
+    const found = await get("/suggest", { note: path, limit: MOST }, signal);
+    if (isNew(found.suggestions)) draw(root, path, found);
+  });
 }
 
 function draw(root, path, { suggestions, pending }) {

@@ -1,9 +1,9 @@
 // What the links make of the notes: the themes of the vault, below the picture of its links.
 
-import { isAbort, post, Problem } from "./api.js";
-import { writtenBy } from "./cards.js";
-import { h, noteHref, plural } from "./dom.js";
-import { failure, waiting, warned } from "./states.js";
+import { isAbort, post, Problem } from "../api.js";
+import { writtenBy } from "../cards.js";
+import { h, noteHref, plural } from "../dom.js";
+import { failure, waiting, warned } from "../states.js";
 
 /** The section of the themes; it fills itself. */
 export function themes(signal) {

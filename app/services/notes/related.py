@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.models import ConnectedOptions, Connection
+from notehop.app.models import Connection
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.current_notes import CurrentNotes
 from notehop.app.services.engine import Engine
+from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.indexing.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
@@ -32,15 +32,7 @@ def find_related(engine: Engine, now: CurrentNotes, kept: Kept) -> list[Connecti
     most = settings.capture.connections
     text = query_text(kept, engine.embedder, settings.retrieval.max_query_chars)
     linked = _linked(now.catalog, kept)
-    wanted = Wanted(
-        top_k=min(100, most + len(linked) + 1),
-        connected=ConnectedOptions(max=0),
-        results="notes",
-        fill=False,
-        literal=True,
-        intent="none",
-        rerank=False,
-    )
+    wanted = Wanted.best_notes(min(100, most + len(linked) + 1), literal=True)
     hits = engine.retrieve(TracedQuery(text), wanted)
     chosen = {_path(hit): hit for hit in hits if _path(hit) not in {*linked, kept.path}}
     paths = list(chosen)[:most]

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from notehop.app.retrieval.background import idf
-from notehop.app.services.current_notes import CurrentNotes
-from notehop.app.services.read_note import (
+from notehop.app.services.notes.current_notes import CurrentNotes
+from notehop.app.services.notes.read_note import (
     UNSPACED,
     as_now,
     mentions_of,
@@ -83,7 +83,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Naming:
     """Where a note names another without a link: ``line`` from 1, and its sentence.
 
     ``rarity`` of the name, 0 to 1: a word that every note says is hardly a name.
@@ -107,7 +107,7 @@ class Pair:
     target: str
     rank: int
     chunks: tuple[ChunkId, ChunkId] | None = None
-    said: Said | None = None
+    said: Naming | None = None
     words: float = 0.0
 
     def score(self, links: int) -> float:
@@ -125,7 +125,7 @@ class Pair:
         return 1 / (1 + math.exp(-value))
 
 
-class Linked:
+class LinkedPairs:
     """Which notes are linked, either way."""
 
     def __init__(self, links: Iterable[tuple[str, str]]) -> None:
@@ -133,7 +133,7 @@ class Linked:
         self.add(links)
 
     @classmethod
-    def around(cls, view: Snapshot, path: str) -> Linked:
+    def around(cls, view: Snapshot, path: str) -> LinkedPairs:
         """Those of one note; others have to be added."""
         catalog = view.catalog
         return cls([*catalog.leading_links([path]), *catalog.links_leading_to([path])])
@@ -150,19 +150,19 @@ class Linked:
         return self._of.get(path, frozenset())
 
 
-def around(now: CurrentNotes, tokenizer: Tokenizer, path: str, linked: Linked) -> list[Pair]:
+def around(now: CurrentNotes, tokenizer: Tokenizer, path: str, linked: LinkedPairs) -> list[Pair]:
     """The notes that one could be linked with, which of them names the other, and how near they are."""
     view, templates = now.indexed, read_templates(now.place.vault)
     near = _nearest(view, path)
     read = next(as_now(now.place, [path]))
     note = None if read is None else read.note
     named = {} if note is None else _names_in(view, tokenizer, note)
-    naming: dict[str, Said] = {}
+    naming: dict[str, Naming] = {}
     if note is not None:
         for one in mentions_of(view, now.place, tokenizer, note)[0]:
             if _is_called(one.name, (note.name, note.title, *note.aliases)):
                 rarity = _rarity(view, tokenizer, one.name)
-                naming.setdefault(one.path, Said(one.name, one.line, one.sentence, rarity))
+                naming.setdefault(one.path, Naming(one.name, one.line, one.sentence, rarity))
     pairs: list[Pair] = []
     words = _words(view, path)
     # A link that was made a moment ago is not in the index yet.
@@ -224,7 +224,7 @@ def _words(view: Snapshot, path: str) -> dict[str, float]:
     return {note: score / most for note, score in found.items()}
 
 
-def _names_in(view: Snapshot, tokenizer: Tokenizer, note: Note) -> dict[str, Said]:
+def _names_in(view: Snapshot, tokenizer: Tokenizer, note: Note) -> dict[str, Naming]:
     """Note -> where a note names it without a link."""
     body = note.text[note.body_start : note.body_start + READ]
     own = _property_values(note)
@@ -253,7 +253,7 @@ def _names_in(view: Snapshot, tokenizer: Tokenizer, note: Note) -> dict[str, Sai
     return {path: said for path, said in found.items() if said is not None}
 
 
-def _named(view: Snapshot, tokenizer: Tokenizer, note: Note, row: NoteRow) -> Said | None:
+def _named(view: Snapshot, tokenizer: Tokenizer, note: Note, row: NoteRow) -> Naming | None:
     """Where a note first names another in its text, without a link."""
     name = basename(row.path).removesuffix(NOTE_SUFFIX)
     names = names_of(name, row.title, row.aliases, tokenizer.language)
@@ -266,11 +266,11 @@ def _named(view: Snapshot, tokenizer: Tokenizer, note: Note, row: NoteRow) -> Sa
         if line not in headings and _is_called(match[0], names):
             said = " ".join(match[0].split())
             sentence = sentence_at(note, match.span(), tokenizer.language)
-            return Said(said, line, sentence, _rarity(view, tokenizer, said))
+            return Naming(said, line, sentence, _rarity(view, tokenizer, said))
     called = {name.casefold() for name in names}
     for said, (line, sentence) in _property_values(note).items():
         if said.casefold() in called:
-            return Said(said, line, sentence, _rarity(view, tokenizer, said))
+            return Naming(said, line, sentence, _rarity(view, tokenizer, said))
     return None
 
 
@@ -311,7 +311,7 @@ def _is_day(path: str) -> bool:
     return _DAY.fullmatch(basename(path).removesuffix(NOTE_SUFFIX)) is not None
 
 
-def most_alike(now: CurrentNotes, linked: Linked, progress: Progress) -> list[Pair]:
+def most_alike(now: CurrentNotes, linked: LinkedPairs, progress: Progress) -> list[Pair]:
     """The most similar pairs of notes without a link, of the whole vault, by their mean vectors."""
     view, templates = now.indexed, read_templates(now.place.vault)
     paths = [
@@ -352,12 +352,12 @@ def _largest(values: Matrix, count: int) -> npt.NDArray[np.intp]:
     return places[np.argsort(-values[places], kind="stable")]
 
 
-def value_of(pair: Pair, linked: Linked) -> float:
+def value_of(pair: Pair, linked: LinkedPairs) -> float:
     return pair.score(len(linked.of(pair.target)))
 
 
 def naming_notes(
-    now: CurrentNotes, tokenizer: Tokenizer, linked: Linked, progress: Progress
+    now: CurrentNotes, tokenizer: Tokenizer, linked: LinkedPairs, progress: Progress
 ) -> list[Pair]:
     """The notes of the whole vault that hold the words of another's name, and no link with it."""
     view, templates = now.indexed, read_templates(now.place.vault)
@@ -387,7 +387,7 @@ def naming_notes(
                 if chunk.path not in paths or chunk.path in (target, *linked.of(target)):
                     continue
                 if _says(chunk.text, name):
-                    said = Said(name, 0, "", rarity[name, target])
+                    said = Naming(name, 0, "", rarity[name, target])
                     pairs.append(Pair(chunk.path, target, NEIGHBOURS, None, said))
     return pairs
 
@@ -406,7 +406,7 @@ def compared(
     now: CurrentNotes,
     tokenizer: Tokenizer,
     pairs: Sequence[Pair],
-    linked: Linked,
+    linked: LinkedPairs,
     most: int,
     progress: Progress,
 ) -> list[Pair]:
