@@ -96,7 +96,7 @@ class CatalogSnapshot(CatalogReads):
             self._head = self._read_head()
             self._generation, self.fingerprint, self.stamp = _head(self._head)
         except BaseException as exc:
-            self._connection.close()
+            self._let_go()
             if isinstance(exc, ValueError | TypeError | KeyError):
                 raise damaged(self.label, f"a row cannot be read: {exc}") from exc
             raise
@@ -113,9 +113,14 @@ class CatalogSnapshot(CatalogReads):
     def close(self) -> None:
         """End the transaction; a second time is nothing."""
         with self._turn:
-            self._connection.close()
+            self._let_go()
         if self._ended is not None:
             self._ended()
+
+    def _let_go(self) -> None:
+        # It wrote nothing: where its connection is lost, so is the transaction, and all is well.
+        with suppress(DBAPIError):
+            self._connection.close()
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -148,7 +153,7 @@ class CatalogSnapshot(CatalogReads):
                 if not self._database.is_lost(exc) or self._head is None:
                     raise
                 head, self._head = self._head, None
-                self._connection.close()
+                self._let_go()
                 self._connection = self._database.connect()
                 if self._read_head() != head:
                     self._went_on = IndexFailure(
@@ -380,8 +385,12 @@ class Catalog(CatalogReads):
 
     def _check(self) -> dict[str, Any]:
         """What is said of the whole, if it is a catalog of this version."""
-        with self._reading() as connection:
-            tables = self._database.tables(connection)
+
+        def read() -> set[str]:
+            with self._reading() as connection:
+                return self._database.tables(connection)
+
+        tables = self._database.again(read)
         if not tables:
             raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
         if "meta" not in tables:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import random
 import shutil
 import signal
 import subprocess
@@ -125,6 +126,18 @@ class PostgresServer:
     def restart(self, how: signal.Signals = signal.SIGINT) -> None:
         self.stop(how)
         self.start()
+
+    def kill_backend(self) -> None:
+        """Kill one of the processes that serve a connection: the others hang up, and all begins anew."""
+        assert self._process is not None
+        backends = [
+            one
+            for one in psutil.Process(self._process.pid).children()
+            if "notehop" in " ".join(one.cmdline())
+        ]
+        if backends:
+            with suppress(psutil.NoSuchProcess):
+                random.choice(backends).kill()
 
     def new_database(self) -> str:
         """The address of an empty database."""

@@ -164,6 +164,18 @@ def write_elsewhere(place: ServerCatalog, folder: Path) -> None:
         catalog.commit(batch_of("sluice"))
 
 
+def test_a_question_that_is_answered_needs_no_connection_to_end(
+    postgres: PostgresServer, layout: IndexLayout, catalog: Catalog
+) -> None:
+    assert catalog.generation
+    with Reader.open(layout) as reader:
+        with reader.snapshot():
+            assert layout.database is not None
+            kill_sessions(postgres, layout.database)
+        with reader.snapshot() as view:
+            assert view.paths() == ["tide.md", "wall.md"]
+
+
 def test_readers_go_on_over_restarts(postgres: PostgresServer, layout: IndexLayout) -> None:
     seen: dict[int, set[tuple[str, ...]]] = {}
     failed: list[BaseException] = []
