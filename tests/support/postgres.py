@@ -95,6 +95,11 @@ class PostgresServer:
             f"postgresql+psycopg://notehop@/{database}?{where}&passfile={self.folder / 'passfile'}"
         )
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start it, and wait until it answers."""
         with (self.folder / "log").open("ab") as log:
