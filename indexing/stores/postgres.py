@@ -36,8 +36,16 @@ from notehop.indexing.stores.schema import METADATA
 PATIENCE = 10.0
 """Seconds for which a server that does not answer is tried again: one that restarts takes a few."""
 
-_CONNECT_SECONDS = 5
-"""Seconds that one try may take, where ``connect_timeout`` does not say otherwise."""
+_UNLESS_TOLD: dict[str, Any] = {
+    "application_name": "notehop",
+    "connect_timeout": 5,
+    # Of a machine that went without a word, the system alone would tell after a quarter of an hour.
+    "tcp_user_timeout": 20_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+}
+"""What a connection is made with, where the address does not say otherwise."""
 
 _SCHEMA = "notehop_schema"
 """What a connection remembers: the schema whose tables it sees."""
@@ -279,12 +287,8 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
     def connect() -> Any:
         try:
             known = conninfo_to_dict(address)
-            made = psycopg.connect(
-                address,
-                client_encoding="utf8",
-                connect_timeout=known.get("connect_timeout") or _CONNECT_SECONDS,
-                application_name=str(known.get("application_name") or "notehop"),
-            )
+            more = {name: value for name, value in _UNLESS_TOLD.items() if name not in known}
+            made = psycopg.connect(address, client_encoding="utf8", **more)
         except psycopg.ProgrammingError as exc:
             raise UsageError(f"{server}: catalog.url cannot be used ({exc}); correct it") from exc
         # Whom it came to: of several hosts one, and those of the environment count too.
