@@ -131,8 +131,8 @@ class CatalogSettings(Section):
     url: Annotated[str, AfterValidator(database_address)] = setting("")
     """Empty: a file in the folder of the index. Or a PostgreSQL database that several machines
     share, `postgresql+psycopg://user@host/database` (docs/deploy.md), with
-    `pip install 'notehop[postgres]'`. The password is in no setting: PGPASSWORD or a passfile
-    holds it."""
+    `pip install 'notehop[postgres]'`. A host that is not this machine has to be named in
+    `privacy.allow_hosts`. The password is in no setting: PGPASSWORD or a passfile holds it."""
 
     schema_name: Annotated[str, AfterValidator(database_schema)] = setting("")
     """Schema of the index in that database, lower case, at most 50 letters; empty: one named after
@@ -329,8 +329,9 @@ class PrivacySettings(Section):
     """What may leave this machine."""
 
     allow_hosts: tuple[Annotated[str, AfterValidator(host_name)], ...] = setting(())
-    """Hosts beside this machine that may get text of your notes, as language models
-    (`api.openai.com`) or as the server of [chroma]; a host that is not named gets nothing."""
+    """Hosts beside this machine that may get text of your notes: language models
+    (`api.openai.com`), the servers of [catalog] and [chroma], the cluster of `index --ray`. A host
+    that is not named gets nothing."""
 
 
 class CaptureSettings(Section):

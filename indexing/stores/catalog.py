@@ -43,18 +43,37 @@ def stamp_of(meta: Mapping[str, Any]) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
-_HEAD = select(META).where(META.c.key.in_(("generation", "identity", "fingerprint", "commit")))
+_HEAD_KEYS = ("schema", "generation", "identity", "fingerprint", "commit")
+_HEAD = select(META).where(META.c.key.in_(_HEAD_KEYS))
 """What every query asks first; made once."""
 
 _HeadRows = tuple[tuple[str, str], ...]
 
 
 @lru_cache(maxsize=8)
-def _head(rows: _HeadRows) -> tuple[int, dict[str, Any] | None, str]:
+def _head(label: str, rows: _HeadRows) -> tuple[int, dict[str, Any] | None, str]:
     """Generation, fingerprint (nobody changes it) and stamp, as the rows of :data:`_HEAD` say: the
-    same, query after query, until a commit."""
+    same, query after query, until a commit.
+
+    :raises IndexMismatch: if another version of notehop made the catalog.
+    """
     said = {key: json.loads(value) for key, value in rows}
+    _check_format(label, said.get("schema"))
     return int(said["generation"]), said.get("fingerprint"), stamp_of(said)
+
+
+def _check_format(label: str, schema: Any) -> None:
+    """Refuse a catalog of another version: on a server one may take the place of ours at any time."""
+    if isinstance(schema, int) and schema > SCHEMA_VERSION:
+        raise IndexMismatch(
+            f"{label}: a newer notehop wrote this index (format {schema}, this one reads "
+            f"format {SCHEMA_VERSION}); update notehop, or run: notehop index --rebuild"
+        )
+    if schema != SCHEMA_VERSION:
+        raise IndexMismatch(
+            f"{label}: index written in format {schema}, this notehop reads format "
+            f"{SCHEMA_VERSION}; run: notehop index --rebuild"
+        )
 
 
 _WRITTEN = select(META).where(META.c.key.in_(("generation", "identity", "commit")))
@@ -94,9 +113,9 @@ class CatalogSnapshot(CatalogReads):
         self._went_on: IndexFailure | None = None
         try:
             self._head = self._read_head()
-            self._generation, self.fingerprint, self.stamp = _head(self._head)
+            self._generation, self.fingerprint, self.stamp = _head(self.label, self._head)
         except BaseException as exc:
-            self._connection.close()
+            self._let_go()
             if isinstance(exc, ValueError | TypeError | KeyError):
                 raise damaged(self.label, f"a row cannot be read: {exc}") from exc
             raise
@@ -113,9 +132,14 @@ class CatalogSnapshot(CatalogReads):
     def close(self) -> None:
         """End the transaction; a second time is nothing."""
         with self._turn:
-            self._connection.close()
+            self._let_go()
         if self._ended is not None:
             self._ended()
+
+    def _let_go(self) -> None:
+        # It wrote nothing: where its connection is lost, so is the transaction, and all is well.
+        with suppress(DBAPIError):
+            self._connection.close()
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -148,7 +172,7 @@ class CatalogSnapshot(CatalogReads):
                 if not self._database.is_lost(exc) or self._head is None:
                     raise
                 head, self._head = self._head, None
-                self._connection.close()
+                self._let_go()
                 self._connection = self._database.connect()
                 if self._read_head() != head:
                     self._went_on = IndexFailure(
@@ -380,24 +404,18 @@ class Catalog(CatalogReads):
 
     def _check(self) -> dict[str, Any]:
         """What is said of the whole, if it is a catalog of this version."""
-        with self._reading() as connection:
-            tables = self._database.tables(connection)
+
+        def read() -> set[str]:
+            with self._reading() as connection:
+                return self._database.tables(connection)
+
+        tables = self._database.again(read)
         if not tables:
             raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
         if "meta" not in tables:
             raise damaged(self.label, "it is another program's database")
         meta = self.meta()
-        schema = meta.get("schema")
-        if isinstance(schema, int) and schema > SCHEMA_VERSION:
-            raise IndexMismatch(
-                f"{self.label}: a newer notehop wrote this index (format {schema}, this one reads "
-                f"format {SCHEMA_VERSION}); update notehop, or run: notehop index --rebuild"
-            )
-        if schema != SCHEMA_VERSION:
-            raise IndexMismatch(
-                f"{self.label}: index written in format {schema}, this notehop reads format "
-                f"{SCHEMA_VERSION}; run: notehop index --rebuild"
-            )
+        _check_format(self.label, meta.get("schema"))
         if missing := sorted(set(METADATA.tables) - tables):
             raise damaged(self.label, f"it has no table {missing[0]}")
         return meta

@@ -124,7 +124,7 @@ def write_in_child(
     # -P: the folder that this process runs in, a vault perhaps, is not where modules come from.
     command = [sys.executable, "-P", "-m", "notehop.indexing.stores.chroma", str(layout.root)]
     if (server := layout.database) is not None:
-        command += [server.url, server.schema]
+        command += [server.url, server.schema, *server.allowed]
     try:
         # Of a catalog on a server, as many bytes as its vectors alone tell.
         megabytes = (layout.chunk_vectors if server else layout.catalog_file).stat().st_size / 1e6
@@ -271,10 +271,10 @@ def _last_line(said: bytes) -> str:
     return lines[-1] if lines else "it ended its process"
 
 
-def main(root: str, url: str = "", schema: str = "") -> int:
+def main(root: str, url: str = "", schema: str = "", *allowed: str) -> int:
     """Write the mirror of the index in a folder; the last line on stderr says what failed.
 
-    :param url: with ``schema``, where a catalog on a server is.
+    :param url: with ``schema`` and the hosts that may hold it, where a catalog on a server is.
     """
 
     def end_with_parent() -> None:
@@ -283,7 +283,8 @@ def main(root: str, url: str = "", schema: str = "") -> int:
 
     threading.Thread(target=end_with_parent, daemon=True).start()
     os.umask(0o077)
-    write_mirror(IndexLayout(Path(root), ServerCatalog(url, schema) if url else None))
+    server = ServerCatalog(url, schema, allowed=allowed) if url else None
+    write_mirror(IndexLayout(Path(root), server))
     return 0
 
 

@@ -38,11 +38,13 @@ class ServerCatalog:
     :ivar schema: names the index there; its catalogs, the one in force and one that is being made,
         have schemas of their own, which it leads to.
     :ivar role: which of them.
+    :ivar allowed: hosts beside this machine that may hold it (``privacy.allow_hosts``).
     """
 
     url: str
     schema: str
     role: Literal["current", "next"] = "current"
+    allowed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """How people know it: host and database, no user and no parameter but the host."""
@@ -352,7 +354,8 @@ def layout_for(vault: Path, settings: Settings, index_dir: Path | None = None) -
     shown, digest = _known_by(vault.expanduser().resolve())
     named = re.sub(r"[^a-z0-9]+", "_", shown.lower()).strip("_")[:_SCHEMA_CHARS] or "vault"
     schema = settings.catalog.schema_name or f"notehop_{named}_{digest}"
-    return IndexLayout(root, ServerCatalog(settings.catalog.url, schema))
+    allowed = settings.privacy.allow_hosts
+    return IndexLayout(root, ServerCatalog(settings.catalog.url, schema, allowed=allowed))
 
 
 def index_dir_for(vault: Path, index_dir: Path | None = None) -> Path:

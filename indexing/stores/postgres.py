@@ -28,6 +28,7 @@ from notehop.config.errors import (
     IndexUnwritable,
     UsageError,
 )
+from notehop.indexing.llm.consent import Hosts, is_loopback, refusal
 from notehop.indexing.stores.database import Database, Result, damaged
 from notehop.indexing.stores.layout import ServerCatalog
 from notehop.indexing.stores.schema import METADATA
@@ -35,19 +36,27 @@ from notehop.indexing.stores.schema import METADATA
 PATIENCE = 10.0
 """Seconds for which a server that does not answer is tried again: one that restarts takes a few."""
 
-_CONNECT_SECONDS = 5
-"""Seconds that one try may take, where ``connect_timeout`` does not say otherwise."""
+_UNLESS_TOLD: dict[str, Any] = {
+    "application_name": "notehop",
+    "connect_timeout": 5,
+    # Of a machine that went without a word, the system alone would tell after a quarter of an hour.
+    "tcp_user_timeout": 20_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+}
+"""What a connection is made with, where the address does not say otherwise."""
 
 _SCHEMA = "notehop_schema"
 """What a connection remembers: the schema whose tables it sees."""
 
-_LOST_STATES = ("08", "57P01", "57P02", "57P03", "57P05", "25006")
-"""SQLSTATEs of a connection that is gone or going: of a server that restarts, or that became the
-standby of another."""
+_LOST_STATES = ("08", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "25006")
+"""SQLSTATEs of a connection that is gone or going: of a server that restarts, that hangs up on
+transactions which last, or that became the standby of another."""
 
 _USELESS = re.compile(
     r"authentication failed|no password supplied|password|does not exist|pg_hba\.conf"
-    r"|not permitted|invalid connection option|certificate|root\.crt",
+    r"|not permitted|invalid |certificate|root\.crt",
     re.IGNORECASE,
 )
 """What a server says that is no better in a second."""
@@ -262,6 +271,8 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
     """What makes connections to a server.
 
     :param alone: keep none of them: each is of one session, for locks and news.
+    Each connection is refused with an IndexFailure if it leads to a host that the user did not name.
+
     :raises UsageError: if the driver is not installed.
     """
     try:
@@ -274,13 +285,19 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
     address = server.url.replace("postgresql+psycopg://", "postgresql://", 1)
 
     def connect() -> Any:
-        known = conninfo_to_dict(address)
-        made = psycopg.connect(
-            address,
-            client_encoding="utf8",
-            connect_timeout=known.get("connect_timeout") or _CONNECT_SECONDS,
-            application_name=str(known.get("application_name") or "notehop"),
-        )
+        try:
+            known = conninfo_to_dict(address)
+            more = {name: value for name, value in _UNLESS_TOLD.items() if name not in known}
+            made = psycopg.connect(address, client_encoding="utf8", **more)
+        except psycopg.ProgrammingError as exc:
+            raise UsageError(f"{server}: catalog.url cannot be used ({exc}); correct it") from exc
+        # Whom it came to: of several hosts one, and those of the environment count too.
+        host, at = made.info.host, made.info.hostaddr
+        if not (
+            host.startswith(("/", "@")) or is_loopback(at) or Hosts(server.allowed).allows(host)
+        ):
+            made.close()
+            raise IndexFailure(str(refusal(host, "the text of your notes")))
         made.read_only = read_only
         # Short questions: to compile them takes longer. And no server hangs up on a pool.
         made.execute("SET jit = off; SET idle_session_timeout = 0")

@@ -22,7 +22,6 @@ from notehop.config.errors import IndexLocked, NotehopError
 from notehop.indexing.stores.layout import ServerCatalog
 from notehop.indexing.stores.model import Holder
 from notehop.indexing.stores.postgres import (
-    ConnectionLost,
     engine_of,
     is_lost,
     lock_key,
@@ -152,7 +151,7 @@ def holder_of(server: ServerCatalog) -> Holder | None:
     try:
         with engine.connect() as connection:
             return _holder(connection, server)
-    except (SQLAlchemyError, ConnectionLost):
+    except (SQLAlchemyError, NotehopError):
         return None
     finally:
         engine.dispose()
@@ -247,7 +246,7 @@ class News:
                     finally:
                         # Not given back as it is: it listens, or is lost.
                         connection.invalidate()
-            except (SQLAlchemyError, DriverError):
+            except (SQLAlchemyError, DriverError, NotehopError):
                 # Whoever asks is told; here it is tried again.
                 self._ended.wait(1.0)
                 if time.monotonic() - looked > POLL:

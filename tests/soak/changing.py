@@ -38,6 +38,7 @@ class Notes:
         self.versions: dict[int, int] = {}
         self.changed: set[int] = set()
         self.deleted: set[int] = set()
+        self.withdrawn: set[int] = set()
         self.last_write = 0.0
         (vault / ".obsidian").mkdir(parents=True)
         for _ in range(count):
@@ -87,9 +88,13 @@ class Notes:
         self.deleted.add(number)
 
     def withdraw(self) -> None:
-        path = self.paths[self._any()]
+        """Make a note private, until it is written anew."""
+        number = self._any()
+        path = self.paths[number]
         text = f"---\nprivate: true\n---\n{self.history[path][-1].text}"
         (self.vault / path).write_text(text, encoding="utf-8")
+        self.history[path][-1].died = time.monotonic()
+        self.withdrawn.add(number)
 
     def held(self, path: str, since: float, until: float) -> list[str]:
         """The texts that a path held at some moment between two times, the newest first."""
@@ -116,14 +121,16 @@ class Notes:
         for before in known[:-1]:
             before.died = min(before.died, time.monotonic())
         self.changed.add(number)
+        self.withdrawn.discard(number)
 
     def _rename(
         self, moved: dict[str, str], numbers: list[int], folder: tuple[str, str] | None = None
     ) -> None:
         began = time.monotonic()
         for old, new in moved.items():
-            text = self.history[old][-1].text
-            self.history.setdefault(new, []).append(Version(text, began))
+            last = self.history[old][-1]
+            # A private one stays private.
+            self.history.setdefault(new, []).append(Version(last.text, began, last.died))
         for old, new in [folder] if folder else moved.items():
             (self.vault / new).parent.mkdir(exist_ok=True)
             (self.vault / old).rename(self.vault / new)

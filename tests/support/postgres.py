@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import random
 import shutil
 import signal
 import subprocess
@@ -46,11 +47,13 @@ def _version(program: Path) -> float:
 class PostgresServer:
     """Runs until :meth:`close`. Of another user where this one is root, who may not run it."""
 
-    def __init__(self, *settings: str) -> None:
+    def __init__(self, *settings: str, port: int = 5432) -> None:
         """Make it and start it.
 
         :param settings: in place of those for tests, ``name=value``.
         """
+        self._port = port
+        settings = (*settings, f"port={port}")
         self._settings = [part for one in (*_QUICK, *settings) for part in ("-c", one)]
         bin_folder = programs()
         assert bin_folder is not None, ABSENT
@@ -82,10 +85,20 @@ class PostgresServer:
     def _data(self) -> str:
         return str(self.folder / "data")
 
-    def url(self, database: str = "postgres") -> str:
-        """Its address, which names the file that holds the password."""
-        where = f"host={self.folder}&passfile={self.folder / 'passfile'}"
-        return f"postgresql+psycopg://notehop@/{database}?{where}"
+    def url(self, database: str = "postgres", where: str = "") -> str:
+        """Its address, which names the file that holds the password.
+
+        :param where: in place of its socket, ``host=…``.
+        """
+        where = f"{where or f'host={self.folder}'}&port={self._port}"
+        return (
+            f"postgresql+psycopg://notehop@/{database}?{where}&passfile={self.folder / 'passfile'}"
+        )
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -126,12 +139,22 @@ class PostgresServer:
         self.stop(how)
         self.start()
 
-    def new_database(self) -> str:
-        """The address of an empty database."""
+    def kill_backend(self) -> None:
+        """Kill a process that serves a connection, if there is one: all the others hang up with it."""
+        if (process := self._process) is None:
+            return
+        with suppress(psutil.NoSuchProcess):
+            children = psutil.Process(process.pid).children()
+            backends = [one for one in children if "notehop" in " ".join(one.cmdline())]
+            if backends:
+                random.choice(backends).kill()
+
+    def new_database(self, where: str = "") -> str:
+        """The address of an empty database; ``where`` as :meth:`url` has it."""
         self._names += 1
         name = f"test_{os.getpid()}_{self._names}"
         self.sql(f"CREATE DATABASE {name}")
-        return self.url(name)
+        return self.url(name, where)
 
     def copy_database(self, source: str, target: str) -> None:
         """Let a database, by name, hold what another one does, in place of what it held."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.support.chroma_run import free_port
 from tests.support.postgres import PASSWORD, PostgresServer
 from tests.support.product import (
     Batch,
@@ -164,6 +165,18 @@ def write_elsewhere(place: ServerCatalog, folder: Path) -> None:
         catalog.commit(batch_of("sluice"))
 
 
+def test_a_question_that_is_answered_needs_no_connection_to_end(
+    postgres: PostgresServer, layout: IndexLayout, catalog: Catalog
+) -> None:
+    assert catalog.generation
+    with Reader.open(layout) as reader:
+        with reader.snapshot():
+            assert layout.database is not None
+            kill_sessions(postgres, layout.database)
+        with reader.snapshot() as view:
+            assert view.paths() == ["tide.md", "wall.md"]
+
+
 def test_readers_go_on_over_restarts(postgres: PostgresServer, layout: IndexLayout) -> None:
     seen: dict[int, set[tuple[str, ...]]] = {}
     failed: list[BaseException] = []
@@ -268,6 +281,54 @@ def test_a_server_that_is_not_there(place: ServerCatalog, monkeypatch: pytest.Mo
         Catalog.open(refused)
     assert "wrong-secret" not in repr(told.value)
     assert PASSWORD not in repr(told.value)
+
+
+def test_another_machine_gets_nothing_until_its_host_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = PostgresServer("listen_addresses=127.0.0.1", port=free_port())
+    try:
+        here = server.new_database("hostaddr=127.0.0.1&host=db.example.org")
+        # A name that leads to this machine is this machine.
+        Catalog.open(ServerCatalog(here, "notes"), create=True).close()
+        monkeypatch.setattr(stores_postgres, "is_loopback", lambda _: False)
+        with pytest.raises(NotehopError, match=r'allow_hosts = \["db\.example\.org"\]'):
+            Catalog.open(ServerCatalog(here, "notes"))
+        Catalog.open(ServerCatalog(here, "notes", allowed=("DB.example.org",))).close()
+    finally:
+        server.close()
+
+
+def test_a_reader_of_an_older_version_says_so(
+    postgres: PostgresServer, layout: IndexLayout, catalog: Catalog
+) -> None:
+    assert layout.database is not None
+    name = layout.database.url.split("/")[3].split("?")[0]
+    [[schema]] = postgres.sql("SELECT schema FROM notes.catalogs", name)
+    with Reader.open(layout) as reader:
+        reader.snapshot().close()
+        postgres.sql(f"UPDATE {schema}.meta SET value = '99' WHERE key = 'schema'", name)
+        with pytest.raises(NotehopError, match="a newer notehop wrote this index"):
+            reader.snapshot()
+    assert catalog.generation
+
+
+@pytest.mark.parametrize("more", ["&foo=1", "&connect_timeout=soon"])
+def test_an_address_that_cannot_be_used(place: ServerCatalog, more: str) -> None:
+    with pytest.raises(NotehopError, match=r"catalog\.url cannot be used"):
+        Catalog.open(replace(place, url=place.url + more))
+
+
+def test_a_server_that_hangs_up_on_long_transactions(
+    postgres: PostgresServer, layout: IndexLayout, catalog: Catalog
+) -> None:
+    assert layout.database is not None
+    name = layout.database.url.split("/")[3].split("?")[0]
+    postgres.sql(f"ALTER DATABASE {name} SET idle_in_transaction_session_timeout = '200ms'")
+    with Reader.open(layout) as reader, reader.snapshot() as view:
+        time.sleep(0.5)
+        assert len(view.chunks_of("tide.md")) == 1
+    assert catalog.generation
 
 
 def test_texts_that_a_database_takes_or_not(catalog: Catalog) -> None:
