@@ -71,26 +71,6 @@ def test_what_was_committed_is_not_embedded_again(
     assert forks.index(home.path).told["loaded"] == 0
 
 
-@pytest.mark.slow
-def test_one_that_is_cut_off_again_and_again_comes_to_its_end(forks: Forks, folder: Path) -> None:
-    home, log = _large(folder), folder / "points"
-    forks.index(home.path, at="anew", batch=BATCH, log=str(log))
-    # Each run gets as far as one commit.
-    committed = log.read_text().split().index("catalog-committed") + 1
-    cut_off = 0
-    while True:
-        log.write_text("")
-        names = forks.run(
-            "index", home=str(home.path), batch=BATCH, log=str(log), kill_at=committed
-        )
-        if not names.killed:
-            break
-        cut_off += 1
-        assert cut_off < NOTES
-    assert cut_off >= NOTES // BATCH // 2
-    assert not differing(forks.content(home.path), forks.content(home.path, "anew"))
-
-
 def test_what_a_run_saw_that_was_cut_off_and_is_gone_is_no_target(
     forks: Forks, folder: Path
 ) -> None:
