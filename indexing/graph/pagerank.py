@@ -1,20 +1,13 @@
-"""PageRank: how much the links of a vault speak for each note.
-
-scipy is imported inside the function, for commands that rank nothing start faster without it.
-"""
+"""PageRank: how much the links of a vault speak for each note."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from math import ceil, log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 
 Vector: TypeAlias = NDArray[np.float64]
 
@@ -56,42 +49,29 @@ def _rank(
     """PageRank of links as numbers.
 
     :param paths: sorted.
-    :param sources: places in ``paths``, shape (pairs,); ``targets`` likewise. A pair stands once.
+    :param sources: places in ``paths``, shape (pairs,); ``targets`` likewise. Each pair once, sorted, for
+        sums round by order.
     :param counts: links from source to target.
     """
     if not paths:
         return {}
+    others = sources != targets
+    sources, targets = sources[others], targets[others]
+    weights = np.log1p(counts[others].astype(np.float64))
+    votes: Vector = np.bincount(sources, weights, len(paths)).astype(np.float64)
+    shares = weights / votes[sources]
     start: Vector = np.full(len(paths), 1 / len(paths))
-    share, votes = _shares(len(paths), sources, targets, counts)
     dangling = votes == 0
     rank = start
     for _ in range(_STEPS):
-        follow = share @ rank + start * rank[dangling].sum()
+        linked = np.bincount(targets, shares * rank[sources], len(paths))
+        follow = linked + start * rank[dangling].sum()
         new = DAMPING * follow + (1 - DAMPING) * start
         change = np.abs(new - rank).sum()
         rank = new
         if change < TOLERANCE:
             break
     return dict(zip(paths, (rank / rank.sum()).tolist(), strict=True))
-
-
-def _shares(
-    notes: int,
-    sources: NDArray[np.intp],
-    targets: NDArray[np.intp],
-    counts: NDArray[np.intp],
-) -> tuple[csr_array, Vector]:
-    """``W`` (target, source) and the weight of all links of each note, shape (notes,)."""
-    from scipy.sparse import csr_array
-
-    others = np.flatnonzero(sources != targets)
-    # Sums round by order, and links come in any.
-    order = others[np.lexsort((targets[others], sources[others]))]
-    rows, columns = targets[order], sources[order]
-    weights = np.log1p(counts[order].astype(np.float64))
-    votes = np.zeros(notes)
-    np.add.at(votes, columns, weights)
-    return csr_array((weights / votes[columns], (rows, columns)), shape=(notes, notes)), votes
 
 
 class LinkTable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -183,10 +184,12 @@ def test_pages_and_time_have_limits() -> None:
 
 
 def test_a_page_that_cannot_be_read_takes_no_other_with_it() -> None:
-    pages = ["The heron stands.", "", "The egret flies.", ""]
-    note = parse_pdf("birds.pdf", pdf(pages, {1: bomb(), 3: ENDLESS}), seconds=5)
+    pages = ["The heron stands.", "", "The egret flies.", "", "", ""]
+    slow = dict.fromkeys((3, 4, 5), ENDLESS)  # some machines give one of them up within the limit
+    note = parse_pdf("birds.pdf", pdf(pages, {1: bomb(), **slow}), seconds=5)
     assert [one.text for one in note.headings] == ["Page 1", "Page 3"]
-    assert note.warnings[0] == "birds.pdf: 3 of 4 pages were read: reading it took longer than 5 s"
+    said = r"birds\.pdf: [34] of 6 pages were read: reading it took longer than 5 s"
+    assert re.fullmatch(said, note.warnings[0])
     assert "page 2 cannot be read (LimitReachedError" in note.warnings[1]
 
 

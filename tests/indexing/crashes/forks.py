@@ -29,7 +29,6 @@ PRELOADED = [
     "chromadb.errors",
     "networkx",
     "numpy.ma",
-    "scipy.sparse",
 ]
 """What jobs import, or would import each for itself."""
 
