@@ -52,7 +52,21 @@ def test_no_range_of_markers_ends_an_answer(
 def test_half_a_surrogate_pair_is_no_end_of_an_answer(
     server: LlmServer, ask: Door, said: list[str], text: str
 ) -> None:
-    server.plays(says(*said))
+    events = [
+        b"data: "
+        + json.dumps(
+            {
+                "id": "1",
+                "object": "chat.completion.chunk",
+                "created": 1,
+                "model": "m",
+                "choices": [{"index": 0, "delta": {"content": one}, "finish_reason": None}],
+            }
+        ).encode()
+        + b"\n\n"
+        for one in said
+    ]
+    server.plays(says(*events))
     heard = ask(QUESTION)
     assert heard.text == heard.said == text
 
