@@ -58,6 +58,7 @@ def features(
         "uncovered_rarity": max(lacking, default=0.0) / 10,
         "names_lack": 1.0 - max(one.features["name_share"] for one in best),
         "number_lacks": float(any(_lacks(number, best, sources) for number in asked.numbers)),
+        "unknown_name": float(bool(asked.unknown) and not asked.question.sides),
         "weak": float(weak),
         "defined": max(
             max(one.features.get(name, 0.0) for name in ("of_its_note", "term_is", "spelt_out"))

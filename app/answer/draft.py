@@ -266,6 +266,7 @@ def quoted(
     unmentioned: Sequence[str] = (),
     likelihood: float | None = None,
     opening: str = "",
+    unknown: Sequence[str] = (),
 ) -> Draft:
     """The draft of an extractive answer: each quote with its marker, then note and heading.
 
@@ -274,6 +275,7 @@ def quoted(
     :param unmentioned: what was asked about, too, and the sources say nothing of.
     :param likelihood: that the quotes answer; None where that was not asked.
     :param opening: the first line; empty for one that says how sure the answer is.
+    :param unknown: names of the question that no note has.
     """
     text = opening or (QUOTED if likelihood is None or likelihood >= SURE else UNSURE)
     said: list[Said] = []
@@ -292,6 +294,8 @@ def quoted(
         text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.heading)}"
     if unmentioned:
         text += f"\n\n{_nothing_about(unmentioned)}"
+    elif unknown:
+        text += f"\n\n{_no_note_has(unknown)}"
     cited = tuple(dict.fromkeys(quote.source.marker for quote in quotes))
     return Draft(text, "extractive", cited, said=tuple(said), likelihood=likelihood)
 
@@ -312,8 +316,7 @@ def silent(
     if unmentioned:
         text += f" {_nothing_about(unmentioned)}"
     elif missing:
-        noun = "word" if len(missing) == 1 else "words"
-        text += f" No note has the {noun} {_either(missing)}."
+        text += f" {_no_note_has(missing)}"
     nearest = list(dict.fromkeys(place_of(source) for source in material.sources))[:NEAREST]
     if nearest:
         text += f" Nearest: {'; '.join(nearest)}."
@@ -392,6 +395,10 @@ def place_of(source: Source, within: str = "") -> str:
 
 def _nothing_about(what: Sequence[str]) -> str:
     return f"I found nothing about {_either(what)}."
+
+
+def _no_note_has(missing: Sequence[str]) -> str:
+    return f"No note has the word{'s' if len(missing) > 1 else ''} {_either(missing)}."
 
 
 def _either(words: Sequence[str]) -> str:

@@ -43,13 +43,14 @@ def weights() -> Mapping[str, Mapping[str, float]]:
 class Looked:
     """What was found for a question: the quotes, and the likelihood that they answer it.
 
-    ``missing`` are words of the question, as they are written there, that no note has, and
-    ``unmentioned`` the sides of a comparison that no source speaks of.
+    ``missing`` are words of the question, as they are written there, that no note has, ``unknown``
+    the names among them, and ``unmentioned`` the sides of a comparison that no source speaks of.
     """
 
     quotes: Sequence[Quote] = ()
     likelihood: float = 0.0
     missing: Sequence[str] = ()
+    unknown: Sequence[str] = ()
     unmentioned: Sequence[str] = ()
 
     @property
@@ -72,7 +73,8 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
             features(asked, ranked, sources),
             weights()["decision" if reading.vectors is not None else "decision_by_words"],
         ),
-        [term.written or term.word for term in asked.terms if term.missing],
+        list(dict.fromkeys(one.written or one.word for one in asked.terms if one.missing)),
+        asked.unknown,
         unmentioned(asked, sources),
     )
 
@@ -113,6 +115,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
                 [replace(one, source=by_place[_place(one.source)]) for one in found.quotes],
                 found.unmentioned,
                 found.likelihood,
+                unknown=found.unknown,
             ),
             material=shown,
         )

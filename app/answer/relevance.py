@@ -132,6 +132,10 @@ class Candidate:
     held: frozenset[str] = frozenset()
 
 
+_SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
+"""Words in capitals that name nothing."""
+
+
 class Asked:
     """A question, read once for all passages."""
 
@@ -146,6 +150,18 @@ class Asked:
         # A language that gives every noun a capital says nothing by one.
         said = names_of(question.text) if question.language != "de" else []
         self.names = frozenset(word for name in said for word in reading.words(name)) & self.words
+
+    @cached_property
+    def unknown(self) -> tuple[str, ...]:
+        """The names in the question that stand in no note, as they are written."""
+        names = (
+            term.written
+            for term in self.terms
+            if term.missing
+            and (term.word in self.names or any(letter.isupper() for letter in term.written[1:]))
+            and term.written.casefold() not in _SAYINGS
+        )
+        return tuple(dict.fromkeys(names))
 
     @cached_property
     def about(self) -> frozenset[str]:

@@ -556,10 +556,14 @@ def reading_of(
         found: dict[str, Term] = {}
         for word in question_words(query, tokenizer, index):
             own = [token for token in tokenizer.query(word.written) if token in word.tokens]
-            for token in own or word.tokens[:1]:
-                weight = idf(index.frequency(token), len(index))
-                missing = word.missing and not foreign
-                term = Term(token, weight, missing, word.written, absent=word.missing)
+            own = own or list(word.tokens[:1])
+            held = [index.frequency(token) for token in own]
+            # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
+            split = word.written.isalnum() and held[0] == 0 and min(held[1:], default=1) == 0
+            absent = word.missing or split
+            for token, count in zip(own, held, strict=True):
+                weight = idf(count, len(index))
+                term = Term(token, weight, absent and not foreign, word.written, absent=absent)
                 found.setdefault(token, term)
         return list(found.values())
 

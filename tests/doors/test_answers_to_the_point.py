@@ -113,6 +113,15 @@ def test_what_the_notes_speak_of_is_answered(vault: VaultHandle, question: str) 
     assert vault.ask(question).mode == "extractive"
 
 
+def test_a_name_that_no_note_has_is_told(vault: VaultHandle) -> None:
+    answer = vault.ask("What is the capital of Peru?")
+    assert "No note has the words “capital” or “Peru”." in answer.answer
+    beside_an_answer = vault.ask("What is the tidal prism in LaTeX notation?")
+    assert beside_an_answer.mode == "extractive"
+    assert beside_an_answer.answer.endswith("\n\nNo note has the word “LaTeX”.")
+    assert [claim.flag for claim in beside_an_answer.claims if claim.flag] == []
+
+
 def test_a_comparison_says_which_side_is_missing(vault: VaultHandle) -> None:
     """Whether the other side is quoted or not, and its sentence about that is no claim."""
     answer = vault.ask("What is the difference between a tidal prism and a heliostat?")
