@@ -150,6 +150,7 @@ def loads(hub: Hub, tmp_path: Path) -> list[tuple[object, int]]:
     return found
 
 
+@pytest.mark.slow
 def test_fetched_once_then_offline(whole_hub: Hub, tmp_path: Path) -> None:
     refused, fetched, offline, allowed = loads(whole_hub, tmp_path)
     assert "embedding.allow_download = true" in str(refused[0])
