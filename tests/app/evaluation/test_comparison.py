@@ -50,6 +50,11 @@ def test_a_ranking(ranking: list[int | None], gold: int, measure: str, expected:
     assert value(ranking, gold, measure) == pytest.approx(expected)
 
 
+def test_the_share_of_the_targets_among_the_first() -> None:
+    _, shares = ranking_values([[0, None, 1]], [2])
+    assert list(np.ravel(shares))[:4] == [0.5, 0.5, 1.0, 1.0]
+
+
 def test_a_second_passage_of_a_target_is_none() -> None:
     gold = (Target("a.md", "Dates", (4, 8)), Target("b.md"))
     hits = [
