@@ -72,6 +72,12 @@ _OPEN = ("open", "comparison", "list")
 _NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
 """Properties that name a note and say nothing of it."""
 
+_VIEW = re.compile(
+    r"(?:```|~~~)\s*(?:dataview(?:js)?|tasks|query|base|tracker|kanban|calendar|button|meta-bind)\b",
+    re.IGNORECASE,
+)
+"""Blocks in whose place a plugin shows something else: none says what something is."""
+
 
 def select(
     ranked: Sequence[Candidate], asked: Asked, sources: Sequence[Named], limit: int
@@ -162,11 +168,16 @@ def _around(
     passage, forms = one.passage, set(asked.question.forms)
     group = [at for at, other in enumerate(read) if other.group == passage.group]
     below = read[one.order + 1 : one.order + 2]
-    inside: Sequence[int] = [at for at, each in enumerate(read) if each.heading == passage.heading]
+    defined = asked.question.form == "definition"
+    inside: Sequence[int] = [
+        at
+        for at, each in enumerate(read)
+        if each.heading == passage.heading and not (defined and _is_view(each))
+    ]
     orders = {one.order}
     if passage.kind == "property" or asked.question.abbreviated or "news" in one.features:
         return orders, one.order
-    if asked.question.form == "definition" and _defines(one):
+    if defined and _defines(one):
         if passage.kind == "heading" and below and below[0].heading == passage.heading:
             # What stands below says what it is.
             return {one.order, one.order + 1}, one.order
@@ -285,9 +296,15 @@ def _leads_to(one: Candidate, title: str) -> bool:
 
 def _quotable(one: Candidate, form: str) -> bool:
     """Whether a passage says anything that the question does not."""
+    if form == "definition" and _is_view(one.passage):
+        return False
     if one.passage.kind not in ("prose", "item") or form == "list":
         return True
     return one.fresh > 0 and not one.features["bare"]
+
+
+def _is_view(passage: Passage) -> bool:
+    return passage.kind == "code" and _VIEW.match(passage.written) is not None
 
 
 def _is_asked(one: Passage, asked: Asked) -> bool:

@@ -31,15 +31,16 @@ def said(answer: Answer) -> str:
         ("What is panpsychism?", "“Panpsychism is the view that mentality is fundamental"),
         ("define panpsychism", "“Panpsychism is the view that mentality is fundamental"),
         ("What is a sparse autoencoder?", "“A small network that learns"),
+        ("What is utilitarianism?", "“An act is right in so far"),
     ],
 )
 def test_a_definition_is_the_first_sentence_that_defines(
     vault: VaultHandle, question: str, begins: str
 ) -> None:
-    """Not a link list, an embed, a tag, a heading or the title of a callout."""
+    """Not a link list, an embed, a tag, a heading, the title of a callout or what a plugin replaces."""
     answer = vault.ask(question)
     assert said(answer).startswith(begins)
-    for never in ("mind-map", "#philosophy", "Philosophy of mind", "- [["):
+    for never in ("mind-map", "#philosophy", "Philosophy of mind", "- [[", "TABLE"):
         assert never not in said(answer)
 
 
