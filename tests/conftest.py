@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
     from tests.support.postgres import PostgresServer
@@ -27,6 +27,10 @@ settings.register_profile(
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
+)
+# A fault is found or not: nobody reads the smallest example of it (tests/mutants.py).
+settings.register_profile(
+    "mutants", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate)
 )
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

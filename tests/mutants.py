@@ -28,6 +28,7 @@ PATIENCE = 900
 """Seconds that the tests of one folder may take before a fault counts as one that hangs."""
 
 MEMORY = 8 << 30
+SURROUNDINGS = {"PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "mutants"}
 PACKAGES = ("notehop", "app", "indexing", "config")
 COPIED = (*PACKAGES, "tests", "tools", "docs", "pyproject.toml", "README.md")
 
@@ -69,7 +70,7 @@ def _failed(copy: Path, tests: str, slow: bool) -> str | None:
     with subprocess.Popen(
         [*command, *(() if slow else ("-m", "not slow"))],
         cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, **SURROUNDINGS, "PYTHONPATH": str(copy)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

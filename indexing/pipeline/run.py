@@ -204,7 +204,8 @@ class IndexRun:
         if paths is not None:
             # A note is no other file, and nothing is below it.
             files = within(files, [path for path in paths if path not in stamps])
-        again = self._to_be_made_anew()
+        # What is gone is none of them: it is forgotten by this run as by any other.
+        again = self._to_be_made_anew() & {file.path for file in walk.files}
         if again:
             stamps = {path: stamp for path, stamp in stamps.items() if path not in again}
         self._notes = NoteReader(

@@ -10,6 +10,7 @@ import pytest
 from notehop import open_vault
 from tests.support.notes import write_notes
 from tests.support.product import IndexMismatch, VaultHandle, load_settings, locate, update_index
+from tests.support.tables import rows
 
 NOTES = {
     "Küche/Kessel.md": (
@@ -47,19 +48,7 @@ def opened(place: tuple[Path, Path]) -> Iterator[VaultHandle]:
         yield handle
 
 
-@pytest.mark.parametrize(
-    ("query", "note"),
-    [
-        pytest.param("Kalk aus dem Wasserkocher bekommen", "Küche/Kessel.md", id="de"),
-        pytest.param("gefrorene Tür geht nicht auf", "Haustür.md", id="de-frost"),
-        pytest.param("собака и гроза", "Щенок.md", id="ru"),
-        pytest.param("火车几点开", "出差.md", id="zh"),
-        pytest.param("沏茶温度", "茶.md", id="zh-tea"),
-        pytest.param("アパートの支払い期限", "家賃.md", id="ja"),
-        pytest.param("the kettle needs vinegar once a month", "Küche/Kessel.md", id="en-de"),
-        pytest.param("mejorar el suelo para plantar", "Huerto.md", id="es"),
-    ],
-)
+@pytest.mark.parametrize(("query", "note"), rows(__file__, "notes_are_found_by_what_they_mean"))
 def test_notes_are_found_by_what_they_mean(opened: VaultHandle, query: str, note: str) -> None:
     found = opened.search(query, top_k=3)
     assert found.hits[0].path == note

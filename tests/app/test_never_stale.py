@@ -15,34 +15,26 @@ import pytest
 import yaml
 
 from notehop import open_vault
-from tests.support.product import (
-    Phase,
-    VaultHandle,
-    WatcherLock,
-    demo_questions,
-    material_of,
-    parse_note,
-    plain_text,
-    property_texts,
-    words_of,
-)
+from tests.support import product
 
 pytestmark = pytest.mark.model
 
 HOLLIN = "Projects/Hollin Reach/Hollin Reach.md"
 TIDE = "Projects/Hollin Reach/Backwards from the spring tide.md"
 QUESTION = "What is the timeline of Hollin Reach?"
-QUESTIONS = [entry["question"] for entry in yaml.safe_load(demo_questions().read_text("utf-8"))]
+QUESTIONS = [
+    entry["question"] for entry in yaml.safe_load(product.demo_questions().read_text("utf-8"))
+]
 
 
 @pytest.fixture(scope="module")
-def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+def opened(demo: tuple[Path, Path]) -> Iterator[product.VaultHandle]:
     with open_vault(demo[0], index_dir=demo[1]) as handle:
         yield handle
 
 
 @pytest.fixture
-def vault(opened: VaultHandle) -> Iterator[Path]:
+def vault(opened: product.VaultHandle) -> Iterator[Path]:
     """The vault; afterwards its files are again as they were indexed, with the same times."""
     folder = opened.place.vault
     before = {path: (path.read_bytes(), path.stat()) for path in folder.rglob("*.md")}
@@ -62,7 +54,7 @@ def edit(vault: Path, path: str, old: str, new: str) -> None:
     (vault / path).write_text(text.replace(old, new), "utf-8")
 
 
-def every_way(opened: VaultHandle, query: str) -> Iterator[dict[str, Any]]:
+def every_way(opened: product.VaultHandle, query: str) -> Iterator[dict[str, Any]]:
     """The query's reply by each way of asking, in the shape of a search's."""
     for direction in ("forward", "both"):
         connected = {"direction": direction}
@@ -74,7 +66,7 @@ def every_way(opened: VaultHandle, query: str) -> Iterator[dict[str, Any]]:
     response = opened.query_engine().query(query)
     told = response.metadata or {}
     yield {**told, "hits": told["sources"], "answer": str(response)}
-    material = material_of(opened.retriever(top_k=8).retrieve(query), opened.name)
+    material = product.material_of(opened.retriever(top_k=8).retrieve(query), opened.name)
     yield {
         "hits": [source.model_dump() for source in material.sources],
         "connected_notes": [note.model_dump() for note in material.connected],
@@ -84,10 +76,10 @@ def every_way(opened: VaultHandle, query: str) -> Iterator[dict[str, Any]]:
 def assert_stands(vault: Path, reply: dict[str, Any]) -> None:
     """All that a reply shows stands in the files, where it says, in notes that are not kept out."""
     for shown in [*reply["hits"], *reply["connected_notes"]]:
-        note = parse_note(shown["path"], (vault / shown["path"]).read_bytes())
+        note = product.parse_note(shown["path"], (vault / shown["path"]).read_bytes())
         assert note.excluded is None
-        properties = [one.text for one in property_texts(note, False, len(note.text))]
-        texts = [plain_text(note, note.body_start, len(note.text)), *properties]
+        properties = [one.text for one in product.property_texts(note, False, len(note.text))]
+        texts = [product.plain_text(note, note.body_start, len(note.text)), *properties]
         assert any(shown["text"] in text for text in texts)
         assert shown["title"] == note.title
         first, last = shown["lines"]
@@ -97,15 +89,15 @@ def assert_stands(vault: Path, reply: dict[str, Any]) -> None:
             assert heading in {one.plain for one in note.headings}
         linked = shown.get("linked_from")
         if linked is not None:
-            near = parse_note(linked["path"], (vault / linked["path"]).read_bytes())
+            near = product.parse_note(linked["path"], (vault / linked["path"]).read_bytes())
             assert near.excluded is None
             assert linked["title"] == near.title
             assert (linked["line"], linked["sentence"]) in {
-                (link.line, words_of(link.sentence)) for link in near.links
+                (link.line, product.words_of(link.sentence)) for link in near.links
             }
 
 
-def asked(opened: VaultHandle, query: str = QUESTION) -> list[dict[str, Any]]:
+def asked(opened: product.VaultHandle, query: str = QUESTION) -> list[dict[str, Any]]:
     replies = list(every_way(opened, query))
     for reply in replies:
         assert reply["hits"], reply
@@ -117,7 +109,7 @@ def shown_text(reply: dict[str, Any]) -> str:
     return yaml.safe_dump(reply, allow_unicode=True, width=100_000)
 
 
-def test_an_edited_section(opened: VaultHandle, vault: Path) -> None:
+def test_an_edited_section(opened: product.VaultHandle, vault: Path) -> None:
     edit(vault, HOLLIN, "8 April 2027, when", "9 April 2027, when")
     for reply in asked(opened):
         assert "8 April 2027, when" not in shown_text(reply)
@@ -133,7 +125,7 @@ def test_an_edited_section(opened: VaultHandle, vault: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [HOLLIN, TIDE])
-def test_a_deleted_note(opened: VaultHandle, vault: Path, path: str) -> None:
+def test_a_deleted_note(opened: product.VaultHandle, vault: Path, path: str) -> None:
     (vault / path).unlink()
     for reply in asked(opened):
         assert path not in {one["path"] for one in [*reply["hits"], *reply["connected_notes"]]}
@@ -142,7 +134,7 @@ def test_a_deleted_note(opened: VaultHandle, vault: Path, path: str) -> None:
 
 @pytest.mark.parametrize("how", ["private: true", "notehop: false"])
 def test_a_note_that_became_private_is_not_even_named(
-    opened: VaultHandle, vault: Path, how: str
+    opened: product.VaultHandle, vault: Path, how: str
 ) -> None:
     edit(vault, TIDE, "type: plan", how)
     for reply in asked(opened):
@@ -153,7 +145,7 @@ def test_a_note_that_became_private_is_not_even_named(
     assert "spring tide" not in told.warnings[0]
 
 
-def test_lines_put_before(opened: VaultHandle, vault: Path) -> None:
+def test_lines_put_before(opened: product.VaultHandle, vault: Path) -> None:
     before = opened.ask(QUESTION, top_k=3)
     edit(vault, HOLLIN, "Hollin Reach gives", "One more line.\n\nAnd one.\n\nHollin Reach gives")
     after = opened.ask(QUESTION, top_k=3)
@@ -173,7 +165,7 @@ def test_lines_put_before(opened: VaultHandle, vault: Path) -> None:
     ]
 
 
-def test_another_title_and_another_heading(opened: VaultHandle, vault: Path) -> None:
+def test_another_title_and_another_heading(opened: product.VaultHandle, vault: Path) -> None:
     edit(vault, HOLLIN, "type: project", "title: The Realignment")
     edit(vault, HOLLIN, "## Timeline", "# Secret plan\n## Timeline")
     replies = asked(opened)
@@ -183,7 +175,7 @@ def test_another_title_and_another_heading(opened: VaultHandle, vault: Path) -> 
     assert "Secret plan > Timeline" in headings
 
 
-def test_touched_files_are_all_found(opened: VaultHandle, vault: Path) -> None:
+def test_touched_files_are_all_found(opened: product.VaultHandle, vault: Path) -> None:
     before = opened.ask(QUESTION)
     for path in vault.rglob("*.md"):
         os.utime(path, ns=(1, 1))
@@ -193,7 +185,7 @@ def test_touched_files_are_all_found(opened: VaultHandle, vault: Path) -> None:
     assert after.connected_notes == before.connected_notes
 
 
-def test_a_vault_that_is_not_there(opened: VaultHandle, vault: Path) -> None:
+def test_a_vault_that_is_not_there(opened: product.VaultHandle, vault: Path) -> None:
     before = opened.ask(QUESTION)
     away = vault.with_name("unmounted")
     vault.rename(away)
@@ -221,10 +213,10 @@ def test_a_vault_that_is_not_there(opened: VaultHandle, vault: Path) -> None:
     ],
 )
 def test_who_indexes_what_changed(
-    opened: VaultHandle, vault: Path, state: Phase, remedy: str
+    opened: product.VaultHandle, vault: Path, state: product.Phase, remedy: str
 ) -> None:
     (vault / TIDE).unlink()
-    watching = WatcherLock(opened.place.layout, "notehop serve")
+    watching = product.WatcherLock(opened.place.layout, "notehop serve")
     watching.acquire()
     try:
         watching.write_state(state)
@@ -235,7 +227,7 @@ def test_who_indexes_what_changed(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_whatever_happens_to_the_files(opened: VaultHandle, vault: Path, seed: int) -> None:
+def test_whatever_happens_to_the_files(opened: product.VaultHandle, vault: Path, seed: int) -> None:
     chance = random.Random(seed)
     notes = sorted(vault.rglob("*.md"))
     for path in chance.sample(notes, 40):

@@ -58,28 +58,6 @@ JOURNAL = {
     "journals/March 19th, 2024.md": "- Sowed beans in the [[Allotment]].\n",
 }  # fmt: skip
 
-MEETINGS = {
-    "Maison Verte.md": "Rénovation d'une ferme en bois et en chaux. Le maire suit le dossier.\n",
-    "Toiture.md": "La toiture de la grange est en tuiles plates.\n",
-    "Point avec Luc.md": (
-        "---\ndate: 2025-01-10\n---\n[[Maison Verte]] : où en est la maison verte, demande Luc. La "
-        "Maison Verte avance, dit le maçon.\n"
-    ),
-    "Visite.md": (
-        "---\ndate: 2025-01-20\n---\nOù en est [[Maison Verte]] ? Visite de la Maison Verte, les "
-        "murs avancent, la chaux sèche.\n"
-    ),
-    **{
-        f"Chantier {number}.md": (
-            f"---\ndate: 2025-01-0{number}\n---\nQuoi de neuf sur la [[Maison Verte]] ? La Maison "
-            "Verte en est aux murs, la Maison Verte avance.\n"
-        )
-        for number in (2, 3, 4)
-    },
-    "Réunion.md": "---\ndate: 2025-02-03\n---\nPermis refusé, recours pour [[Maison Verte]].\n",
-    "Idées.md": "---\ndate: 2025-02-09\n---\nUne mare devant la [[Toiture|grange]].\n",
-}
-
 CASES = [
     pytest.param("german", question, "Tagebuch/2019/03.05.2019.md", "Vorhaben/Dachausbau.md")
     for question in (
@@ -96,16 +74,12 @@ CASES += [
         "How is the rye club doing?",
     )
 ]
-CASES += [
-    pytest.param("meetings", question, "Réunion.md", "Maison Verte.md")
-    for question in ("Où en est la Maison Verte ?", "Quoi de neuf sur Maison Verte ?")
-]
 
 
 @pytest.fixture(scope="module")
 def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, VaultHandle]]:
     opened: dict[str, VaultHandle] = {}
-    for name, notes in (("german", GERMAN), ("journal", JOURNAL), ("meetings", MEETINGS)):
+    for name, notes in (("german", GERMAN), ("journal", JOURNAL)):
         root = tmp_path_factory.mktemp(name)
         vault = write_notes(root / name, notes)
         _copied(vault)
@@ -133,13 +107,3 @@ def test_the_last_news_and_the_hub_are_found(
     assert found.explanation.subject == [hub]
     assert latest in paths[:3]
     assert hub in paths[:5]
-
-
-@pytest.mark.parametrize("name", ["german", "journal", "meetings"])
-def test_without_the_intent_it_is_not(vaults: dict[str, VaultHandle], name: str) -> None:
-    cases = [case.values for case in CASES if case.values[0] == name]
-    found = [
-        [hit.path for hit in vaults[name].search(str(case[1]), intent="none", top_k=3).hits]
-        for case in cases
-    ]
-    assert any(case[2] not in paths for case, paths in zip(cases, found, strict=True))

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import TOKEN, SlowLLM
 from tests.browser.looks import LOOKS, Opened, asked, assert_accessible
+from tests.support.tables import rows
 
 Visit = Callable[..., Opened]
 ASKED = "#/ask?q=Where+is+the+trap+for+otters%3F"
@@ -111,20 +112,7 @@ def test_stop(visit_guarded: Visit, slow: SlowLLM) -> None:
     expect(page.locator(".answer")).to_have_text("Otters know ")
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        pytest.param("#/search?q=trap+otters&explain=1", id="search"),
-        pytest.param("#/note/Bait.md", id="note"),
-        pytest.param(
-            "#/note/Trap%20%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E.md", id="hostile-name"
-        ),
-        pytest.param("#/graph", id="graph"),
-        pytest.param("#/search?q=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E", id="query"),
-        pytest.param("#/graph?around=%3Csvg/onload%3Dalert(1)%3E", id="around"),
-        pytest.param("#/%3Cscript%3Ealert(1)%3C/script%3E", id="address"),
-    ],
-)
+@pytest.mark.parametrize("address", rows(__file__, "nothing_of_a_note_runs"))
 def test_nothing_of_a_note_runs(visit_guarded: Visit, address: str) -> None:
     opened = visit_guarded(address)
     opened.allow("404")

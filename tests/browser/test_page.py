@@ -109,14 +109,6 @@ def test_an_address_asks_nothing_by_itself(visit: Visit) -> None:
     answered(page)
 
 
-def test_nothing_found(visit: Visit) -> None:
-    page = asked(visit("#/ask?q=path%3ANowhere+zebra").page)
-    answered(page)
-    expect(page.get_by_text("Other words may find it")).to_be_visible()
-    expect(page.locator(".card")).to_have_count(0)
-    checked(page)
-
-
 def test_a_note_opens_beside_and_closes(visit: Visit, look: Look) -> None:
     page = asked(visit(ASKED, look).page)
     answered(page)
@@ -286,34 +278,6 @@ def test_keys(visit: Visit) -> None:
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     assert page.evaluate("document.querySelector('.skip').getAttribute('href')") == "#view"
-
-
-def test_arrows_move_over_results(visit: Visit) -> None:
-    page = visit("#/search?q=gate").page
-    titles = page.locator(".card-title")
-    expect(titles.first).to_be_visible()
-    page.get_by_label("Search", exact=True).focus()
-    page.keyboard.press("ArrowDown")
-    expect(titles.first).to_be_focused()
-    page.keyboard.press("ArrowDown")
-    expect(titles.nth(1)).to_be_focused()
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowUp")
-    expect(page.get_by_label("Search", exact=True)).to_be_focused()
-
-
-def test_history(visit: Visit) -> None:
-    page = visit("").page
-    page.get_by_label("Question").fill(QUESTION)
-    page.get_by_role("button", name="Ask").click()
-    answered(page)
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Status").click()
-    expect(page.get_by_role("region", name="Coverage")).to_be_visible()
-    page.go_back()
-    expect(page.get_by_label("Question")).to_have_value(QUESTION)
-    answered(page)
-    page.go_back()
-    expect(page.locator(".hero")).to_be_visible()
 
 
 def test_the_theme_is_the_systems_until_one_is_chosen(visit: Visit) -> None:

@@ -258,8 +258,7 @@ def test_messages_of_others_are_not_heard(app: Open) -> None:
     expect(pane(page).get_by_role("heading", level=1)).to_have_text("Hollin Reach")
     # The plugin, from the window itself: the right words from the wrong place.
     page.evaluate(
-        "(own) => postMessage({notehop: 'link', note: own, path: 'Hubs/Home.md'}, '*')",
-        NOTE,
+        "(own) => postMessage({notehop: 'link', note: own, path: 'Hubs/Home.md'}, '*')", NOTE
     )
     # From the frame: the right place, and no words of its list.
     for message in HOSTILE:

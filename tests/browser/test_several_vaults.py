@@ -32,14 +32,7 @@ def kitchen(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.fixture(scope="module")
 def two(demo: tuple[Path, Path], kitchen: tuple[Path, Path]) -> Iterator[str]:
     """A server of the demo vault and a small one."""
-    from tests.support.product import (
-        Vaults,
-        Workers,
-        create_app,
-        load_settings,
-        open_vault,
-        routes,
-    )
+    from tests.support.product import Vaults, Workers, create_app, load_settings, open_vault, routes
 
     opened = [open_vault(vault, index_dir=index) for vault, index in (demo, kitchen)]
     workers = Workers(load_settings().server)
@@ -96,12 +89,6 @@ def test_the_switch(visit_two: Callable[..., Opened], two: str, look: Look) -> N
     switch(page, "Demo")
     expect(page.get_by_role("button", name="Vault: Demo")).to_be_visible()
     assert page.url == f"{two}/#/search?q=bread"
-
-
-def test_one_vault_has_none(visit: Callable[..., Opened]) -> None:
-    page = visit("#/status").page
-    expect(page.get_by_role("heading", name="Coverage")).to_be_visible()
-    expect(page.locator("#vault-button")).to_be_hidden()
 
 
 @pytest.mark.parametrize("by", ["name", "folder"])

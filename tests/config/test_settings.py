@@ -22,6 +22,7 @@ from tests.support.product import (
     server_token,
     vault_may_set,
 )
+from tests.support.tables import rows
 
 
 @pytest.fixture(autouse=True)
@@ -204,18 +205,7 @@ def test_a_vault_chooses_no_provider_and_allows_no_host() -> None:
     assert not any(map(vault_may_set, keys))
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "api.openai.com/v1",
-        "ftp://127.0.0.1/v1",
-        "http://",
-        "http://127.0.0.1:0/v1",
-        "http://127.0.0.1:99999/v1",
-        "http://127.0.0.1/v1?key=1",
-        "http://user:secret@127.0.0.1/v1",
-    ],
-)
+@pytest.mark.parametrize("url", rows(__file__, "an_address_is_one_and_holds_no_secret"))
 @pytest.mark.parametrize("key", ["llm.base_url", "chroma.url"])
 def test_an_address_is_one_and_holds_no_secret(url: str, key: str) -> None:
     with pytest.raises(SettingsError, match="must be an address like") as caught:

@@ -27,10 +27,7 @@ def quotes(vault: VaultHandle, question: str) -> list[str]:
     return [" ".join(part.replace("> ", "").split()) for part in (first, *rest)]
 
 
-@pytest.mark.parametrize(
-    ("question", "begins"),
-    rows(__file__, "the_answer_comes_first"),
-)
+@pytest.mark.parametrize(("question", "begins"), rows(__file__, "the_answer_comes_first"))
 def test_the_answer_comes_first(vault: VaultHandle, question: str, begins: str) -> None:
     assert quotes(vault, question)[0].startswith(begins)
 
@@ -43,8 +40,7 @@ def test_one_quote_where_one_answers(vault: VaultHandle, question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "both"),
-    rows(__file__, "the_second_note_of_a_question_of_two_is_quoted"),
+    ("question", "both"), rows(__file__, "the_second_note_of_a_question_of_two_is_quoted")
 )
 def test_the_second_note_of_a_question_of_two_is_quoted(
     vault: VaultHandle, question: str, both: list[str]
@@ -82,8 +78,7 @@ def test_a_source_that_is_quoted_in_two_parts_is_cited_once(vault: VaultHandle) 
 
 
 @pytest.mark.parametrize(
-    ("question", "news", "filed"),
-    rows(__file__, "news_come_before_what_a_property_calls_status"),
+    ("question", "news", "filed"), rows(__file__, "news_come_before_what_a_property_calls_status")
 )
 def test_news_come_before_what_a_property_calls_status(
     vault: VaultHandle, question: str, news: str, filed: str
@@ -93,15 +88,7 @@ def test_news_come_before_what_a_property_calls_status(
 
 
 @pytest.mark.parametrize(
-    ("question", "filed"),
-    [
-        ("did we get the resilience fund money?", ""),
-        ("who is Nuria?", ""),
-        ("what are the risks of the shell line project?", ""),
-        ("who leads the shell line?", "lead: Gwen Aldous"),
-        ("is the shell line still active?", "status: active"),
-        ("what state is the gull hide in?", "status: active"),
-    ],
+    ("question", "filed"), rows(__file__, "properties_are_quoted_where_one_is_asked_for")
 )
 def test_properties_are_quoted_where_one_is_asked_for(
     vault: VaultHandle, question: str, filed: str
@@ -113,10 +100,7 @@ def test_properties_are_quoted_where_one_is_asked_for(
 HINT = "found nothing in them that clearly answers"
 
 
-@pytest.mark.parametrize(
-    "question",
-    rows(__file__, "gibberish_and_other_subjects_are_refused"),
-)
+@pytest.mark.parametrize("question", rows(__file__, "gibberish_and_other_subjects_are_refused"))
 def test_gibberish_and_other_subjects_are_refused(vault: VaultHandle, question: str) -> None:
     answer = vault.ask(question)
     assert answer.mode == "none"
@@ -124,10 +108,7 @@ def test_gibberish_and_other_subjects_are_refused(vault: VaultHandle, question: 
     assert answer.answer.startswith("I found nothing in your notes that answers this.")
 
 
-@pytest.mark.parametrize(
-    "question",
-    rows(__file__, "what_the_notes_speak_of_is_answered"),
-)
+@pytest.mark.parametrize("question", rows(__file__, "what_the_notes_speak_of_is_answered"))
 def test_what_the_notes_speak_of_is_answered(vault: VaultHandle, question: str) -> None:
     assert vault.ask(question).mode == "extractive"
 

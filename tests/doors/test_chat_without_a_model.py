@@ -7,11 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from notehop import open_vault
-from tests.support.product import DoneEvent, TokenEvent, VaultHandle, app, create_app
+from tests.support.product import DoneEvent, TokenEvent, VaultHandle, app
 
 pytestmark = pytest.mark.model
 
@@ -89,20 +87,6 @@ def test_a_stream_begins_with_it(vault: VaultHandle) -> None:
     assert text.startswith("Taken as a question about *Pell Sluice*.")
     assert isinstance(events[-1], DoneEvent)
     assert events[-1].answer.answer == text.strip()
-
-
-def test_over_http(demo: tuple[Path, Path]) -> None:
-    served = create_app(open_vault(demo[0], index_dir=demo[1]))
-    with TestClient(served, base_url="http://127.0.0.1") as client:
-        client.post("/query", json={"query": FIRST, "conversation_id": "e"})
-        told = client.post("/query", json={"query": "and who makes it?", "conversation_id": "e"})
-    assert told.json()["conversation"] == {
-        "conversation_id": "e",
-        "turn": 2,
-        "question": "and who makes it (Pell Sluice)?",
-        "subject": "Pell Sluice",
-    }
-    assert told.json()["answer"].startswith("Taken as a question about *Pell Sluice*.")
 
 
 def test_in_the_terminal(demo: tuple[Path, Path]) -> None:

@@ -17,22 +17,8 @@ from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import Document, MetadataMode, NodeWithScore, QueryBundle
 
 from notehop import open_vault
+from tests.support import product
 from tests.support.notes import write_notes
-from tests.support.product import (
-    ConnectedNotesPostprocessor,
-    FreshnessPostprocessor,
-    GraphEnhancedRetriever,
-    IndexLayout,
-    LexicalRetriever,
-    Reader,
-    SemanticRetriever,
-    Tokenizer,
-    VaultHandle,
-    WeightedFusionRetriever,
-    passages,
-    preset,
-    update_index,
-)
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 
@@ -58,22 +44,22 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def vault(folders: tuple[Path, Path]) -> Iterator[VaultHandle]:
+def vault(folders: tuple[Path, Path]) -> Iterator[product.VaultHandle]:
     with open_vault(folders[0], index_dir=folders[1]) as opened:
         yield opened
 
 
-def assembled(reader: Reader, model: BaseEmbedding, vault: Path) -> RetrieverQueryEngine:
+def assembled(reader: product.Reader, model: BaseEmbedding, vault: Path) -> RetrieverQueryEngine:
     """The example of docs/retrieval.md."""
     index = reader.snapshot
-    fusion = WeightedFusionRetriever(
+    fusion = product.WeightedFusionRetriever(
         {
-            "semantic": SemanticRetriever(index, model),
-            "lexical": LexicalRetriever(index, Tokenizer("en")),
+            "semantic": product.SemanticRetriever(index, model),
+            "lexical": product.LexicalRetriever(index, product.Tokenizer("en")),
         }
     )
-    fresh = FreshnessPostprocessor(view=index, vault=vault)
-    connected = ConnectedNotesPostprocessor(
+    fresh = product.FreshnessPostprocessor(view=index, vault=vault)
+    connected = product.ConnectedNotesPostprocessor(
         view=index, embed_model=model, fresh=fresh, top_k=1, context_chunks=3, max_connected=2
     )
     return RetrieverQueryEngine.from_args(
@@ -86,10 +72,10 @@ def shown(hits: list[NodeWithScore]) -> dict[str, str]:
 
 
 def test_what_became_private_a_second_ago_is_in_no_pipeline(
-    folders: tuple[Path, Path], vault: VaultHandle, caplog: pytest.LogCaptureFixture
+    folders: tuple[Path, Path], vault: product.VaultHandle, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder, index = folders
-    with Reader.open(IndexLayout(index)) as reader:
+    with product.Reader.open(product.IndexLayout(index)) as reader:
         engine = assembled(reader, vault.embed_model, folder)
         before = shown(engine.query(QUESTION).source_nodes)
         assert before["Bakery.md"] == "source"
@@ -108,7 +94,7 @@ def test_what_became_private_a_second_ago_is_in_no_pipeline(
 
 
 def test_a_passage_that_moved_has_the_lines_that_it_has_now(
-    folders: tuple[Path, Path], vault: VaultHandle
+    folders: tuple[Path, Path], vault: product.VaultHandle
 ) -> None:
     hits = vault.retriever(connected={"max": 0}).retrieve(QUESTION)
     lines = {hit.node.metadata["path"]: hit.node.metadata["first_line"] for hit in hits}
@@ -120,7 +106,10 @@ def test_a_passage_that_moved_has_the_lines_that_it_has_now(
 
 @pytest.mark.parametrize("how", ["file_path", "path", "no chunk of it"])
 def test_around_an_index_of_ones_own(
-    folders: tuple[Path, Path], vault: VaultHandle, caplog: pytest.LogCaptureFixture, how: str
+    folders: tuple[Path, Path],
+    vault: product.VaultHandle,
+    caplog: pytest.LogCaptureFixture,
+    how: str,
 ) -> None:
     folder = folders[0]
     if how == "file_path":
@@ -139,7 +128,9 @@ def test_around_an_index_of_ones_own(
     )
     with caplog.at_level(logging.WARNING):
         hits = engine.query(QUESTION).source_nodes
-        graph = GraphEnhancedRetriever(mine, vault.view, expansion=preset("aggressive"))
+        graph = product.GraphEnhancedRetriever(
+            mine, vault.view, expansion=product.preset("aggressive")
+        )
         reached = [hit.node.metadata.get("expanded_from") for hit in graph.retrieve("mill")]
     if how == "no chunk of it":
         assert {hit.node.metadata.get("role") for hit in hits} == {"source"}
@@ -159,7 +150,7 @@ def test_around_an_index_of_ones_own(
 
 
 def test_a_connected_note_stays_as_long_as_its_link(
-    folders: tuple[Path, Path], vault: VaultHandle
+    folders: tuple[Path, Path], vault: product.VaultHandle
 ) -> None:
     hits = vault.retriever(top_k=1, connected={"max": 1, "order": "rank"}).retrieve(QUESTION)
     assert shown(hits) == {"Bakery.md": "source", "Oven.md": "connected"}
@@ -169,9 +160,9 @@ def test_a_connected_note_stays_as_long_as_its_link(
     assert "Oven.md" not in shown(fresh.postprocess_nodes(hits, query_str=QUESTION))
 
 
-def test_hits_without_text_stay_apart_in_a_fusion_of_llamaindex(vault: VaultHandle) -> None:
-    light = SemanticRetriever(vault.view, vault.embed_model, with_text=False)
-    whole = SemanticRetriever(vault.view, vault.embed_model)
+def test_hits_without_text_stay_apart_in_a_fusion_of_llamaindex(vault: product.VaultHandle) -> None:
+    light = product.SemanticRetriever(vault.view, vault.embed_model, with_text=False)
+    whole = product.SemanticRetriever(vault.view, vault.embed_model)
     found = [
         QueryFusionRetriever(
             [one, one], llm=ScriptedLLM(), num_queries=1, use_async=False
@@ -193,7 +184,7 @@ class Reversed(BaseNodePostprocessor):
         return nodes[::-1]
 
 
-def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: VaultHandle) -> None:
+def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: product.VaultHandle) -> None:
     engine = vault.query_engine(
         top_k=3,
         connected={"max": 2, "order": "rank"},
@@ -209,7 +200,7 @@ def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: VaultHandle
     assert sources[f"[{number}]"] == near["linked_from"]["path"]
 
 
-def test_a_component_that_was_pickled_goes_on(vault: VaultHandle) -> None:
+def test_a_component_that_was_pickled_goes_on(vault: product.VaultHandle) -> None:
     _, connected = vault.node_postprocessors()
     hits = vault.retriever(connected={"max": 0}).retrieve(QUESTION)
     pickle.dumps(connected)
@@ -217,11 +208,11 @@ def test_a_component_that_was_pickled_goes_on(vault: VaultHandle) -> None:
 
 
 def test_texts_of_withdrawn_notes_are_not_remembered(
-    folders: tuple[Path, Path], vault: VaultHandle
+    folders: tuple[Path, Path], vault: product.VaultHandle
 ) -> None:
     vault.ask(QUESTION)
-    assert passages.cache_info().currsize > 0
+    assert product.passages.cache_info().currsize > 0
     (folders[0] / "Bakery.md").unlink()
-    update_index(vault.place)
+    product.update_index(vault.place)
     vault.search("mill")
-    assert passages.cache_info().currsize == 0
+    assert product.passages.cache_info().currsize == 0

@@ -194,22 +194,3 @@ def test_a_compressed_reply_is_not_unpacked(tmp_path: Path, stream: bool, status
     reason = "sends its reply compressed" if status.startswith(b"2") else "status 500"
     with serving(say) as url, pytest.raises(ProviderError, match=reason):
         ask(url, tmp_path, stream=stream)
-
-
-def test_nothing_compressed_is_asked_for(tmp_path: Path) -> None:
-    heads: list[bytes] = []
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        client, _ = listening.accept()
-        with client:
-            heads.append(client.recv(65_536).lower())
-            client.sendall(STREAM + event("Yes.") + b"data: [DONE]\n\n")
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-    assert ask(url, tmp_path, stream=True) == "Yes."
-    thread.join(10)
-    listening.close()
-    assert b"accept-encoding: identity" in heads[0]

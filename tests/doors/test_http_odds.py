@@ -25,6 +25,7 @@ from tests.support.product import create_app, load_settings
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.serving import Said, events_of, request, say, serving
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -80,15 +81,7 @@ def test_a_captured_note_is_read_where_its_location_says(port: int, vault: Path)
 
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "kind"),
-    [
-        ("POST", "/query", {"query": 5}, 422, "invalid"),
-        ("POST", "/query", {"query": "x", "topk": 5}, 422, "invalid"),
-        ("POST", "/query", {"query": " "}, 422, "query"),
-        ("GET", "/nothing", None, 404, "route-missing"),
-        ("GET", "/notes/Nowhere", None, 404, "note-missing"),
-        ("GET", "/query", None, 405, "method"),
-        ("POST", "/themes", {}, 409, "switched-off"),
-    ],
+    rows(__file__, "a_program_tells_refusals_apart_by_their_type"),
 )
 def test_a_program_tells_refusals_apart_by_their_type(
     port: int, method: str, path: str, body: Any, status: int, kind: str
@@ -163,7 +156,7 @@ def test_a_server_with_its_hands_full_says_that_it_is_up(
     port: int,  # noqa: ARG001 (its index is made by then)
 ) -> None:
     """As many questions as it takes run or wait, and none is answered before all others asked."""
-    done, many = threading.Event(), 150
+    done, many = threading.Event(), 60
 
     def late(_: str) -> str:
         assert done.wait(60)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import stat
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -146,19 +144,3 @@ def holders(index: Path, words: bytes) -> list[str]:
     """The files of an index that hold these words."""
     files = [path for path in index.rglob("*") if path.is_file()]
     return sorted(str(path.relative_to(index)) for path in files if words in path.read_bytes())
-
-
-@pytest.mark.parametrize(
-    ("schema", "said"),
-    [("1", "index written in format 1, this notehop reads"), ("99", "a newer notehop wrote this")],
-)
-def test_an_index_in_another_format_is_answered_with_the_command_that_mends_it(
-    root: Path, schema: str, said: str
-) -> None:
-    with closing(sqlite3.connect(root / "index" / "catalog.sqlite")) as catalog:
-        catalog.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (schema,))
-        catalog.commit()
-    for arguments in (("status",), ("search", QUESTION), ("doctor",), ("index",)):
-        told = command(root, *arguments)
-        assert said in told
-        assert "run: notehop index --rebuild" in told

@@ -64,10 +64,7 @@ def test_the_page_renders_a_run_of_signs_in_few_steps(run: str, before: str) -> 
     assert pstats.Stats(profile).total_calls < CALLS * 2 * LENGTH  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("text", "html"),
-    rows(__file__, "brackets_still_mean_what_they_meant"),
-)
+@pytest.mark.parametrize(("text", "html"), rows(__file__, "brackets_still_mean_what_they_meant"))
 def test_brackets_still_mean_what_they_meant(text: str, html: str) -> None:
     assert html in answer_html(text)
 
@@ -116,13 +113,6 @@ def test_a_name_that_no_disk_takes(given_vault: list[str], command: str, name: s
     assert result.stderr.startswith("error: ")
 
 
-@pytest.mark.parametrize("name", NAMES, ids=["ascii", "path", "bytes", "home", "nul"])
-def test_links_of_a_place_that_no_disk_takes(tmp_path: Path, name: str) -> None:
-    result = CliRunner().invoke(app, ["links", name, "--index-dir", str(tmp_path / "index")])
-    assert result.exit_code == 2, result.output
-    assert "unexpected" not in result.output
-
-
 MANY = 200_000
 
 BLANK = {
@@ -157,10 +147,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    rows(__file__, "a_captured_note_is_named_by_its_words"),
-)
+@pytest.mark.parametrize(("text", "title"), rows(__file__, "a_captured_note_is_named_by_its_words"))
 def test_a_captured_note_is_named_by_its_words(empty: Path, text: str, title: str) -> None:
     result = CliRunner().invoke(app, ["capture", "--vault", str(empty), "--", text])
     assert result.exit_code == 0, result.output
@@ -168,10 +155,7 @@ def test_a_captured_note_is_named_by_its_words(empty: Path, text: str, title: st
     assert file.stem.split(" ", 2)[2] == title
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    rows(__file__, "a_summary_keeps_its_words"),
-)
+@pytest.mark.parametrize(("said", "kept"), rows(__file__, "a_summary_keeps_its_words"))
 def test_a_summary_keeps_its_words(said: str, kept: str) -> None:
     assert cleaned(said, 300) == kept
 

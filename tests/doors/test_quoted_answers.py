@@ -89,12 +89,6 @@ def test_steps_are_quoted_in_order(vault: VaultHandle) -> None:
     assert places == sorted(places)
 
 
-def test_a_comparison_has_both_sides(vault: VaultHandle) -> None:
-    told = said(vault.ask("cast gate versus welded gate?"))
-    assert "A cast gate lasts eighty years" in told
-    assert "A welded gate lasts thirty years" in told
-
-
 def test_what_a_linked_note_says_is_quoted_as_a_source_of_its_own(vault: VaultHandle) -> None:
     """Connected notes are no citations: the one that answers becomes a source."""
     answer = vault.ask("At which level does the gate of the sluice shut?", top_k=1)

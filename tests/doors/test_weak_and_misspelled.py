@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from notehop import open_vault
 from tests.support.notes import write_notes
-from tests.support.product import VaultHandle, app, create_app
+from tests.support.product import VaultHandle, app
 from tests.support.real_index import real_index
 from tests.support.tables import rows
 
@@ -28,10 +26,7 @@ GERMAN = {
 }
 
 
-@pytest.mark.parametrize(
-    ("query", "read", "path"),
-    rows(__file__, "misspelled_words_are_read"),
-)
+@pytest.mark.parametrize(("query", "read", "path"), rows(__file__, "misspelled_words_are_read"))
 def test_misspelled_words_are_read(
     vault: VaultHandle, query: str, read: dict[str, str], path: str | None
 ) -> None:
@@ -45,10 +40,7 @@ def test_misspelled_words_are_read(
     assert [hit.id for hit in found.hits] == [hit.id for hit in vault.search(meant).hits]
 
 
-@pytest.mark.parametrize(
-    "query",
-    rows(__file__, "what_is_no_misspelled_word_is_left_alone"),
-)
+@pytest.mark.parametrize("query", rows(__file__, "what_is_no_misspelled_word_is_left_alone"))
 def test_what_is_no_misspelled_word_is_left_alone(vault: VaultHandle, query: str) -> None:
     assert vault.search(query).searched_for == {}
 
@@ -120,15 +112,3 @@ def test_the_terminal_says_it(demo: tuple[Path, Path]) -> None:
     assert "relevance" not in weak
     assert "relevance 0." in ran("search", "oyster survival", "--scores")
     assert "[12]" in ran("search", GIBBERISH, "--min-score", "0", "-k", "12")
-
-
-def test_over_http(vault: VaultHandle) -> None:
-    with TestClient(create_app(vault), base_url="http://localhost") as client:
-
-        def asked(**query: Any) -> Any:
-            return client.post("/search", json=query).json()
-
-        assert asked(query="oister survival")["searched_for"] == {"oister": "oyster"}
-        assert {hit["weak"] for hit in asked(query=GIBBERISH)["hits"]} == {True}
-        assert len(asked(query=GIBBERISH, min_score=0, top_k=12)["hits"]) == 12
-        assert client.post("/search", json={"query": "x", "min_score": 2}).status_code == 422

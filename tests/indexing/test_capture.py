@@ -15,20 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import (
-    MAX_BYTES,
-    CaptureFailed,
-    QueryError,
-    cut_bytes,
-    file_name,
-    keep,
-    note_text,
-    parse_note,
-    safe,
-    tag_names,
-    title_of,
-    write_new,
-)
+from tests.support import product
 from tests.support.tables import rows
 
 NOW = datetime(2026, 11, 22, 9, 31, 5)
@@ -50,50 +37,31 @@ NOW = datetime(2026, 11, 22, 9, 31, 5)
     ],
 )
 def test_names(title: str, name: str) -> None:
-    assert file_name(title, NOW) == name
+    assert product.file_name(title, NOW) == name
 
 
 @given(st.text(max_size=400), st.integers(1, 10_000))
 def test_any_title_makes_a_portable_name(title: str, number: int) -> None:
-    name = file_name(title, NOW, number)
-    assert len(name.encode()) <= MAX_BYTES
+    name = product.file_name(title, NOW, number)
+    assert len(name.encode()) <= product.MAX_BYTES
     assert re.fullmatch(r'2026-11-22 0931[^\\/:*?"<>|\[\]#^\x00-\x1f\x7f]*\.md', name)
     assert not name.removesuffix(".md").endswith((" ", "."))
     assert unicodedata.is_normalized("NFC", name)
-    assert safe(safe(title)) == safe(title)
+    assert product.safe(product.safe(title)) == product.safe(title)
 
 
-@pytest.mark.parametrize(
-    ("text", "most", "cut"),
-    [
-        ("short", 10, "short"),
-        ("some more words", 12, "some more"),
-        ("éééé", 5, "éé"),
-        ("a word, bcd", 9, "a word"),
-        ("abcdefgh i", 9, "abcdefgh"),
-    ],
-)
+@pytest.mark.parametrize(("text", "most", "cut"), rows(__file__, "cut_between_words"))
 def test_cut_between_words(text: str, most: int, cut: str) -> None:
-    assert cut_bytes(text, most) == cut
+    assert product.cut_bytes(text, most) == cut
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    rows(__file__, "the_first_line_that_says_something"),
-)
+@pytest.mark.parametrize(("text", "title"), rows(__file__, "the_first_line_that_says_something"))
 def test_the_first_line_that_says_something(text: str, title: str) -> None:
-    assert title_of(parse_note("", text.encode())) == title
+    assert product.title_of(product.parse_note("", text.encode())) == title
 
 
 def made(text: str, title: str | None = None, tags: tuple[str, ...] = ()) -> str:
-    return note_text(text, title=title, tags=tag_names(tags), now=NOW)
-
-
-def test_a_note() -> None:
-    assert made("The clay lies one winter.\r\nSo.\n\n", tags=("clay", "#work/site")) == (
-        '---\ncreated: 2026-11-22T09:31:05\ntags:\n  - "clay"\n  - "work/site"\n---\n\n'
-        "The clay lies one winter.\nSo.\n"
-    )
+    return product.note_text(text, title=title, tags=product.tag_names(tags), now=NOW)
 
 
 @given(
@@ -103,13 +71,13 @@ def test_a_note() -> None:
 )
 def test_what_was_said_can_be_read_again(text: str, title: str | None, tags: list[str]) -> None:
     whole = made(text, title, tuple(tags))
-    note = parse_note("x.md", whole.encode())
+    note = product.parse_note("x.md", whole.encode())
     said = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").removeprefix("\ufeff")
     assert said.strip("\n").rstrip() in whole
     if not text.lstrip("\r\n\0\ufeff").startswith("---"):
         assert note.warnings == ()
         assert note.created == 1795339865.0
-        assert list(note.front_matter.get("tags", [])) == tag_names(tags)
+        assert list(note.front_matter.get("tags", [])) == product.tag_names(tags)
         if title and title.isprintable() and title.split():
             assert note.front_matter["title"] == " ".join(title.split())
 
@@ -131,34 +99,20 @@ def test_properties_of_the_text_are_kept() -> None:
     ],
 )
 def test_a_private_text_stays_private(text: str) -> None:
-    note = parse_note("x.md", made(text, tags=("t",)).encode())
+    note = product.parse_note("x.md", made(text, tags=("t",)).encode())
     assert note.excluded is not None
     assert "t" in note.tags
 
 
-@pytest.mark.parametrize(
-    ("given", "names"),
-    [
-        (["#a", "A", "a"], ["a"]),
-        (["two words", "x/y"], ["two-words", "x/y"]),
-        (['"quoted"', "a,b"], ["quoted", "ab"]),
-        (["größe", "潮汐", "🌱"], ["größe", "潮汐", "🌱"]),
-    ],
-)
+@pytest.mark.parametrize(("given", "names"), rows(__file__, "tags"))
 def test_tags(given: list[str], names: list[str]) -> None:
-    assert tag_names(given) == names
-
-
-@pytest.mark.parametrize("tag", ["!!", "#", "2026", "", "/"])
-def test_what_can_be_no_tag_is_refused(tag: str) -> None:
-    with pytest.raises(QueryError, match="can be no tag"):
-        tag_names([tag])
+    assert product.tag_names(given) == names
 
 
 @pytest.mark.parametrize("text", ["\0", "\0 \n\0", "\ufeff", " \n"])
 def test_a_text_of_which_nothing_is_left_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(QueryError, match="nothing to keep"):
-        keep(tmp_path, "In", text, now=NOW)
+    with pytest.raises(product.QueryError, match="nothing to keep"):
+        product.keep(tmp_path, "In", text, now=NOW)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -183,7 +137,7 @@ def everything(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("taken", ["Tea 1.md", "TEA 1.MD", "tea 1.md"])
 def test_what_is_there_stays(vault: Path, taken: str) -> None:
     (vault / taken).write_text("mine")
-    assert write_new(vault, "", name, "tea") == "Tea 2.md"
+    assert product.write_new(vault, "", name, "tea") == "Tea 2.md"
     assert everything(vault) == {taken: "mine", "Tea 2.md": "tea"}
 
 
@@ -194,7 +148,7 @@ def test_a_name_may_be_that_of_anything(vault: Path, made: str) -> None:
         taken.mkdir()
     else:
         taken.symlink_to(vault / "nowhere")
-    assert write_new(vault, "", name, "tea") == "Tea 2.md"
+    assert product.write_new(vault, "", name, "tea") == "Tea 2.md"
     assert not (vault / "nowhere").exists()
 
 
@@ -217,8 +171,8 @@ def test_a_full_disk_leaves_nothing(vault: Path, monkeypatch: pytest.MonkeyPatch
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(CaptureFailed, match="No space left"):
-        write_new(vault, "In", name, "tea")
+    with pytest.raises(product.CaptureFailed, match="No space left"):
+        product.write_new(vault, "In", name, "tea")
     assert everything(vault) == {}
 
 
@@ -229,8 +183,8 @@ def test_a_folder_that_leads_out_of_the_vault(vault: Path, tmp_path: Path, folde
     (vault / "In").symlink_to(outside, target_is_directory=True)
     (vault / "Sub").mkdir()
     (vault / "Sub" / "In").symlink_to("../../outside", target_is_directory=True)
-    with pytest.raises(CaptureFailed, match="leads out of the vault"):
-        write_new(vault, folder, name, "tea")
+    with pytest.raises(product.CaptureFailed, match="leads out of the vault"):
+        product.write_new(vault, folder, name, "tea")
     assert everything(outside) == {}
     assert list(outside.iterdir()) == []
 
@@ -238,7 +192,7 @@ def test_a_folder_that_leads_out_of_the_vault(vault: Path, tmp_path: Path, folde
 def test_a_link_inside_the_vault_is_followed_and_the_real_path_told(vault: Path) -> None:
     (vault / "Real").mkdir()
     (vault / "In").symlink_to("Real", target_is_directory=True)
-    assert write_new(vault, "In", name, "tea") == "Real/Tea 1.md"
+    assert product.write_new(vault, "In", name, "tea") == "Real/Tea 1.md"
 
 
 @pytest.mark.parametrize("loop", [True, False], ids=["loop", "file"])
@@ -247,16 +201,8 @@ def test_no_folder_at_all(vault: Path, loop: bool) -> None:
         (vault / "In").symlink_to("In")
     else:
         (vault / "In").write_text("a file")
-    with pytest.raises(CaptureFailed, match=r"capture\.folder"):
-        write_new(vault, "In", name, "tea")
-
-
-def test_a_note_is_kept_whole(vault: Path) -> None:
-    kept = keep(vault, "In", "We met [[Bram]].", title='Odd: "title"?', tags=["x"], now=NOW)
-    assert kept.path == "In/2026-11-22 0931 Odd title.md"
-    assert kept.note.text == (vault / kept.path).read_text()
-    assert (kept.note.title, kept.note.tags) == ('Odd: "title"?', ("x",))
-    assert [link.target for link in kept.note.links] == ["Bram"]
+    with pytest.raises(product.CaptureFailed, match=r"capture\.folder"):
+        product.write_new(vault, "In", name, "tea")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
@@ -271,6 +217,6 @@ def test_a_folder_that_is_swapped_while_it_is_written_to_stays_the_one_that_was_
         (vault / "In").symlink_to(outside)
         return name(attempt)
 
-    write_new(vault, "In", late, "tea")
+    product.write_new(vault, "In", late, "tea")
     assert list(outside.iterdir()) == []
     assert [file.read_text() for file in (vault / "Old").iterdir()] == ["tea"]

@@ -138,13 +138,7 @@ def test_links_are_never_cut_in_two() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "embedded", "last_line"),
-    [
-        pytest.param("", "Note", 1, id="nothing"),
-        pytest.param("\n\n  \n", "Note", 1, id="blanks"),
-        pytest.param("%%a comment%%\n", "Note", 1, id="only-a-comment"),
-        pytest.param("---\nid: 5\n---\n", "Note", 3, id="nothing-but-an-id"),
-    ],
+    ("text", "embedded", "last_line"), rows(__file__, "a_note_without_text_can_be_found_by_title")
 )
 def test_a_note_without_text_can_be_found_by_title(
     text: str, embedded: str, last_line: int

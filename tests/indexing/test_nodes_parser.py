@@ -9,18 +9,7 @@ import pytest
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import Document, NodeRelationship, TextNode
 
-from tests.support.product import (
-    ChunkingSettings,
-    ModelError,
-    NoteDocument,
-    SectionNodeParser,
-    TokenOffsets,
-    UsageError,
-    bundled_folder,
-    parse_note,
-    property_texts,
-    split_note,
-)
+from tests.support import product
 from tests.support.readable_model import WordTokens
 from tests.support.tables import rows
 
@@ -30,19 +19,21 @@ TEXT = (
 
 
 @pytest.fixture
-def parser() -> SectionNodeParser:
-    return SectionNodeParser(count=WordTokens(), max_tokens=20, min_tokens=0)
+def parser() -> product.SectionNodeParser:
+    return product.SectionNodeParser(count=WordTokens(), max_tokens=20, min_tokens=0)
 
 
-def nodes_of(parser: SectionNodeParser, *documents: Document) -> list[TextNode]:
+def nodes_of(parser: product.SectionNodeParser, *documents: Document) -> list[TextNode]:
     found = IngestionPipeline(transformations=[parser], disable_cache=True).run(
         documents=list(documents)
     )
     return [node for node in found if isinstance(node, TextNode)]
 
 
-def test_relations_to_source_and_neighbours(parser: SectionNodeParser) -> None:
-    one, two, three = nodes_of(parser, NoteDocument.of(parse_note("n.md", TEXT.encode())))
+def test_relations_to_source_and_neighbours(parser: product.SectionNodeParser) -> None:
+    one, two, three = nodes_of(
+        parser, product.NoteDocument.of(product.parse_note("n.md", TEXT.encode()))
+    )
     assert one.ref_doc_id == two.ref_doc_id == three.ref_doc_id == "n.md"
     assert two.prev_node is not None
     assert two.prev_node.node_id == one.node_id
@@ -57,25 +48,31 @@ def test_relations_to_source_and_neighbours(parser: SectionNodeParser) -> None:
     "metadata", [{}, {"path": ""}, {"path": 3}], ids=["none", "empty", "other"]
 )
 def test_a_document_without_path_is_a_mistake(
-    parser: SectionNodeParser, metadata: dict[str, Any]
+    parser: product.SectionNodeParser, metadata: dict[str, Any]
 ) -> None:
-    with pytest.raises(UsageError, match=r"metadata\['path'\]"):
+    with pytest.raises(product.UsageError, match=r"metadata\['path'\]"):
         parser([Document(text="x", metadata=metadata)])
 
 
 def test_chunks_are_made_to_fit_the_model() -> None:
-    tokens = TokenOffsets.from_file(bundled_folder() / "tokenizer.json", "passage: ")
+    tokens = product.TokenOffsets.from_file(
+        product.bundled_folder() / "tokenizer.json", "passage: "
+    )
     embedder: Any = SimpleNamespace(tokens=tokens, max_tokens=256)
-    fitted = SectionNodeParser.of(embedder, ChunkingSettings(max_tokens=0, min_tokens=8))
+    fitted = product.SectionNodeParser.of(
+        embedder, product.ChunkingSettings(max_tokens=0, min_tokens=8)
+    )
     assert (fitted.max_tokens, fitted.min_tokens) == (256 - tokens.overhead, 8)
-    limited = SectionNodeParser.of(embedder, ChunkingSettings(max_tokens=100, min_tokens=8))
+    limited = product.SectionNodeParser.of(
+        embedder, product.ChunkingSettings(max_tokens=100, min_tokens=8)
+    )
     assert limited.max_tokens == 100
     text = "Every sentence of this note says a little more than the one before. " * 60
     for node in nodes_of(fitted, Document(text=text, metadata={"path": "n.md"})):
         assert tokens.count(node.text) <= 256
     small: Any = SimpleNamespace(tokens=tokens, max_tokens=16)
-    with pytest.raises(ModelError):
-        SectionNodeParser.of(small, ChunkingSettings(max_tokens=0, min_tokens=8))
+    with pytest.raises(product.ModelError):
+        product.SectionNodeParser.of(small, product.ChunkingSettings(max_tokens=0, min_tokens=8))
 
 
 def test_chunks_fit_where_tokens_do_not_end_at_blanks() -> None:
@@ -88,8 +85,8 @@ def test_chunks_fit_where_tokens_do_not_end_at_blanks() -> None:
     letters += [(c, -2.0) for c in "abcdefghijklmnopqrstuvwxyz.#-"] + [("▁th", -1.0), ("e▁", -1.0)]
     pieces = Tokenizer(Unigram(letters, unk_id=0))
     pieces.pre_tokenizer = Metaspace(split=False)
-    tokens = TokenOffsets(pieces)
-    parser = SectionNodeParser(count=tokens, max_tokens=40, min_tokens=8)
+    tokens = product.TokenOffsets(pieces)
+    parser = product.SectionNodeParser(count=tokens, max_tokens=40, min_tokens=8)
     text = "# the head\n\nthe first line of the list\n\n- the one\n- the other\n\n" * 6
     nodes = nodes_of(parser, Document(text=text, metadata={"path": "the note.md"}))
     assert len(nodes) > 6
@@ -100,8 +97,8 @@ EVERYTHING = 10_000
 
 
 def texts(front_matter: str, body: str = "", fits: int = EVERYTHING) -> list[tuple[str, int]]:
-    note = parse_note("Note.md", f"---\n{front_matter}\n---\n{body}".encode())
-    found = property_texts(note, bool(body), fits)
+    note = product.parse_note("Note.md", f"---\n{front_matter}\n---\n{body}".encode())
+    found = product.property_texts(note, bool(body), fits)
     return [(" ".join(one.text.split()), one.first_line) for one in found]
 
 
@@ -129,7 +126,9 @@ def test_each_word_stands_in_its_own_line() -> None:
         "---\nid: 5\ncategories:\n  - '[[Shows]]'\n\n# a remark\n  - TV\n"
         "size: {w: 3,\n  h: 4}\nrating: 7\n---\n"
     )
-    (found,) = property_texts(parse_note("Note.md", written.encode()), False, EVERYTHING)
+    (found,) = product.property_texts(
+        product.parse_note("Note.md", written.encode()), False, EVERYTHING
+    )
     lines = written.split("\n")
     assert (found.first_line, found.last_line) == (3, 10)
     for at, line in enumerate(found.text.split("\n")):
@@ -153,8 +152,8 @@ def test_what_aliases_repeat_is_not_more_than_a_front_matter_may_hold() -> None:
 
 
 def test_properties_come_after_the_text_in_a_chunk_of_their_own_kind() -> None:
-    note = parse_note("Note.md", b"---\nrating: 7\n---\n# One\nText.\n# Two\nMore.\n")
-    drafts = split_note(note, WordTokens(), 50, 0)
+    note = product.parse_note("Note.md", b"---\nrating: 7\n---\n# One\nText.\n# Two\nMore.\n")
+    drafts = product.split_note(note, WordTokens(), 50, 0)
     assert [(one.kind, one.ordinal) for one in drafts] == [
         ("text", 0),
         ("text", 1),

@@ -10,27 +10,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import product
 from tests.support.product import COMPOUNDS_MOST as MOST
-from tests.support.product import (
-    FIELDS,
-    LANGUAGES,
-    MAX_LENGTH,
-    PART,
-    WITHIN,
-    LexicalIndex,
-    Phrase,
-    SettingsError,
-    Tokenizer,
-    Vocabulary,
-    detect_language,
-    field_tokens,
-    fold,
-    joined_words,
-    words_in_order,
-)
 from tests.support.tables import rows
 
-ENGLISH = Tokenizer("en")
+ENGLISH = product.Tokenizer("en")
 
 # What a text becomes, in any order.
 
@@ -56,14 +40,14 @@ def test_spellings_of_a_word_meet(one: str, other: str) -> None:
 @pytest.mark.parametrize(("language", "words"), rows(__file__, "a_language_stems_its_words"))
 def test_a_language_stems_its_words(language: str, words: tuple[str, str]) -> None:
     one, other = words
-    tokenizer = Tokenizer(language)
+    tokenizer = product.Tokenizer(language)
     assert tokenizer(one) == tokenizer(other)
-    assert Tokenizer("und")(one) != Tokenizer("und")(other)
+    assert product.Tokenizer("und")(one) != product.Tokenizer("und")(other)
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "ko", "ru"])
 def test_english_words_are_stemmed_where_latin_letters_are_foreign(language: str) -> None:
-    assert Tokenizer(language)("linked notes") == ["link", "note"]
+    assert product.Tokenizer(language)("linked notes") == ["link", "note"]
 
 
 @pytest.mark.parametrize(("query", "expected"), rows(__file__, "a_query_asks_for_these_tokens"))
@@ -72,12 +56,12 @@ def test_a_query_asks_for_these_tokens(query: str, expected: str) -> None:
 
 
 def test_single_characters_count_in_chinese_queries() -> None:
-    assert sorted(Tokenizer("zh").query("黑猫")) == sorted(["黑猫", "黑", "猫"])
+    assert sorted(product.Tokenizer("zh").query("黑猫")) == sorted(["黑猫", "黑", "猫"])
 
 
-@given(text=st.text(), language=st.sampled_from(LANGUAGES))
+@given(text=st.text(), language=st.sampled_from(product.LANGUAGES))
 def test_what_a_query_asks_for_the_index_of_the_same_text_holds(text: str, language: str) -> None:
-    tokenizer = Tokenizer(language)
+    tokenizer = product.Tokenizer(language)
     indexed = tokenizer(text)
     asked = tokenizer.query(text)
     assert set(asked) <= set(indexed)
@@ -89,7 +73,7 @@ def test_tokens_are_short_solid_and_folded(text: str) -> None:
     for token in ENGLISH(text):
         assert token
         assert not any(character.isspace() for character in token)
-        assert token == fold(token)
+        assert token == product.fold(token)
 
 
 @given(text=st.text(st.characters(min_codepoint=0x20, max_codepoint=0x24F)))
@@ -104,7 +88,7 @@ def test_accents_make_no_difference(text: str) -> None:
 
 def test_a_blob_is_cut_and_not_taken_apart() -> None:
     tokens = ENGLISH("x1" * 200_000 + " end")
-    assert tokens == [("x1" * 200_000)[:MAX_LENGTH], "end"]
+    assert tokens == [("x1" * 200_000)[: product.MAX_LENGTH], "end"]
 
 
 def test_a_long_slug_is_found_by_its_words() -> None:
@@ -113,12 +97,12 @@ def test_a_long_slug_is_found_by_its_words() -> None:
 
 
 def test_an_unknown_language_is_refused_with_those_there_are() -> None:
-    with pytest.raises(SettingsError, match=r"'xx'.*auto.*sv"):
-        Tokenizer("xx")
+    with pytest.raises(product.SettingsError, match=r"'xx'.*auto.*sv"):
+        product.Tokenizer("xx")
 
 
 def test_fields_are_tokenized_apart_and_empty_ones_left_out() -> None:
-    fields = field_tokens(
+    fields = product.field_tokens(
         ENGLISH,
         title="Apollo",
         aliases=["Moon plan", "A11"],
@@ -135,7 +119,7 @@ def test_fields_are_tokenized_apart_and_empty_ones_left_out() -> None:
         "h2": ("crew", "date"),
         "h3": ("launch", "weather"),
     }
-    assert [field for field in FIELDS if field in fields] == list(fields)
+    assert [field for field in product.FIELDS if field in fields] == list(fields)
 
 
 SENTENCES: dict[str, list[str]] = yaml.safe_load(
@@ -146,10 +130,12 @@ SENTENCES: dict[str, list[str]] = yaml.safe_load(
 def test_short_texts_are_identified() -> None:
     """At least 19 of 20 sentences, most of 5 to 10 words; each language, taken together, always."""
     cases = [(code, text) for code, texts in SENTENCES.items() for text in texts]
-    wrong = [(code, detect_language([text]), text) for code, text in cases]
+    wrong = [(code, product.detect_language([text]), text) for code, text in cases]
     wrong = [case for case in wrong if case[0] != case[1]]
     assert len(wrong) <= len(cases) / 20, wrong
-    together = {code: detect_language(texts) for code, texts in SENTENCES.items() if code != "und"}
+    together = {
+        code: product.detect_language(texts) for code, texts in SENTENCES.items() if code != "und"
+    }
     assert together == {code: code for code in together}
 
 
@@ -164,23 +150,24 @@ UNCERTAIN = {
 @pytest.mark.parametrize("texts", UNCERTAIN.values(), ids=UNCERTAIN)
 @pytest.mark.parametrize("default", ["en", "de"])
 def test_with_nothing_to_go_by_the_default_stands(texts: list[str], default: str) -> None:
-    assert detect_language(texts, default) == default
+    assert product.detect_language(texts, default) == default
 
 
 def test_english_terms_do_not_hide_chinese() -> None:
     assert (
-        detect_language(["用 Python 写一个 REST API 的笔记，包括 Docker 部署和测试的方法"]) == "zh"
+        product.detect_language(["用 Python 写一个 REST API 的笔记，包括 Docker 部署和测试的方法"])
+        == "zh"
     )
 
 
 @pytest.mark.parametrize(("phrase", "text"), rows(__file__, "it_stands_there"))
 def test_it_stands_there(phrase: str, text: str) -> None:
-    assert Phrase(phrase).stands_in(joined_words(text))
+    assert product.Phrase(phrase).stands_in(product.joined_words(text))
 
 
 @pytest.mark.parametrize(("phrase", "text"), rows(__file__, "it_does_not"))
 def test_it_does_not(phrase: str, text: str) -> None:
-    assert not Phrase(phrase).stands_in(joined_words(text))
+    assert not product.Phrase(phrase).stands_in(product.joined_words(text))
 
 
 texts = st.text(
@@ -190,28 +177,28 @@ texts = st.text(
 )
 
 
-@given(text=texts, language=st.sampled_from(sorted(LANGUAGES)))
+@given(text=texts, language=st.sampled_from(sorted(product.LANGUAGES)))
 def test_every_word_said_is_found_by_its_token(text: str, language: str) -> None:
-    tokenizer = Tokenizer(language)
+    tokenizer = product.Tokenizer(language)
     held = set(tokenizer(text))
-    assert {tokenizer.of_phrase_word(word) for word in words_in_order(text)} <= held
+    assert {tokenizer.of_phrase_word(word) for word in product.words_in_order(text)} <= held
 
 
 @given(text=texts)
 def test_every_stretch_of_a_text_stands_in_it(text: str) -> None:
-    words = words_in_order(text)
+    words = product.words_in_order(text)
     for start in range(len(words)):
         stretch = " ".join(words[start : start + 3])
-        assert f" {stretch} " in joined_words(text)
+        assert f" {stretch} " in product.joined_words(text)
 
 
 class Shelf:
     def __init__(self, language: str, *words: str) -> None:
-        self.tokenizer = Tokenizer(language)
+        self.tokenizer = product.Tokenizer(language)
         documents = [
             (f"{at:03}", {"content": (word,)}) for at, word in enumerate(map(self.stem, words))
         ]
-        self.index = LexicalIndex.build(documents)
+        self.index = product.LexicalIndex.build(documents)
 
     def stem(self, word: str) -> str:
         return self.tokenizer.of_phrase_word(word.casefold())
@@ -223,21 +210,26 @@ class Shelf:
 
 
 COMPOUNDS: dict[str, tuple[str, list[str], str, dict[str, float]]] = {
-    "last": ("de", ["Roggenmehl", "Roggen"], "Mehl", {"roggenmehl": WITHIN}),
-    "first": ("de", ["Rauchmelder"], "Rauch", {"rauchmeld": WITHIN}),
-    "with a link": ("de", ["Arbeitszimmer", "Arbeit"], "Zimmer", {"arbeitszimm": WITHIN}),
+    "last": ("de", ["Roggenmehl", "Roggen"], "Mehl", {"roggenmehl": product.WITHIN}),
+    "first": ("de", ["Rauchmelder"], "Rauch", {"rauchmeld": product.WITHIN}),
+    "with a link": ("de", ["Arbeitszimmer", "Arbeit"], "Zimmer", {"arbeitszimm": product.WITHIN}),
     "a first part never seen alone": (
         "de",
         ["Haftpflichtversicherungen"],
         "Versicherung",
-        {"haftpflichtversicher": WITHIN},
+        {"haftpflichtversicher": product.WITHIN},
     ),
-    "parts": ("de", ["Mehl", "Roggen"], "Roggenmehl", {"rogg": PART, "mehl": PART}),
-    "link out": ("de", ["Arbeit", "Zimmer"], "Arbeitszimmer", {"arbeit": PART, "zimm": PART}),
+    "parts": ("de", ["Mehl", "Roggen"], "Roggenmehl", {"rogg": product.PART, "mehl": product.PART}),
+    "link out": (
+        "de",
+        ["Arbeit", "Zimmer"],
+        "Arbeitszimmer",
+        {"arbeit": product.PART, "zimm": product.PART},
+    ),
     "small words are no parts": ("de", ["Verstand", "Gegenstand"], "Stand", {}),
     "one letter is no part": ("de", ["Garten"], "Arten", {}),
     "a short word stands in too many": ("de", ["Eisen"], "Eis", {}),
-    "dutch": ("nl", ["boekenkast", "kast"], "boeken", {"boekenkast": WITHIN}),
+    "dutch": ("nl", ["boekenkast", "kast"], "boeken", {"boekenkast": product.WITHIN}),
     "swedish short": ("sv", ["sommarhus", "sommar"], "hus", {}),
     "swedish three letters": ("sv", ["fiskebåt", "fiske"], "båten", {}),
     "english is left alone": ("en", ["notebook"], "book", {}),
@@ -270,7 +262,7 @@ def test_of_many_compounds_the_commonest_are_asked() -> None:
     part=st.text("abc", min_size=1, max_size=3),
 )
 def test_a_vocabulary_finds_what_a_look_at_each_word_finds(words: set[str], part: str) -> None:
-    found = Vocabulary(sorted(words)).with_part(part)
+    found = product.Vocabulary(sorted(words)).with_part(part)
     expected = [
         word
         for word in sorted(words)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import statistics
-import sys
 import time
 from collections import Counter
 from itertools import count
@@ -16,7 +14,6 @@ from tests.indexing.crashes.blind import Blind
 from tests.indexing.crashes.forks import Forks
 from tests.indexing.pipeline.machine.running import Done, Kind, run_machine
 from tests.soak.fleet import Fleet
-from tests.soak.load import under_load
 from tests.support.postgres import PostgresServer
 
 TURNS = (Kind(), Kind(small=True), Kind(), Kind(small=True), Kind(chroma=True))
@@ -77,32 +74,6 @@ def test_kills_at_random_times_lose_nothing(
 
 def _line(did: Counter[str]) -> str:
     return ", ".join(f"{number} {name}" for name, number in sorted(did.items()))
-
-
-@pytest.mark.model
-@pytest.mark.bench
-def test_two_thousand_changes_under_load(tmp_path: Path) -> None:
-    found = under_load(
-        tmp_path / "vault",
-        tmp_path / "index",
-        notes=2_500,
-        changes=2_000,
-        clients=20,
-        pause=0.03,
-        calm=10,
-        patience=600,
-    )
-    during, after = found.during, found.after
-    times = statistics.quantiles(during.milliseconds, n=20)
-    sys.stdout.write(
-        f"\n2,000 changes in {found.seconds:.0f} s, caught up {found.catching_up:.1f} s after the "
-        f"last; {during.asked:,} replies meanwhile ({during.shown:,} passages, {during.left_out:,} "
-        f"replies left some out), {after.asked:,} after; median {times[9]:.0f} ms, "
-        f"95th percentile {times[18]:.0f} ms\n"
-    )
-    assert during.wrong + after.wrong == []
-    assert during.asked > 100
-    assert after.asked > 20
 
 
 ROUNDS_OF_SERVERS = 200

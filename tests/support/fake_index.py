@@ -20,22 +20,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from tests.support import sample_index
-from tests.support.product import (
-    Batch,
-    Catalog,
-    ChunkRow,
-    IndexLayout,
-    LexicalIndex,
-    LinkRow,
-    NoteRecord,
-    NoteRow,
-    NoteStatus,
-    Reader,
-    Snapshot,
-    Tokenizer,
-    field_tokens,
-)
+from tests.support import product, sample_index
 
 
 def direction(angle: float) -> list[float]:
@@ -80,14 +65,14 @@ class FakeIndex:
 
     generation: int = 1
     warnings: tuple[str, ...] = ()
-    lexical: LexicalIndex = field(default_factory=LexicalIndex)
+    lexical: product.LexicalIndex = field(default_factory=product.LexicalIndex)
     angles: dict[str, float] = field(default_factory=dict)
     link_angles: dict[str, float] = field(default_factory=dict)
     pagerank: dict[str, float] = field(default_factory=dict)
-    notes: dict[str, NoteRow] = field(default_factory=dict)
-    rows: dict[str, ChunkRow] = field(default_factory=dict)
-    all_links: list[LinkRow] = field(default_factory=list)
-    _read: tuple[str, Snapshot] | None = None
+    notes: dict[str, product.NoteRow] = field(default_factory=dict)
+    rows: dict[str, product.ChunkRow] = field(default_factory=dict)
+    all_links: list[product.LinkRow] = field(default_factory=list)
+    _read: tuple[str, product.Snapshot] | None = None
 
     def add(
         self,
@@ -100,14 +85,14 @@ class FakeIndex:
     ) -> FakeIndex:
         """Add a note with a chunk for each angle; None is a chunk without a vector."""
         name = path.rsplit("/", 1)[-1].removesuffix(".md")
-        self.notes[path] = NoteRow(
-            path, title or name, NoteStatus.INDEXED, aliases=aliases, modified=modified
+        self.notes[path] = product.NoteRow(
+            path, title or name, product.NoteStatus.INDEXED, aliases=aliases, modified=modified
         )
         self.pagerank[path] = rank
         for at, angle in enumerate(angles):
             id_ = f"{path}:{at}"
             text = f"{name} part {at}"
-            self.rows[id_] = ChunkRow(
+            self.rows[id_] = product.ChunkRow(
                 id_, path, at, (name, f"Part {at}"), 10 * at + 1, 10 * at + 9, text, id_, {}
             )
             self.lexical.update((), [(id_, {})])
@@ -157,8 +142,8 @@ class FakeIndex:
 
     def words(self, chunk_id: str, content: str) -> FakeIndex:
         """Give a chunk, known or not, its words in the lexical index."""
-        tokens = field_tokens(
-            Tokenizer("en"),
+        tokens = product.field_tokens(
+            product.Tokenizer("en"),
             title="",
             aliases=(),
             tags=(),
@@ -171,25 +156,25 @@ class FakeIndex:
             self.rows[chunk_id] = replace(self.rows[chunk_id], tokens=tokens)
         return self
 
-    def _on_disk(self, folder: Path) -> Reader:
-        layout = IndexLayout(folder / "index")
+    def _on_disk(self, folder: Path) -> product.Reader:
+        layout = product.IndexLayout(folder / "index")
         layout.create(folder)
         records = [
-            NoteRecord(
+            product.NoteRecord(
                 note,
                 tuple(row for row in self.rows.values() if row.path == path),
                 tuple(link for link in self.all_links if link.path == path),
             )
             for path, note in self.notes.items()
         ]
-        batch = Batch(
+        batch = product.Batch(
             upsert=tuple(records),
             meta={"fingerprint": {"dimensions": 2}},
             vectors={"chunks": rows_of(self.angles), "links": rows_of(self.link_angles)},
         )
-        with Catalog.open(layout.catalog, create=True) as catalog:
+        with product.Catalog.open(layout.catalog, create=True) as catalog:
             catalog.commit(batch)
-        return Reader.open(layout)
+        return product.Reader.open(layout)
 
     def __getattr__(self, name: str) -> Any:
         """Read notes, chunks and links of an index on disk, made anew where something was added."""

@@ -1,6 +1,7 @@
 """The product's insides that tests stand on, by name: a module that moves changes one line here.
 
-``from tests.support.product import Indexer`` loads the module of ``Indexer`` and no other. Names
+``from tests.support.product import Indexer`` loads the module of ``Indexer`` and no other; a file that
+stands on many of them writes ``from tests.support import product`` and ``product.Indexer``. Names
 that mean several things carry an alias (``home: "name=alias"``). Other test files import from here,
 from ``notehop``, ``notehop.app`` and ``notehop.indexing`` (``open_vault``, ``index_vault``,
 ``NotehopError``, ``extract_wiki_links``), and nothing else of the product.
@@ -18,7 +19,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.citations": "check_citations MarkerFilter sentences_of",
     "notehop.app.answer.claims": "sentences",
     "notehop.app.answer.conversation": "history KEPT LONGEST standalone Turn",
-    "notehop.app.answer.draft": "Draft Mode quoted silent Quote",
+    "notehop.app.answer.draft": "Draft Mode quoted Quote",
     "notehop.app.answer.decision": "features=decision_features",
     "notehop.app.answer.extractive": "evidence_of ExtractiveSynthesizer weights",
     "notehop.app.answer.expected": "fits",
@@ -33,7 +34,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.question": "read=read_question",
     "notehop.app.answer.support": "held_against judged Known Stated Verdict",
     "notehop.app.answer.synthesizer": "VaultSynthesizer",
-    "notehop.app.answer.themes": "ABOUT ThemeQuotes THEMES ThemeSynthesizer",
+    "notehop.app.answer.themes": "ThemeQuotes THEMES ThemeSynthesizer",
     "notehop.app.answer.writing": "LlmSynthesizer",
     "notehop.app.api.app": "create_app",
     "notehop.app.api.workers": "Workers",
@@ -43,7 +44,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.service": "seen",
     "notehop.app.api.serve": "listen PortTaken server_of",
     "notehop.app.cli.program": "app run",
-    "notehop.app.cli.show_evaluation": "show_evaluation",
     "notehop.app.cli.show_status": "show_status",
     "notehop.app.services": "running_server",
     "notehop.app.services.capture": "capture Find",
@@ -62,11 +62,10 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "LazyVault locate_all Vaults",
     "notehop.app.services.reading": "reading_of",
-    "notehop.app.services.notes.related": "link_to query_text",
+    "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
         "ask_server Announcement digest proof read_running Running"
     ),
-    "notehop.app.services.themes": "_first_left",
     "notehop.app.services.index_process": "update_index",
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
@@ -78,11 +77,10 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.own_questions": "own_questions",
     "notehop.app.evaluation.questions": (
-        "golden_sets GoldenSet Lines KnownQuestion=Question QuestionSet read_questions Target"
+        "golden_sets GoldenSet KnownQuestion=Question QuestionSet read_questions Target"
     ),
-    "notehop.app.evaluation.runner": "ask_all compare Context Evaluated MeasuredVault",
+    "notehop.app.evaluation.runner": "MeasuredVault",
     "notehop.app.evaluation.links": "linked_at_random reader_without with_unrelated_links",
-    "notehop.app.evaluation.variants": "ablation baseline distinct named pair STOCK Variant",
     "notehop.app.evaluation.suggestions": "evaluate_suggestions",
     "notehop.app.mcp": "arguments http resources",
     "notehop.app.mcp.tools": "Access TOOLS",
@@ -94,14 +92,14 @@ _HOMES: dict[str, str] = {
         "BrowseQuery BrowseResult Captured CaptureQuery Connection GraphView NoteLink NoteView "
         "Suggestion Suggestions SuggestQuery ThemesQuery ThemesResult"
     ),
-    "notehop.app.models.query": "Embedded EmbedQuery Filters ConnectedOptions Query SearchQuery",
+    "notehop.app.models.query": "Embedded EmbedQuery Filters Query SearchQuery",
     "notehop.app.models.reply": (
         "Answer ConnectedNote LinkedFrom SearchResult Source ConnectedEvent DoneEvent "
         "ErrorEvent SourcesEvent TokenEvent"
     ),
     "notehop.app.models.status": "IndexStatus Kept PendingChanges WriterNow",
     "notehop.app.problems": "error_of exit_code problem",
-    "notehop.app.retrieval.background": "background_of coverage idf question_words",
+    "notehop.app.retrieval.background": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.filters": "apply=remarks",
@@ -112,9 +110,9 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
     "notehop.app.retrieval.intents": "Rule RULES about names_of read=intents_read",
     "notehop.app.retrieval.nodes": "light_node",
-    "notehop.app.retrieval.subject": "proper_names SubjectSignal Subject",
+    "notehop.app.retrieval.subject": "Subject",
     "notehop.app.retrieval.rerank": "AT_ONCE RerankPostprocessor",
-    "notehop.app.retrieval.candidate_signals": "DAY GraphSignal RecencySignal RecentSignal recency",
+    "notehop.app.retrieval.candidate_signals": "DAY recency",
     "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever TitleRetriever AliasWidening",
     "notehop.app.retrieval.theme_rules": "asks_for_themes RULES=THEME_RULES_RULES",
     "notehop.app.retrieval.trace": "TracedQuery",
@@ -144,7 +142,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed": "onnx_export",
     "notehop.indexing.embed.embedder": "Embedder OnBatch Vectors=EmbedderVectors",
     "notehop.indexing.embed.hub": "ask cached_models fetch",
-    "notehop.indexing.embed.identity": "check_dimensions model_identity native_dimensions describe_model",
+    "notehop.indexing.embed.identity": "model_identity native_dimensions describe_model",
     "notehop.indexing.embed.models": (
         "bundled_folder cached_folder multilingual_file MULTILINGUAL_NAME MULTILINGUAL_SHA256"
     ),
@@ -156,7 +154,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.ray_cluster": "Address=RayAddress RayCluster slots_of",
     "notehop.indexing.embed.ray_embedding": "EmbeddingWorker",
     "notehop.indexing.embed.tokenizer": "TokenOffsets",
-    "notehop.indexing.embed.torch_embedding": ("even_width load_bulk thread_shares TorchEmbedding"),
+    "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),
     "notehop.indexing.enrich.writer": "cleaned TextWriter",
     "notehop.indexing.enrich.report": "agreement Cost EnrichReport",
     "notehop.indexing.enrich.enricher": "enrich",
@@ -227,7 +225,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
-    "notehop.indexing.vault.walk": "read_ignore_filters Walk walk walk_within",
+    "notehop.indexing.vault.walk": "Walk walk walk_within",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
     "notehop.indexing.watch.service": "run_bulk follow=follow_follow Following "
     "stopped_by_signals when_input_ends",

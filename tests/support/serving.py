@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from tests.support.product import server_of
 
-PATIENCE = 30
+PATIENCE = 60
 
 
 @dataclass(frozen=True, slots=True)

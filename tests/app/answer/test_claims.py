@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 from tests.app.answer.samples import source
 from tests.support.product import (
     Draft,
-    Material,
     Mode,
     Quote,
     check_citations,
     quoted,
     sentence_spans,
     sentences,
-    silent,
 )
 from tests.support.tables import rows
 
@@ -84,12 +82,6 @@ def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
     ]
 
 
-def test_an_answer_that_says_nothing_states_nothing() -> None:
-    draft = silent(Material((source(1, "A."),)))
-    found = sentences(draft, sentence_spans, ("[1]",), ())
-    assert [one.states for one in found] == [False] * len(found)
-
-
 @pytest.mark.parametrize("text", ["The vault does not say [1].", "Sources: [1], [2]", "[1][2]"])
 def test_markers_alone_make_no_statement(text: str) -> None:
     found = sentences(Draft(text, "llm"), sentence_spans, ("[1]", "[2]"), ())
@@ -117,8 +109,7 @@ LABELS = ["C1", "C2"]
 
 
 @pytest.mark.parametrize(
-    ("text", "checked", "cited", "mentioned", "unknown"),
-    rows(__file__, "check"),
+    ("text", "checked", "cited", "mentioned", "unknown"), rows(__file__, "check")
 )
 def test_check(
     text: str, checked: str, cited: list[str], mentioned: list[str], unknown: dict[str, int]

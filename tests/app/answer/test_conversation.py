@@ -20,10 +20,6 @@ TIDE = Turn("What is the tide gate?", "A gate that closes by itself [1].", ("Gat
 PRIYA = Turn("Who built it?", "Priya did [1].", ("Priya.md",))
 
 
-def test_history_is_in_order() -> None:
-    assert said(TIDE, PRIYA) == [TIDE.question, TIDE.answer, PRIYA.question, PRIYA.answer]
-
-
 def test_what_does_not_fit_is_left_out_from_the_oldest() -> None:
     assert said(TIDE, PRIYA, most=15) == [PRIYA.question, PRIYA.answer]
 

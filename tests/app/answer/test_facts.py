@@ -4,36 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.product import (
-    Draft,
-    Passage,
-    contradicted,
-    facts_of,
-    fits,
-    lacking,
-    read_question,
-    sentence_spans,
-    sentences,
-)
+from tests.support import product
 from tests.support.tables import rows
 
 
 def lacks(sentence: str, source: str) -> list[str]:
-    return lacking(facts_of(sentence), facts_of(source))
+    return product.lacking(product.facts_of(sentence), product.facts_of(source))
 
 
-@pytest.mark.parametrize(
-    ("sentence", "source"),
-    rows(__file__, "what_is_there"),
-)
+@pytest.mark.parametrize(("sentence", "source"), rows(__file__, "what_is_there"))
 def test_what_is_there(sentence: str, source: str) -> None:
     assert lacks(sentence, source) == []
 
 
-@pytest.mark.parametrize(
-    ("sentence", "source", "missing"),
-    rows(__file__, "what_is_not"),
-)
+@pytest.mark.parametrize(("sentence", "source", "missing"), rows(__file__, "what_is_not"))
 def test_what_is_not(sentence: str, source: str, missing: list[str]) -> None:
     assert lacks(sentence, source) == missing
 
@@ -45,7 +29,7 @@ def test_what_is_not(sentence: str, source: str, missing: list[str]) -> None:
 def test_another_value_in_its_place_speaks_against_it(
     sentence: str, source: str, against: bool
 ) -> None:
-    assert contradicted(facts_of(sentence), facts_of(source)) is against
+    assert product.contradicted(product.facts_of(sentence), product.facts_of(source)) is against
 
 
 def test_digits_without_end_are_a_number_like_any_other() -> None:
@@ -53,61 +37,43 @@ def test_digits_without_end_are_a_number_like_any_other() -> None:
     assert lacks(f"The key is {key}.", "The key is 7.") == [key]
 
 
-@pytest.mark.parametrize(
-    ("question", "kind"),
-    rows(__file__, "the_kind_that_is_asked_for"),
-)
+@pytest.mark.parametrize(("question", "kind"), rows(__file__, "the_kind_that_is_asked_for"))
 def test_the_kind_that_is_asked_for(question: str, kind: str) -> None:
-    assert read_question(question).expected.kind == kind
+    assert product.read_question(question).expected.kind == kind
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "whether"),
-    rows(__file__, "a_passage_has_it_or_not"),
-)
+@pytest.mark.parametrize(("question", "text", "whether"), rows(__file__, "a_passage_has_it_or_not"))
 def test_a_passage_has_it_or_not(question: str, text: str, whether: bool) -> None:
-    asked = read_question(question).expected
-    passage = Passage(text, block=0)
-    assert fits(asked, passage, "", lambda words: words.lower().split()) is whether
+    asked = product.read_question(question).expected
+    passage = product.Passage(text, block=0)
+    assert product.fits(asked, passage, "", lambda words: words.lower().split()) is whether
 
 
-@pytest.mark.parametrize(
-    ("sentence", "source"),
-    rows(__file__, "the_same_written_otherwise"),
-)
+@pytest.mark.parametrize(("sentence", "source"), rows(__file__, "the_same_written_otherwise"))
 def test_the_same_written_otherwise(sentence: str, source: str) -> None:
-    assert lacking(facts_of(sentence), facts_of(source)) == []
+    assert product.lacking(product.facts_of(sentence), product.facts_of(source)) == []
 
 
-@pytest.mark.parametrize(
-    ("sentence", "source", "lacks"),
-    rows(__file__, "what_is_another"),
-)
+@pytest.mark.parametrize(("sentence", "source", "lacks"), rows(__file__, "what_is_another"))
 def test_what_is_another(sentence: str, source: str, lacks: str) -> None:
-    assert lacking(facts_of(sentence), facts_of(source)) == [lacks]
+    assert product.lacking(product.facts_of(sentence), product.facts_of(source)) == [lacks]
     if lacks != "1.2.4":
-        assert contradicted(facts_of(sentence), facts_of(source))
+        assert product.contradicted(product.facts_of(sentence), product.facts_of(source))
 
 
 def test_how_long_is_no_time_of_day() -> None:
-    assert [one.kind for one in facts_of("It runs for 24 h.").numbers] != ["time"]
+    assert [one.kind for one in product.facts_of("It runs for 24 h.").numbers] != ["time"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    rows(__file__, "an_honest_refusal_needs_no_source"),
-)
+@pytest.mark.parametrize("text", rows(__file__, "an_honest_refusal_needs_no_source"))
 def test_an_honest_refusal_needs_no_source(text: str) -> None:
     assert [one.states for one in read(text)] == [False]
 
 
-@pytest.mark.parametrize(
-    "text",
-    rows(__file__, "what_states_something_still_does"),
-)
+@pytest.mark.parametrize("text", rows(__file__, "what_states_something_still_does"))
 def test_what_states_something_still_does(text: str) -> None:
     assert [one.states for one in read(text)] == [True]
 
 
 def read(text: str):
-    return sentences(Draft(text, "llm"), sentence_spans, ("[1]",), ())
+    return product.sentences(product.Draft(text, "llm"), product.sentence_spans, ("[1]",), ())

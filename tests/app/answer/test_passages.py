@@ -7,40 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.answer.samples import connected, source, split_sentences
-from tests.support.product import (
-    USEFUL,
-    ConnectedNote,
-    Fitted,
-    Material,
-    Source,
-    fit,
-    parse_note,
-    passages,
-    plain_text,
-    sentence_spans,
-    units,
-)
+from tests.support import product
 from tests.support.tables import rows
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    rows(__file__, "passages"),
-)
+@pytest.mark.parametrize(("text", "expected"), rows(__file__, "passages"))
 def test_passages(text: str, expected: list[str]) -> None:
-    assert [passage.text for passage in passages(text, split_sentences)] == expected
+    assert [passage.text for passage in product.passages(text, split_sentences)] == expected
 
 
 def test_the_title_of_a_callout_is_no_passage() -> None:
     """In the text of a source, where the type of the callout is not there to tell."""
     text = "> [!warning] The footpath\n> The public footpath ends here. Go round.\n"
-    note = parse_note("note.md", text.encode())
-    found = passages(plain_text(note, 0, len(note.text)), split_sentences)
+    note = product.parse_note("note.md", text.encode())
+    found = product.passages(product.plain_text(note, 0, len(note.text)), split_sentences)
     assert [passage.text for passage in found] == ["The public footpath ends here.", "Go round."]
 
 
 def test_items_know_the_line_above_their_list() -> None:
-    found = passages("Dates:\n- May\n  - 2\n\nOther.\n- June", split_sentences)
+    found = product.passages("Dates:\n- May\n  - 2\n\nOther.\n- June", split_sentences)
     assert [(p.text, p.lead) for p in found] == [
         ("May", "Dates:"),
         ("2", "May"),
@@ -68,7 +53,7 @@ ls -l
 
 
 def test_passages_know_their_place_and_how_they_are_written() -> None:
-    first, second, row, code = passages(TEXT, split_sentences)
+    first, second, row, code = product.passages(TEXT, split_sentences)
     assert [one.kind for one in (first, second, row, code)] == ["item", "item", "row", "code"]
     assert (first.mark, second.mark, second.depth) == ("2.", "3.", 1)
     assert [TEXT[start:end] for start, end in second.ranges] == ["[ ] second", "line"]
@@ -84,7 +69,7 @@ MARKED = st.text(alphabet=list("ab .[]|<>^!*=`-\n#1"), max_size=60)
 
 @given(MARKED)
 def test_the_words_of_a_passage_are_those_of_its_ranges(text: str) -> None:
-    for passage in passages(text, split_sentences):
+    for passage in product.passages(text, split_sentences):
         ends = [0, *(end for _, end in passage.ranges)]
         assert all(end <= start < stop for end, (start, stop) in zip(ends, passage.ranges))  # noqa: B905
         if passage.kind != "row":
@@ -103,57 +88,10 @@ def sentence(words: int) -> str:
     return f"Alpha{' beta' * (words - 2)} omega."
 
 
-def fitted(window: int, *parts: Source | ConnectedNote) -> Fitted:
-    sources = tuple(part for part in parts if isinstance(part, Source))
-    near = tuple(part for part in parts if isinstance(part, ConnectedNote))
-    return fit(Material(sources, near), window, Words)
-
-
-def names(found: Fitted) -> list[str]:
-    return [
-        *(one.marker for one in found.material.sources),
-        *(one.label for one in found.material.connected),
-    ]
-
-
-def left(found: Fitted) -> list[tuple[str, str, tuple[int, int]]]:
-    return [(one.marker, one.part, one.lines) for one in found.left_out]
-
-
-def test_sources_come_before_connected_notes() -> None:
-    found = fitted(
-        130, source(1, sentence(50)), source(2, sentence(50)), connected(1, sentence(50))
-    )
-    assert names(found) == ["[1]", "[2]"]
-    assert left(found) == [("C1", "whole", (1, 1))]
-    assert found.left_out[0].tokens == 50
-
-
-def test_a_long_source_is_cut_at_the_end_of_a_sentence() -> None:
-    text = "\n".join(["## Head", *[sentence(30)] * 4])
-    found = fitted(80, source(1, text, lines=(5, 9)))
-    assert found.material.sources[0].text == "\n".join(["## Head", *[sentence(30)] * 2])
-    assert "(its beginning)" in found.context
-    assert left(found) == [("[1]", "end", (8, 9))]
-    assert found.left_out[0].tokens == 60
-
-
-def test_something_of_the_first_source_is_always_there() -> None:
-    found = fitted(3, source(1, f"{sentence(10)} {sentence(10)}"), source(2, sentence(10)))
-    assert found.material.sources[0].text == sentence(10)
-    assert left(found) == [("[1]", "end", (1, 1)), ("[2]", "whole", (1, 1))]
-
-
-def test_neighbouring_chunks_of_a_note_are_joined_in_text_order() -> None:
-    sources = (
-        source(1, "Second part.", path="a/N.md", title="N", heading="B"),
-        source(2, "Other.", path="b.md", title="O"),
-        source(3, "First part.", path="a/N.md", title="N", heading="A"),
-    )
-    material = Material(sources, ordinals={"[1]": 4, "[2]": 0, "[3]": 3})
-    assert fit(material, 1_000, Words).context == (
-        "[3] [a] N > A\nFirst part.\n\n[1] (goes on from [3]) B\nSecond part.\n\n[2] [/] O\nOther."
-    )
+def fitted(window: int, *parts: product.Source | product.ConnectedNote) -> product.Fitted:
+    sources = tuple(part for part in parts if isinstance(part, product.Source))
+    near = tuple(part for part in parts if isinstance(part, product.ConnectedNote))
+    return product.fit(product.Material(sources, near), window, Words)
 
 
 TEXTS = st.lists(st.integers(2, 60).map(sentence), min_size=1, max_size=5).flatmap(
@@ -177,15 +115,15 @@ def test_nothing_is_cut_in_a_sentence_and_everything_is_accounted_for(
     told = {one.marker: one.part for one in found.left_out}
     assert list(told) == sorted(told, key=lambda name: (name[0] == "C", name))
     for part in parts:
-        name = part.marker if isinstance(part, Source) else part.label
+        name = part.marker if isinstance(part, product.Source) else part.label
         if name not in shown:
             assert told[name] == "whole"
             continue
         assert part.text.startswith(shown[name])
-        ends = [one.end for one in units(part.text, sentence_spans)]
+        ends = [one.end for one in product.units(part.text, product.sentence_spans)]
         assert len(shown[name]) in ends
         assert (told.get(name) == "end") == (shown[name] != part.text)
         if name != "[1]" and shown[name] != part.text:
-            assert Words().count(shown[name]) >= USEFUL
+            assert Words().count(shown[name]) >= product.USEFUL
     if len(shown) > 1:
         assert Words().count(found.context) <= window

@@ -38,10 +38,7 @@ def test_together_the_pieces_are_the_checked_text(parts: list[str], data: st.Dat
     assert "".join(fed(pieces)) == checked(text)
 
 
-@pytest.mark.parametrize(
-    ("pieces", "given"),
-    rows(__file__, "only_what_may_change_is_held_back"),
-)
+@pytest.mark.parametrize(("pieces", "given"), rows(__file__, "only_what_may_change_is_held_back"))
 def test_only_what_may_change_is_held_back(pieces: list[str], given: list[str]) -> None:
     assert fed(pieces) == given
 

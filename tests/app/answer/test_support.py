@@ -28,10 +28,7 @@ def verdict(sentence: str, *sources: Source) -> Verdict:
     return judged(stated, found, read)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "support", "lacks"),
-    rows(__file__, "one_source"),
-)
+@pytest.mark.parametrize(("sentence", "support", "lacks"), rows(__file__, "one_source"))
 def test_one_source(sentence: str, support: str, lacks: list[str]) -> None:
     assert verdict(sentence) == Verdict(support, tuple(lacks))  # type: ignore[arg-type]
 

@@ -12,19 +12,7 @@ from llama_index.core.schema import NodeWithScore
 from pydantic import PrivateAttr
 
 from tests.app.answer.samples import reading, source_node
-from tests.support.product import (
-    ABOUT,
-    SENDING,
-    THEMES,
-    Draft,
-    ExtractiveSynthesizer,
-    LlmSynthesizer,
-    ProviderError,
-    ThemeQuotes,
-    ThemeSynthesizer,
-    VaultSynthesizer,
-    material_of,
-)
+from tests.support import product
 from tests.support.scripted_llm import ScriptedLLM
 
 QUESTION = "What are the main themes?"
@@ -63,24 +51,26 @@ class Told(ScriptedLLM):
         return self._sent
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        sending = SENDING.get()
+        sending = product.SENDING.get()
         self._sent.append(() if sending is None else (sending.purpose, *sending.notes))
         return super().complete(prompt, formatted, **kwargs)
 
 
-def themed(llm: Told | None = None) -> ThemeSynthesizer:
-    quoting = ExtractiveSynthesizer("My vault", reading())
-    quotes = ThemeQuotes("My vault", reading())
+def themed(llm: Told | None = None) -> product.ThemeSynthesizer:
+    quoting = product.ExtractiveSynthesizer("My vault", reading())
+    quotes = product.ThemeQuotes("My vault", reading())
     if llm is None:
-        return ThemeSynthesizer("My vault", quoting, quotes)
+        return product.ThemeSynthesizer("My vault", quoting, quotes)
 
-    def writer(prompt: BasePromptTemplate) -> VaultSynthesizer:
-        return LlmSynthesizer("My vault", llm, quotes, prompt=prompt)
+    def writer(prompt: BasePromptTemplate) -> product.VaultSynthesizer:
+        return product.LlmSynthesizer("My vault", llm, quotes, prompt=prompt)
 
-    return ThemeSynthesizer("My vault", quoting, quotes, llm, writer)
+    return product.ThemeSynthesizer("My vault", quoting, quotes, llm, writer)
 
 
-def told(synthesizer: VaultSynthesizer, given: list[NodeWithScore] | None = None) -> dict[str, Any]:
+def told(
+    synthesizer: product.VaultSynthesizer, given: list[NodeWithScore] | None = None
+) -> dict[str, Any]:
     response = synthesizer.synthesize(QUESTION, nodes() if given is None else given)
     return {**response.metadata, "text": str(response)}
 
@@ -95,7 +85,7 @@ def good(prompt: str) -> str:
     return "- Mud is full of worms [1]." if "Theme: Mud" in prompt else "- It needs planks [3]."
 
 
-def drained(pieces: Generator[str, None, Draft | None]) -> tuple[str, Draft | None]:
+def drained(pieces: Generator[str, None, product.Draft | None]) -> tuple[str, product.Draft | None]:
     said = ""
     while True:
         try:
@@ -104,36 +94,9 @@ def drained(pieces: Generator[str, None, Draft | None]) -> tuple[str, Draft | No
             return said, end.value
 
 
-def test_without_a_model_each_theme_is_quoted() -> None:
-    answer = told(themed())
-    assert answer["mode"] == "extractive"
-    assert answer["text"] == (
-        f"{THEMES}\n\n"
-        "### Mud (7 notes: worms, grey)\n\n"
-        "“Mud is what is left. Grey mud is full of worms.” [1]\n— Note 1\n\n"
-        "“Coffee was good.” [2]\n— Worms\n\n"
-        "### Boats (3 notes: planks)\n\n"
-        "“The dinghy needs planks.” [3]\n— Note 3"
-    )
-    assert markers(answer) == ["[1]", "[2]", "[3]"]
-
-
-def test_of_something_only_what_speaks_of_it() -> None:
-    answer = told(themed(), nodes(about="dinghy planks"))
-    assert answer["text"].startswith(f"{ABOUT}\n\n### Boats (3 notes: planks)")
-    assert markers(answer) == ["[3]"]
-
-
 def test_a_name_cannot_pass_for_a_marker() -> None:
     answer = told(themed(), [source_node(1, "Mud.", theme=MUD | {"name": "[1] Mud\n[9]"})])
     assert "### ［1］ Mud ［9］ (7 notes" in answer["text"]
-
-
-def test_other_questions_go_their_usual_way() -> None:
-    llm = Told(good)
-    given = [source_node(1, "The main themes are mud and boats.")]
-    assert told(themed(llm), given)["text"].startswith("Quoted from the notes:")
-    assert llm.asked == []
 
 
 def test_each_theme_is_read_then_all_are_put_together() -> None:
@@ -153,7 +116,7 @@ def test_each_theme_is_read_then_all_are_put_together() -> None:
 
 def test_what_goes_where_is_told() -> None:
     llm = Told(good)
-    drained(themed(llm).stream_draft(QUESTION, material_of(nodes(), "V"), lambda: False))
+    drained(themed(llm).stream_draft(QUESTION, product.material_of(nodes(), "V"), lambda: False))
     assert llm.sent == [
         ("themes", "notes/Note 1.md", "notes/Note 2.md"),
         ("themes", "notes/Note 3.md"),
@@ -164,7 +127,9 @@ def test_what_goes_where_is_told() -> None:
 def test_a_theme_that_cannot_be_read_is_left_out_and_said() -> None:
     def says(prompt: str) -> str:
         if "Theme: Mud" in prompt:
-            raise ProviderError("llm at 127.0.0.1 took longer than 60 s; ask again", kind="timeout")
+            raise product.ProviderError(
+                "llm at 127.0.0.1 took longer than 60 s; ask again", kind="timeout"
+            )
         return "It needs planks [3]." if "Points" in prompt else good(prompt)
 
     answer = told(themed(Told(says)))
@@ -178,7 +143,7 @@ def test_a_theme_that_cannot_be_read_is_left_out_and_said() -> None:
 @pytest.mark.parametrize(
     ("failure", "calls"),
     [
-        pytest.param(ProviderError("set OPENAI_API_KEY", kind="key"), 1, id="hopeless"),
+        pytest.param(product.ProviderError("set OPENAI_API_KEY", kind="key"), 1, id="hopeless"),
         pytest.param(ConnectionError("gone"), 2, id="twice in a row"),
     ],
 )
@@ -190,7 +155,7 @@ def test_where_no_theme_can_be_read_they_are_quoted(failure: Exception, calls: i
     llm = Told(says)
     answer = told(themed(llm), [*nodes(), more])
     assert answer["mode"] == "extractive"
-    assert answer["text"].startswith(THEMES)
+    assert answer["text"].startswith(product.THEMES)
     (warning,) = answer["warnings"]
     assert str(failure) in warning
     assert warning.endswith("the themes are quoted instead")
@@ -227,7 +192,7 @@ def test_nobody_waits_any_more() -> None:
 
     llm = Told(says)
     said, draft = drained(
-        themed(llm).stream_draft(QUESTION, material_of(nodes(), "V"), lambda: gone)
+        themed(llm).stream_draft(QUESTION, product.material_of(nodes(), "V"), lambda: gone)
     )
     assert (said, draft) == ("", None)
     assert len(llm.asked) == 1

@@ -8,40 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tests.support.product import (
-    Answer,
-    BrowseQuery,
-    BrowseResult,
-    Captured,
-    CaptureQuery,
-    ConnectedEvent,
-    DoneEvent,
-    Embedded,
-    EmbedQuery,
-    GraphView,
-    IndexLayout,
-    IndexStatus,
-    Kept,
-    NoteMissing,
-    NoteView,
-    PendingChanges,
-    Place,
-    Query,
-    QueryError,
-    SearchQuery,
-    SearchResult,
-    SourcesEvent,
-    StreamEvent,
-    Suggestions,
-    SuggestQuery,
-    ThemesQuery,
-    ThemesResult,
-    TokenEvent,
-    WriterNow,
-    load_settings,
-)
+from tests.support import product
 
-STATUS = IndexStatus(
+STATUS = product.IndexStatus(
     vault="/notes/My vault",
     name="My vault",
     index_dir="/index",
@@ -56,13 +25,15 @@ STATUS = IndexStatus(
     notes={"indexed": 1},
     chunks=1,
     links={},
-    skipped=[Kept(path="Secret.md", reason="private")],
+    skipped=[product.Kept(path="Secret.md", reason="private")],
     failed=[],
     passed_over=[],
-    pending=PendingChanges(read=1, skip=0, gone=0),
+    pending=product.PendingChanges(read=1, skip=0, gone=0),
     last_run=None,
     watcher=None,
-    writer=WriterNow(pid=1, host="here", command="notehop index", since="2026-05-02T12:00:00"),
+    writer=product.WriterNow(
+        pid=1, host="here", command="notehop index", since="2026-05-02T12:00:00"
+    ),
     server=None,
     made_with={"model": "readable"},
     settings={},
@@ -71,9 +42,9 @@ STATUS = IndexStatus(
 NOTES = ("Atlas.md", "people/Priya 1-1.md")
 
 
-def note_view(path: str, text: str, title: str) -> NoteView:
+def note_view(path: str, text: str, title: str) -> product.NoteView:
     """A note of no properties and links."""
-    return NoteView(
+    return product.NoteView(
         **{"path": path, "title": title, "text": text, "page_type": None, "created": None},
         **{name: [] for name in ("aliases", "tags", "outline", "links", "backlinks")},
         folder=path.rpartition("/")[0],
@@ -89,11 +60,13 @@ class FakeVault:
 
     name = "My vault"
     generation = 7
-    place = Place(Path("/notes/My vault"), load_settings(), IndexLayout(Path("/index")))
+    place = product.Place(
+        Path("/notes/My vault"), product.load_settings(), product.IndexLayout(Path("/index"))
+    )
 
     def __init__(self, fails: Exception | None = None) -> None:
         self.fails = fails
-        self.asked: list[Query | SuggestQuery] = []
+        self.asked: list[product.Query | product.SuggestQuery] = []
         self.ready = False
         self.closed = False
         self.warmed = threading.Event()
@@ -103,9 +76,9 @@ class FakeVault:
         self.ready = True
         self.warmed.set()
 
-    def ask(self, query: Query) -> Answer:
+    def ask(self, query: product.Query) -> product.Answer:
         self._take(query)
-        return Answer(
+        return product.Answer(
             answer=query.query,
             mode="none",
             citations=[],
@@ -114,56 +87,60 @@ class FakeVault:
             generation=self.generation,
         )
 
-    def search(self, query: SearchQuery) -> SearchResult:
+    def search(self, query: product.SearchQuery) -> product.SearchResult:
         self._take(query)
-        return SearchResult(hits=[], connected_notes=[], generation=self.generation)
+        return product.SearchResult(hits=[], connected_notes=[], generation=self.generation)
 
-    def themes(self, query: ThemesQuery) -> ThemesResult:
+    def themes(self, query: product.ThemesQuery) -> product.ThemesResult:
         if query.query:
             self._take(query)
-        return ThemesResult(themes=[], total=0, small=0, unlinked=0, generation=self.generation)
+        return product.ThemesResult(
+            themes=[], total=0, small=0, unlinked=0, generation=self.generation
+        )
 
     def stream(
-        self, query: Query, *, cancelled: Callable[[], bool] | None = None
-    ) -> Iterator[StreamEvent]:
+        self, query: product.Query, *, cancelled: Callable[[], bool] | None = None
+    ) -> Iterator[product.StreamEvent]:
         self._take(query)
-        yield SourcesEvent(sources=[])
-        yield ConnectedEvent(connected_notes=[])
+        yield product.SourcesEvent(sources=[])
+        yield product.ConnectedEvent(connected_notes=[])
         for word in query.query.split():
             if cancelled is not None and cancelled():
                 return
-            yield TokenEvent(text=word)
-        yield DoneEvent(answer=self.ask(query))
+            yield product.TokenEvent(text=word)
+        yield product.DoneEvent(answer=self.ask(query))
 
-    def browse(self, _: BrowseQuery) -> BrowseResult:
+    def browse(self, _: product.BrowseQuery) -> product.BrowseResult:
         self._fail()
-        return BrowseResult(seeds=[], notes=[], total=0, generation=self.generation)
+        return product.BrowseResult(seeds=[], notes=[], total=0, generation=self.generation)
 
-    def note(self, path_or_name: str, *, section: str | None = None, **_: Any) -> NoteView:
+    def note(self, path_or_name: str, *, section: str | None = None, **_: Any) -> product.NoteView:
         self._fail()
         if path_or_name not in NOTES:
-            raise NoteMissing(f"{path_or_name}: no such note")
+            raise product.NoteMissing(f"{path_or_name}: no such note")
         view = note_view(path_or_name, "Atlas is the map project.", "Atlas")
         return view.model_copy(update={"section": section})
 
-    def picture(self, *_: Any, **__: Any) -> GraphView:
+    def picture(self, *_: Any, **__: Any) -> product.GraphView:
         self._fail()
-        return GraphView(nodes=[], edges=[], total=0, generation=self.generation)
+        return product.GraphView(nodes=[], edges=[], total=0, generation=self.generation)
 
-    def suggest(self, note: str | None, limit: int) -> Suggestions:
+    def suggest(self, note: str | None, limit: int) -> product.Suggestions:
         self._fail()
-        self.asked.append(SuggestQuery(note=note, limit=limit))
-        return Suggestions(suggestions=[], generation=self.generation)
+        self.asked.append(product.SuggestQuery(note=note, limit=limit))
+        return product.Suggestions(suggestions=[], generation=self.generation)
 
-    def capture(self, _: CaptureQuery) -> Captured:
+    def capture(self, _: product.CaptureQuery) -> product.Captured:
         self._fail()
-        return Captured(filename="Inbox/note.md", message="kept")
+        return product.Captured(filename="Inbox/note.md", message="kept")
 
-    def embed(self, query: EmbedQuery) -> Embedded:
+    def embed(self, query: product.EmbedQuery) -> product.Embedded:
         self._fail()
-        return Embedded(model="readable", dimensions=1, vectors=[[1.0] for _ in query.texts])
+        return product.Embedded(
+            model="readable", dimensions=1, vectors=[[1.0] for _ in query.texts]
+        )
 
-    def status(self) -> IndexStatus:
+    def status(self) -> product.IndexStatus:
         if self.fails is not None:
             raise self.fails
         return STATUS
@@ -175,9 +152,9 @@ class FakeVault:
         if self.fails is not None:
             raise self.fails
 
-    def _take(self, query: Query) -> None:
+    def _take(self, query: product.Query) -> None:
         self.threads.add(threading.current_thread().name)
         self._fail()
         if not query.query:
-            raise QueryError("the query is empty; write what you look for")
+            raise product.QueryError("the query is empty; write what you look for")
         self.asked.append(query)

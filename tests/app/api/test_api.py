@@ -11,8 +11,9 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.app.api.fake_vault import STATUS, FakeVault
-from tests.support.product import IndexStatus, ModelError, create_app, load_settings
+from tests.app.api.fake_vault import FakeVault
+from tests.support.product import ModelError, create_app, load_settings
+from tests.support.tables import rows
 
 HOME = "http://127.0.0.1:8765"
 
@@ -51,13 +52,6 @@ def problem(response: httpx.Response, status: int) -> dict[str, Any]:
 def test_queries_run_in_threads(client: TestClient, vault: FakeVault) -> None:
     client.post("/query", json={"query": "When?"})
     assert vault.threads.isdisjoint({"MainThread"})
-
-
-def test_status(client: TestClient) -> None:
-    response = client.get("/status")
-    assert response.status_code == 200
-    told = IndexStatus.model_validate_json(response.content)
-    assert told == STATUS.model_copy(update={"skipped": []})
 
 
 def test_the_status_tells_others_no_path_of_this_machine(vault: FakeVault) -> None:
@@ -109,35 +103,11 @@ def test_the_vault_is_closed_at_the_end(vault: FakeVault) -> None:
     assert vault.closed
 
 
-@pytest.mark.parametrize(
-    ("body", "at"),
-    [
-        pytest.param({}, "query", id="missing"),
-        pytest.param({"query": 5}, "query", id="wrong-type"),
-        pytest.param({"query": "q", "top_k": 0}, "top_k", id="out-of-range"),
-        pytest.param({"query": "q", "top_k": "many"}, "top_k", id="not-a-number"),
-        pytest.param({"query": "q", "top_k": "5"}, "top_k", id="number-as-text"),
-        pytest.param({"query": "q", "top_k": True}, "top_k", id="true-as-number"),
-        pytest.param({"query": "q", "explain": "yes"}, "explain", id="text-as-bool"),
-        pytest.param({"query": "q", "explain": 1}, "explain", id="number-as-bool"),
-        pytest.param({"query": "q", "connected": {"max": "1"}}, "connected.max", id="nested-text"),
-        pytest.param({"query": "q", "colour": 1}, "colour", id="unknown-key"),
-        pytest.param({"query": "q", "connected": {"max": 99}}, "connected.max", id="nested"),
-        pytest.param({"query": "q", "results": "pages"}, "results", id="unknown-choice"),
-        pytest.param([], "body", id="no-object"),
-    ],
-)
+@pytest.mark.parametrize(("body", "at"), rows(__file__, "a_wrong_request_names_the_field"))
 def test_a_wrong_request_names_the_field(client: TestClient, body: Any, at: str) -> None:
     told = problem(client.post("/search", json=body), 422)
     assert [error["at"] for error in told["errors"]] == [at]
     assert at in told["detail"]
-
-
-@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
-def test_a_body_that_says_it_is_json(client: TestClient, vault: FakeVault, kind: str) -> None:
-    content = json.dumps({"query": "q"})
-    client.post("/query", content=content, headers={"content-type": kind})
-    assert [asked.query for asked in vault.asked] == ["q"]
 
 
 def test_an_unforeseen_error_is_not_quoted() -> None:

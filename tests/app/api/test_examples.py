@@ -52,11 +52,7 @@ def test_every_route_has_an_example() -> None:
 def test_an_example_works(home: str, demo: tuple[Path, Path], example: str) -> None:
     given = example.replace(HOME, home).replace("/vaults/work/", f"/vaults/{demo[0].name}/")
     done = subprocess.run(
-        ["bash", "-euc", f"{given} --fail"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+        ["bash", "-euc", f"{given} --fail"], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
     if "/stream" in example:

@@ -22,7 +22,7 @@ from tests.support.product import (
 )
 from tests.support.serving import events_of, serving
 
-SOON = 20
+SOON = 60
 """Seconds after which something that should have happened is taken not to."""
 
 

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.support.product import app
+from tests.support.tables import rows
 
 
 def call(*arguments: str | Path) -> Result:
@@ -42,34 +43,13 @@ def test_every_command_takes_the_common_options(name: str) -> None:
     assert ("--json" in shown) is (name not in ("chat", "mcp"))
 
 
-def test_links(vault: Path) -> None:
-    result = call("links", vault)
-    assert result.exit_code == 0
-    assert "[[Plan]] -> Plan.md" in result.stdout
-    assert "4 links: 2 resolved, 1 unresolved, 1 excluded" in result.stdout
-    assert result.stderr == ""
-
-
 def test_links_in_the_current_vault(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(vault)
     assert len(json.loads(call("links", "--json").stdout)) == 4
     assert len(json.loads(call("links", "Atlas", "--json").stdout)) == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        pytest.param(["links"], "no vault", id="no-vault"),
-        pytest.param(["links", "nowhere"], "nowhere: there is no such folder", id="no-such-vault"),
-        pytest.param(["links", "a", "b", "c"], "3 arguments", id="too-many"),
-        pytest.param(["links", "a.md"], "run: notehop links VAULT NOTE", id="file-as-vault"),
-        pytest.param(["links", ".", ""], "the name of the note is empty", id="links-empty-note"),
-        pytest.param(["ask", "q"], "no vault", id="ask-no-vault"),
-        pytest.param(["index", "nowhere"], "no such folder", id="index-nowhere"),
-        pytest.param(["--vault", "x", "index", "y"], "two vaults", id="two-vaults"),
-        pytest.param(["status", "--config", "none.toml"], "none.toml", id="no-settings-file"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "says"), rows(__file__, "usage_errors"))
 def test_usage_errors(
     arguments: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -36,14 +35,6 @@ def test_ask_shows_citations_and_then_connected_notes(where: list[str]) -> None:
     assert shown.stderr == ""
 
 
-def test_search(where: list[str]) -> None:
-    shown = call("search", "sourdough", "-k", "1", "--connected", "0", *where).stdout
-    assert shown.startswith("[1] Bread > Sourdough  Bread.md:1-2\n")
-    assert "Feed the starter" in shown
-    assert "# Sourdough" not in shown
-    assert "Connected" not in shown
-
-
 def test_notes_that_may_have_changed(indexed: tuple[Path, Path], where: list[str]) -> None:
     extra = indexed[0] / "New.md"
     extra.write_text("A new note.\n")
@@ -54,12 +45,3 @@ def test_notes_that_may_have_changed(indexed: tuple[Path, Path], where: list[str
     assert shown.stderr == (
         "warning: 1 note may have changed since the index was made; run: notehop index\n"
     )
-
-
-def test_index_again_does_nothing(where: list[str]) -> None:
-    shown = call("index", *where)
-    assert "4 unchanged, 1 skipped" in shown.stdout
-    assert "people/Secret.md: private: true" in shown.stdout
-    told = json.loads(call("index", "--json", *where).stdout)
-    assert (told["unchanged"], told["added"], told["links"]["resolved"]) == (4, 0, 2)
-    assert told["skipped"][0]["path"] == "people/Secret.md"

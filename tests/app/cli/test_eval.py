@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 
 import pytest
 
 from tests.app.cli.test_cli import call, told
-from tests.app.evaluation.test_comparison import KNOWN, VARIANTS, answering
-from tests.support.product import Evaluated, QuestionSet, ask_all, compare, show_evaluation
 
 
 def test_refusals(tmp_path: Path, vault: Path) -> None:
@@ -26,26 +23,6 @@ def test_refusals(tmp_path: Path, vault: Path) -> None:
     assert "--unrelated-links is for golden sets" in told(linked, 2)
     unread = call("eval", tmp_path / "none.jsonl", "--vault", vault)
     assert "none.jsonl: cannot be read" in told(unread, 2)
-
-
-def test_what_was_answered_has_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    outcomes = {
-        "first": ask_all(answering("At Hollin Reach.", "", "Oak it is.", "No."), KNOWN),
-        "second": ask_all(answering("", "In 1974.", "Oak it is.", "No."), KNOWN),
-    }
-    rows = compare(QuestionSet("set", KNOWN, "answer.contains"), VARIANTS, outcomes)
-    found = Evaluated("set", 9, "answer.contains", KNOWN, rows, {})
-    show_evaluation(found, changes=True)
-    shown = capsys.readouterr().out
-    lines = shown[shown.index("answer, %") :].splitlines()
-    head, (first, second) = lines[0], lines[2:4]
-    assert head.split()[2:5] == ["contains", "in50", "in100"]
-    assert first.split()[:5] == ["1", "first", "50.0", "50.0", "50.0"]
-    assert second.split()[-1] == "2"
-    assert "y/n" not in head
-    assert "1.00 -> 0.00  Where is the gate?  place" in shown
-    show_evaluation(replace(found, measure="context.all"), changes=False)
-    assert "answer.contains, %" in capsys.readouterr().out
 
 
 EVIL = '<script src="https://example.org/x.js">alert(1)</script>'

@@ -156,12 +156,3 @@ def test_an_attempt_by_native_code_is_noticed(tmp_path: Path) -> None:
         "packet udp 192.0.2.79 4242",
         "packet tcp 192.0.2.80 4242",
     }
-
-
-@namespace
-def test_a_child_of_a_child_is_watched_too(tmp_path: Path) -> None:
-    log = tmp_path / "attempts"
-    inner = "import socket; socket.getaddrinfo('deep.example.com', 1)"
-    outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
-    run(log, sys.executable, "-c", outer, cut=True)
-    assert log.read_text().startswith("socket.getaddrinfo deep.example.com by -c")

@@ -67,16 +67,6 @@ def test_a_marker_of_no_source_is_removed_and_counted(
 
 
 @pytest.mark.everywhere
-def test_a_connected_note_is_mentioned_and_never_cited(server: LlmServer, ask: Door) -> None:
-    server.plays(words("It is planned [C1], and set for 14 June 2027 [1]."))
-    heard = ask(QUESTION, retrieval__top_k=1)
-    assert heard.answer["connected_notes"][0]["label"] == "C1"
-    assert heard.answer["mentioned"] == ["C1"]
-    assert heard.cited == ["[1]"]
-    assert "[C1]" in heard.text
-
-
-@pytest.mark.everywhere
 def test_an_answer_that_was_cut_at_its_length_says_so(server: LlmServer, ask: Door) -> None:
     server.plays(says("The launch of Atlas is on 14 June 2027 [1], which", finish="length"))
     heard = ask(QUESTION)

@@ -90,23 +90,3 @@ def test_what_was_sent_is_written_down(server: LlmServer, ask: Door, log: Path) 
     assert ended[begun[1]["id"]]["bytes_in"] > len(RIGHT)
     told = log.read_text()
     assert not any(text in told for text in (QUESTION, "14 June", "napkin"))
-
-
-def test_a_vaults_own_settings_cannot_name_a_provider(
-    server: LlmServer, doors: Doors, far: str
-) -> None:
-    own = doors.vault / "notehop.toml"
-    own.write_text(f'[llm]\nprovider = "openai-compatible"\nbase_url = "{far}"\nmodel = "m"\n')
-    try:
-        from typer.testing import CliRunner
-
-        from tests.support.product import app
-
-        where = ["--vault", str(doors.vault), "--index-dir", str(doors.index)]
-        told = CliRunner().invoke(app, ["ask", QUESTION, *where])
-    finally:
-        own.unlink()
-    assert server.connections == 0
-    assert told.exit_code == 2
-    assert "llm.provider = 'openai-compatible'" in told.stderr
-    assert "cannot be set by a vault" in told.stderr

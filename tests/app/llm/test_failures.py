@@ -88,8 +88,8 @@ def test_a_model_that_stalls_is_given_up(server: LlmServer, ask: Door, turn: Pla
 
 
 def test_a_model_that_is_slow_but_talks_is_waited_for(server: LlmServer, ask: Door) -> None:
-    server.plays(words(RIGHT, every=0.1))
-    heard = ask(QUESTION, llm__timeout_s=SHORTLY * 2)
+    server.plays(words(RIGHT, every=0.25))
+    heard = ask(QUESTION, llm__timeout_s=SHORTLY * 5)
     assert (heard.answer["mode"], heard.text) == ("llm", RIGHT)
 
 

@@ -16,24 +16,8 @@ from mcp import Client, MCPError, types
 from typer.testing import CliRunner
 
 from tests.app.api.fake_vault import FakeVault
-from tests.support.product import (
-    TOOLS,
-    Access,
-    Captured,
-    CaptureQuery,
-    ErrorEvent,
-    IndexMissing,
-    ModelError,
-    Query,
-    SourcesEvent,
-    StreamEvent,
-    app,
-    arguments,
-    http,
-    make_server,
-    problem,
-    resources,
-)
+from tests.support import product
+from tests.support.product import arguments
 
 T = TypeVar("T")
 
@@ -48,12 +32,12 @@ class Endless(FakeVault):
         self.noticed = threading.Event()
 
     def stream(
-        self, query: Query, *, cancelled: Callable[[], bool] | None = None
-    ) -> Iterator[StreamEvent]:
+        self, query: product.Query, *, cancelled: Callable[[], bool] | None = None
+    ) -> Iterator[product.StreamEvent]:
         self.asked.append(query)
-        yield SourcesEvent(sources=[])
+        yield product.SourcesEvent(sources=[])
         if self.fails is not None:
-            yield ErrorEvent(problem=problem(self.fails))
+            yield product.ErrorEvent(problem=product.problem(self.fails))
             return
         self.began.set()
         while not cancelled():
@@ -72,16 +56,16 @@ class FakeAccess:
             raise self.closed
         return self.vault
 
-    def capture(self, query: CaptureQuery) -> Captured:
-        return Captured(filename="Inbox/x.md", message=query.text)
+    def capture(self, query: product.CaptureQuery) -> product.Captured:
+        return product.Captured(filename="Inbox/x.md", message=query.text)
 
     async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:  # noqa: ARG002
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
-def call(access: Access, name: str, **arguments: Any) -> types.CallToolResult:
+def call(access: product.Access, name: str, **arguments: Any) -> types.CallToolResult:
     async def work() -> types.CallToolResult:
-        async with Client(make_server({"My vault": access}), mode="legacy") as client:
+        async with Client(product.make_server({"My vault": access}), mode="legacy") as client:
             return await client.call_tool(name, arguments)
 
     return anyio.run(work)
@@ -92,25 +76,11 @@ def told(result: types.CallToolResult) -> str:
     return str(result.content[0].text)  # type: ignore[union-attr]
 
 
-def test_a_search_is_handed_on_as_it_was_asked() -> None:
-    vault = Endless()
-    filters = {"tag": ["fish"], "not": {"path": ["Old"]}}
-    result = call(
-        FakeAccess(vault), "smart_search", query="elvers", top_k=7, intent="status", filters=filters
-    )
-    (asked,) = vault.asked
-    assert (asked.query, asked.top_k, asked.intent) == ("elvers", 7, "status")
-    assert asked.filters.tag == ["fish"]
-    assert asked.filters.not_.path == ["Old"]
-    nothing = "nothing in the vault matches; try other words, or fewer filters"
-    assert result.content[0].text == f"No hits.\n\nNote: {nothing}"
-
-
 def test_an_answer_that_nobody_waits_for_is_stopped() -> None:
     vault = Endless()
 
     async def work() -> None:
-        async with Client(make_server({"x": FakeAccess(vault)}), mode="legacy") as client:
+        async with Client(product.make_server({"x": FakeAccess(vault)}), mode="legacy") as client:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call_tool, "ask", {"question": "why?"})
                 await anyio.to_thread.run_sync(vault.began.wait, 10)
@@ -118,15 +88,6 @@ def test_an_answer_that_nobody_waits_for_is_stopped() -> None:
             assert await anyio.to_thread.run_sync(vault.noticed.wait, 10)
 
     anyio.run(work)
-
-
-def test_an_error_of_ours_is_told() -> None:
-    vault = Endless(ModelError("the model is missing; run: notehop models pull x"))
-    for result in (
-        call(FakeAccess(vault), "smart_search", query="x"),
-        call(FakeAccess(vault), "ask", question="x"),
-    ):
-        assert told(result) == "the model is missing; run: notehop models pull x"
 
 
 @pytest.mark.parametrize(("tool", "argument"), [("smart_search", "query"), ("ask", "question")])
@@ -142,12 +103,12 @@ def test_an_error_that_nobody_foresaw_is_logged_and_not_quoted(
 
 
 def test_a_vault_that_cannot_be_opened_is_told_by_every_tool_but_capture() -> None:
-    access = FakeAccess(Endless(), IndexMissing("no index yet; run: notehop index"))
+    access = FakeAccess(Endless(), product.IndexMissing("no index yet; run: notehop index"))
     assert told(call(access, "read_note", note="x")) == "no index yet; run: notehop index"
     assert not call(access, "capture", text="keep me").is_error
 
     async def read() -> None:
-        async with Client(make_server({"x": access}), mode="legacy") as client:
+        async with Client(product.make_server({"x": access}), mode="legacy") as client:
             assert (await client.list_resources()).resources == []
             with pytest.raises(MCPError, match="run: notehop index"):
                 await client.read_resource("note://x")
@@ -174,8 +135,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_tool_is_described_and_no_other() -> None:
-    assert re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE) == list(TOOLS)
-    for tool in TOOLS.values():
+    assert re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE) == list(product.TOOLS)
+    for tool in product.TOOLS.values():
         row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{tool.name}` |"))
         assert row.endswith(
             f"| {'yes' if tool.models else 'no'} | {'one new note' if tool.writes else 'no'} |"
@@ -185,9 +146,9 @@ def test_every_tool_is_described_and_no_other() -> None:
 
 def test_the_limits_are_those_in_force() -> None:
     assert f"({arguments.LEAST} to {arguments.MOST:,};" in PAGE
-    assert f"{http.SESSIONS} sessions" in PAGE
-    assert f"hundred best linked notes, {resources.PAGE} a page" in PAGE
-    assert resources.MOST == 100
+    assert f"{product.http.SESSIONS} sessions" in PAGE
+    assert f"hundred best linked notes, {product.resources.PAGE} a page" in PAGE
+    assert product.resources.MOST == 100
 
 
 def test_the_configurations_are_json_and_start_the_command() -> None:
@@ -198,7 +159,7 @@ def test_the_configurations_are_json_and_start_the_command() -> None:
     server = first["mcpServers"]["notes"]
     assert server["command"].endswith("/notehop")
     assert server["args"][0] == "mcp"
-    assert second["mcpServers"]["notes"]["url"].endswith(http.PATH)
-    shown = CliRunner().invoke(app, ["mcp", "--help"], env={"COLUMNS": "100"})
+    assert second["mcpServers"]["notes"]["url"].endswith(product.http.PATH)
+    shown = CliRunner().invoke(product.app, ["mcp", "--help"], env={"COLUMNS": "100"})
     assert shown.exit_code == 0
     assert "--no-watch" in shown.output

@@ -146,18 +146,6 @@ def test_a_signal_ends_it_while_it_waits_for_its_client(
         assert one.running.wait(PATIENCE) == 0
 
 
-def test_a_note_is_kept_though_there_is_no_index(bare: tuple[Path, Path]) -> None:
-    with process(*bare) as one:
-        one.begin()
-        one.ask(2, "tools/call", {"name": "capture", "arguments": {"text": "Ring Bram"}})
-        result = one.read_to(2)[0]["result"]
-        assert not result.get("isError")
-        assert "could not be looked up" in result["content"][0]["text"]
-        (kept,) = bare[0].rglob("*.md")
-        assert "Ring Bram" in kept.read_text(encoding="utf-8")
-        assert one.leave() == []
-
-
 def test_nothing_heavy_is_loaded_before_the_first_reply() -> None:
     heavy = ("torch", "llama_index", "numpy", "sqlalchemy", "networkx", "onnxruntime", "fastapi")
     code = (

@@ -6,15 +6,7 @@ import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import ValidationError
 
-from tests.support.fake_index import (
-    AngleEmbedding,
-    BrokenEmbedding,
-    FakeIndex,
-    cosine,
-    direction,
-    ids,
-    light,
-)
+from tests.support.fake_index import BrokenEmbedding, FakeIndex, cosine, direction, ids, light
 from tests.support.product import ConnectedNotesPostprocessor, TracedQuery
 
 
@@ -85,34 +77,6 @@ def test_a_connected_note_stands_below_the_sources_and_says_why():
 
 
 @pytest.mark.parametrize(
-    ("link", "chunk"),
-    [
-        pytest.param({"to": 2, "fragment": "Part 2"}, "Plan.md:2", id="the section it names"),
-        pytest.param({"to": 0}, "Plan.md:0", id="else the first"),
-    ],
-)
-def test_the_chunk_shown(link, chunk):
-    found = run(vault().link("Aurora.md", "Plan.md", 3, **link))
-    assert shown(found) == [chunk]
-    # Its best chunk decides how near the note is, whichever is shown.
-    evidence = connected(found)[0].metadata["evidence"]
-    assert evidence["target_similarity"] == round(cosine(10), 4)
-
-
-@pytest.mark.parametrize(
-    ("link", "words"),
-    [
-        pytest.param({"angle": None, "chunk": None}, '(property "related");', id="property"),
-        pytest.param({"angle": 3, "kind": "embed"}, "embedded in source 1", id="embed"),
-    ],
-)
-def test_properties_and_embeds_are_links_too(link, words):
-    found = run(vault().link("Aurora.md", "Sam.md", **link))
-    assert shown(found) == ["Sam.md:0"]
-    assert words in connected(found)[0].metadata["reason"]
-
-
-@pytest.mark.parametrize(
     "link",
     [
         pytest.param({"target": None, "status": "unresolved"}, id="unresolved"),
@@ -141,14 +105,6 @@ def test_what_is_hidden_or_gone_is_not_shown_and_counted():
     assert (counts["filtered_out"], counts["stale_hits"]) == (1, 1)
 
 
-def test_one_entry_for_a_note_linked_twice_by_its_best_link():
-    index = vault().link("Aurora.md", "Sam.md", 80, sentence="Sam's day.")
-    index.link("Budget.md", "Sam.md", 2).link("Aurora.md", "Weather.md", 40)
-    found = run(index)
-    assert shown(found) == ["Sam.md:0", "Weather.md:0"]
-    assert connected(found)[0].metadata["linked_from"]["path"] == "Budget.md"
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -163,12 +119,6 @@ def test_order_scope_and_direction(options, expected):
     index = vault().link("Aurora.md", "Sam.md", 40, chunk=1).link("Aurora.md", "Weather.md", 85)
     index.link("Plan.md", "Aurora.md", 3, chunk=1)
     assert shown(run(index, **options)) == expected
-
-
-def test_a_link_belongs_to_the_source_that_holds_it():
-    index = vault().link("Aurora.md", "Sam.md", 3, chunk=1)
-    found = run(index, hits=("Aurora.md:0", "Aurora.md:1"))
-    assert connected(found)[0].metadata["evidence"]["hit_rank"] == 2
 
 
 def test_the_gate_and_the_next_sources():
@@ -188,30 +138,12 @@ def test_the_gate_and_the_next_sources():
     assert shown(full) == ["Plan.md:0"], "there is room for it beside all sources"
 
 
-def test_what_is_connected_is_no_next_source_too():
-    found = run(vault().link("Aurora.md", "Sam.md", 3), ["Aurora.md:0", "Budget.md:0", "Sam.md:0"])
-    assert (ids(found), shown(found)) == (["Aurora.md:0", "Budget.md:0", "Sam.md:0"], ["Sam.md:0"])
-
-
 def test_nodes_of_another_index_stay_and_are_not_followed():
     foreign = NodeWithScore(node=TextNode(id_="web", text="A page.", metadata={"role": "source"}))
     stage = ConnectedNotesPostprocessor(view=vault().link("Aurora.md", "Sam.md", 3), top_k=2)
     found = stage.postprocess_nodes([foreign, *light("Aurora.md:0")], query())
     assert ids(found) == ["web", "Aurora.md:0", "Sam.md:0"]
     assert connected(found)[0].metadata["reason"].startswith('linked from source 2, "Aurora"')
-
-
-def test_the_vector_on_the_query_is_used_and_one_is_made_once():
-    model = AngleEmbedding()
-    stage = ConnectedNotesPostprocessor(
-        view=vault().link("Aurora.md", "Sam.md", 3), embed_model=model
-    )
-    stage.postprocess_nodes(light("Aurora.md:0"), query())
-    assert model.asked == 0
-    bundle = TracedQuery("0")
-    stage.postprocess_nodes(light("Aurora.md:0"), bundle)
-    stage.postprocess_nodes(light("Aurora.md:0"), bundle)
-    assert model.asked == 1
 
 
 @pytest.mark.parametrize(

@@ -118,19 +118,6 @@ def test_others_are_asked_while_one_computes_outside(beside):
     assert set(query.trace.timings_ms) == {"semantic", "lexical"}
 
 
-def test_all_notes_of_that_name_come_before_the_rest(ask):
-    index = FakeIndex()
-    for folder in "abcdefgh":
-        index.add(f"{folder}/Roadmap.md", 10)
-    fusion = WeightedFusionRetriever(
-        {"s": Listed(("top", 1.0)), "l": Listed(("top", 7.0))},
-        k=1,
-        dispatch=TitleRetriever(index, with_text=False),
-    )
-    found = ids(ask(fusion, "roadmap"))
-    assert found == [*(f"{folder}/Roadmap.md:0" for folder in "abcdefgh"), "top"]
-
-
 def widened(notes=5):
     index = (
         FakeIndex()
@@ -191,49 +178,6 @@ def test_without_its_source_nothing_is_widened(ask):
 def test_mistakes_are_named(options, words):
     with pytest.raises(ValueError, match=words):
         WeightedFusionRetriever(**({"retrievers": {"s": Listed()}} | options))
-
-
-class Judge:
-    """A judge that gives the same hits, and keeps what it was shown."""
-
-    def __init__(self, *hits: tuple[str, float], error: Exception | None = None) -> None:
-        self.hits = hits
-        self.error = error
-        self.shown: list[list[str]] = []
-
-    def rank(self, query, candidates):
-        assert query.query_str
-        self.shown.append(list(candidates))
-        if self.error is not None:
-            raise self.error
-        return list(self.hits)
-
-
-def test_judges_see_what_was_found_and_vote_with_the_signals(ask):
-    judge = Judge(("b", 0.5), ("new", 0.4))
-    fusion = WeightedFusionRetriever(
-        {"semantic": Listed(("a", 0.9), ("b", 0.8))},
-        weights={"semantic": 1.0, "graph": 2.0},
-        judges={"graph": judge},
-        dispatch=None,
-    )
-    hits = ask(fusion, "?")
-    assert judge.shown == [["a", "b"]]
-    assert ids(hits) == ["b", "new", "a"]
-    assert hits[0].node.metadata["signals"] == {
-        "semantic": {"rank": 2, "score": 0.8, "weight": 1.0},
-        "graph": {"rank": 1, "score": 0.5, "weight": 2.0},
-    }
-
-
-def test_what_the_query_names_stands_above_judges_too(ask):
-    index = FakeIndex().add("a.md", 1).add("b.md", 2)
-    fusion = WeightedFusionRetriever(
-        {"semantic": Listed(("b.md:0", 0.9), ("a.md:0", 0.8))},
-        judges={"subject": Judge(("b.md:0", 1.0))},
-        dispatch=TitleRetriever(index, with_text=False),
-    )
-    assert ids(ask(fusion, "a")) == ["a.md:0", "b.md:0"]
 
 
 SCORES = {

@@ -67,16 +67,6 @@ def test_only_what_is_allowed_joins():
     assert query.trace.counts["expansion"]["filtered_out"] == 2
 
 
-def test_expanded_hits_rank_below_the_lowest_direct_one_by_weight():
-    index = vault().link("A.md", "D.md").link("A.md", "C.md")
-    index.pagerank |= {"C.md": 0.3, "D.md": 0.1}
-    found = expanded(index)
-    assert ids(found) == ["A.md:0", "B.md:0", "C.md:0", "D.md:0"]
-    scores = [hit.score for hit in found]
-    assert scores == sorted(scores, reverse=True)
-    assert scores[1] == 0.5 > scores[2] > scores[3] > 0
-
-
 def test_seeds_are_the_best_notes_not_chunks():
     hits = (("A.md:0", 0.9), ("A.md:1", 0.8), ("B.md:0", 0.5), ("D.md:0", 0.1))
     index = vault().link("B.md", "C.md").link("D.md", "E.md")
@@ -235,11 +225,6 @@ def test_the_second_link_counts_half():
     assert marks["D.md:0"]["weight"] == pytest.approx(marks["C.md:0"]["weight"] / 2)
 
 
-def test_a_neighbour_of_a_better_hit_goes_first():
-    index = vault().link("B.md", "C.md").link("A.md", "D.md")
-    assert added(expanded(index)) == ["D.md:0", "C.md:0"]
-
-
 def test_a_neighbour_is_as_new_as_it_says_and_not_as_its_file():
     """Every copy of a vault sets the times of its files anew."""
     index = (
@@ -251,14 +236,6 @@ def test_a_neighbour_is_as_new_as_it_says_and_not_as_its_file():
         .link("A.md", "1972-09-26.md")
     )
     assert added(expanded(index, ("A.md:0", 0.9), notes=1)) == ["1972-09-26.md:0"]
-
-
-def test_the_limit_takes_the_heaviest():
-    index = vault().link("A.md", "C.md").link("A.md", "D.md")
-    index.pagerank |= {"C.md": 0.1, "D.md": 0.3}
-    query = TracedQuery("?")
-    assert added(expanded(index, notes=1, query=query)) == ["D.md:0"]
-    assert query.trace.counts["expansion"]["over_limit"] == 1
 
 
 @pytest.mark.parametrize("lowest", [0.0, -3.0], ids=["zero", "negative, as of a reranker"])

@@ -34,19 +34,13 @@ def test_a_strict_rule_takes_names_only(rule: Rule) -> None:
     assert read(rule.example, nobody).intent == "none"
 
 
-@pytest.mark.parametrize(
-    ("query", "intent", "subject"),
-    rows(__file__, "ways_to_write_it"),
-)
+@pytest.mark.parametrize(("query", "intent", "subject"), rows(__file__, "ways_to_write_it"))
 def test_ways_to_write_it(query: str, intent: str, subject: str) -> None:
     found = read(query, named)
     assert (found.intent, found.about) == (intent, subject)
 
 
-@pytest.mark.parametrize(
-    "query",
-    rows(__file__, "ordinary_questions_are_after_nothing"),
-)
+@pytest.mark.parametrize("query", rows(__file__, "ordinary_questions_are_after_nothing"))
 def test_ordinary_questions_are_after_nothing(query: str) -> None:
     assert read(query, named).intent == "none"
     assert read(query, named).about == query

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fake_index import FakeIndex
-from tests.support.product import Subject, Tokenizer, proper_names
+from tests.support.product import Subject, Tokenizer
 from tests.support.tables import rows
 
 
@@ -30,28 +30,9 @@ def found(text: str, *candidates: str) -> tuple[str, ...]:
     return Subject(vault(), text, Tokenizer("en").query).notes(candidates)
 
 
-@pytest.mark.parametrize(
-    ("text", "paths"),
-    rows(__file__, "names_in_the_text"),
-)
+@pytest.mark.parametrize(("text", "paths"), rows(__file__, "names_in_the_text"))
 def test_names_in_the_text(text: str, paths: list[str]) -> None:
     assert list(found(text)) == paths
-
-
-@pytest.mark.parametrize(
-    ("text", "paths"),
-    [
-        ("who mends the lugs of Pell Sluice?", ["Projects/Pell Sluice.md"]),
-        ("what came of The Gate", ["Projects/Pell Sluice.md"]),
-        ("who mends the lugs of pell sluice?", []),
-        ("who mends the lugs of PELL SLUICE?", []),
-        ("Budget for the year", []),  # the sentence's capital
-        ("Gull Hide", []),  # nothing else
-    ],
-)
-def test_proper_names_are_written_as_the_note_writes_them(text: str, paths: list[str]) -> None:
-    subject = Subject(vault(), text, None, proper=proper_names(text, "en"))
-    assert list(subject.notes(())) == paths
 
 
 @pytest.mark.parametrize(
@@ -67,22 +48,6 @@ def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> No
     candidates.append("Projects/Field Ecologist Search.md:0")
     assert found(text, *candidates) == (path,)
     assert found(text, "Pell.md:0") == ()
-
-
-def test_at_most_three() -> None:
-    index = FakeIndex()
-    for number in range(5):
-        index.add(f"{number}/Budget.md", number)
-    assert Subject(index, "Budget", str.split).notes(()) == ()
-    fit = [f"{number}/Budget.md:0" for number in (4, 2, 3, 0)]
-    found = Subject(index, "Budget", str.split).notes(fit)
-    assert found == ("4/Budget.md", "2/Budget.md", "3/Budget.md")
-
-
-def test_what_is_left_out_is_no_subject() -> None:
-    index = FakeIndex().add("Templates/Project.md", 0).add("Project.md", 0)
-    subject = Subject(index, "Project", str.split, left_out=lambda path: path.startswith("Temp"))
-    assert subject.notes(["Templates/Project.md:0"]) == ("Project.md",)
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,11 @@ def test_each_rule_takes_its_example(rule) -> None:  # type: ignore[no-untyped-d
     assert asks_for_themes(rule.example) == rule.about
 
 
-@pytest.mark.parametrize(
-    ("question", "about"),
-    rows(__file__, "as_people_write"),
-)
+@pytest.mark.parametrize(("question", "about"), rows(__file__, "as_people_write"))
 def test_as_people_write(question: str, about: str | None) -> None:
     assert asks_for_themes(question) == about
 
 
-@pytest.mark.parametrize(
-    "question",
-    rows(__file__, "other_questions_are_left_alone"),
-)
+@pytest.mark.parametrize("question", rows(__file__, "other_questions_are_left_alone"))
 def test_other_questions_are_left_alone(question: str) -> None:
     assert asks_for_themes(question) is None

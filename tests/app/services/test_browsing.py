@@ -93,23 +93,6 @@ def test_passages(opened: VaultHandle) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("said", "path"),
-    [
-        ("Hub.md", "Hub.md"),
-        ("hub", "Hub.md"),
-        ("Middle", "Hub.md"),
-        ("[[Hub#Second|x]]", "Hub.md"),
-        ("work/budget", "work/Budget.md"),
-        ("/Plan", "Plan.md"),
-    ],
-)
-def test_a_seed_may_be_a_path_a_title_or_an_alias(
-    opened: VaultHandle, said: str, path: str
-) -> None:
-    assert [seed.path for seed in browsed(opened, said).seeds] == [path]
-
-
 def test_ranks(opened: VaultHandle) -> None:
     by_time = browsed(opened, "Plan", rank="recency")
     assert paths(by_time) == ["Hub.md", "Far.md"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,24 +12,9 @@ from typing import Any
 import pytest
 
 from notehop import open_vault
+from tests.support import product
 from tests.support.notes import write_notes
 from tests.support.product import CaptureKept as Kept
-from tests.support.product import (
-    CaptureQuery,
-    Connection,
-    Find,
-    IndexMissing,
-    Place,
-    VaultFiles,
-    VaultHandle,
-    capture,
-    link_to,
-    load_settings,
-    locate,
-    parse_note,
-    query_text,
-    resolve_path,
-)
 from tests.support.real_index import real_index
 from tests.support.tables import rows
 
@@ -38,16 +22,16 @@ NOW = datetime(2026, 11, 22, 9, 31)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return locate(
+def place(tmp_path: Path) -> product.Place:
+    return product.locate(
         write_notes(tmp_path / "v", {"A.md": "x"}),
         index_dir=tmp_path / "ix",
-        overrides={"capture.timeout_s": 0.2},
+        overrides={"capture.timeout_s": 60},
     )
 
 
-def connection(number: int) -> Connection:
-    return Connection(
+def connection(number: int) -> product.Connection:
+    return product.Connection(
         path=f"{number}.md",
         title=f"{number}",
         folder="",
@@ -60,35 +44,20 @@ def connection(number: int) -> Connection:
 
 
 def kept(
-    place: Place, open_index: Any, text: str = "Tea", *, turns: Any = None, **fields: Any
+    place: product.Place, open_index: Any, text: str = "Tea", *, turns: Any = None, **fields: Any
 ) -> Any:
     turns = turns or threading.BoundedSemaphore(4)
-    return capture(place, CaptureQuery(text=text, **fields), open_index, now=NOW, turns=turns)
-
-
-def test_a_note_and_what_it_has_to_do_with(place: Place) -> None:
-    asked: list[Kept] = []
-
-    def find(one: Kept) -> list[Connection]:
-        asked.append(one)
-        return [connection(1), connection(2)]
-
-    found = kept(place, lambda: find, title="Sea wall", tags=["site"])
-    assert found.filename == "Inbox/2026-11-22 0931 Sea wall.md"
-    assert found.message == f"Captured as {found.filename}; 2 related notes."
-    assert [one.path for one in found.connections] == ["1.md", "2.md"]
-    assert [one.path for one in asked] == [found.filename]
-    assert (place.vault / found.filename).read_text() == (
-        '---\ncreated: 2026-11-22T09:31:00\ntags:\n  - "site"\n---\n\nTea\n'
+    return product.capture(
+        place, product.CaptureQuery(text=text, **fields), open_index, now=NOW, turns=turns
     )
 
 
-def fails(_: Kept) -> list[Connection]:
+def fails(_: Kept) -> list[product.Connection]:
     raise RuntimeError("no luck\nat all")
 
 
-def missing() -> Find:
-    raise IndexMissing("nothing is indexed yet; run: notehop index")
+def missing() -> product.Find:
+    raise product.IndexMissing("nothing is indexed yet; run: notehop index")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +68,7 @@ def missing() -> Find:
     ],
 )
 def test_a_look_up_that_fails_is_logged_and_no_error(
-    place: Place, caplog: pytest.LogCaptureFixture, open_index: Any, reason: str
+    place: product.Place, caplog: pytest.LogCaptureFixture, open_index: Any, reason: str
 ) -> None:
     with caplog.at_level(logging.WARNING):
         found = kept(place, open_index)
@@ -111,28 +80,32 @@ def test_a_look_up_that_fails_is_logged_and_no_error(
     assert reason in record.getMessage()
 
 
-def test_look_ups_that_take_too_long_are_not_waited_for_and_do_not_pile_up(place: Place) -> None:
+def test_look_ups_that_take_too_long_are_not_waited_for_and_do_not_pile_up(
+    place: product.Place,
+) -> None:
     let_go, turns = threading.Event(), threading.BoundedSemaphore(1)
+    settings = place.settings.with_overrides({"capture.timeout_s": 0.05})
+    hasty = product.Place(place.vault, settings, place.layout)
 
-    def slow(_: object) -> list[Connection]:
+    def slow(_: object) -> list[product.Connection]:
         let_go.wait(30)
         return []
 
-    assert "it took longer than 0.2 s" in kept(place, lambda: slow, turns=turns).message
-    found = kept(place, lambda: lambda _: [], turns=turns)
+    assert "it took longer than 0.05 s" in kept(hasty, lambda: slow, turns=turns).message
+    found = kept(hasty, lambda: lambda _: [], turns=turns)
     assert "earlier ones are still under way" in found.message
     assert (place.vault / found.filename).exists()
     let_go.set()
     assert kept(place, lambda: lambda _: [connection(1)], turns=turns).connections
 
 
-def test_the_folder_is_a_setting(place: Place) -> None:
+def test_the_folder_is_a_setting(place: product.Place) -> None:
     settings = place.settings.with_overrides({"capture.folder": "New/Box"})
-    other = Place(place.vault, settings, place.layout)
+    other = product.Place(place.vault, settings, place.layout)
     assert kept(other, None).filename == "New/Box/2026-11-22 0931 Tea.md"
 
 
-FILES = VaultFiles(
+FILES = product.VaultFiles(
     [
         *("Home.md", "sub/Home.md", "a/Plan.md", "b/Plan.md", "x/b/Plan.md", "b/Log.md"),
         *("b/Log.md.md", "a/Tea #1.md", "a/map.png", "c/map.png.md", "Only.md", "z/v1.5.md"),
@@ -141,55 +114,25 @@ FILES = VaultFiles(
 )
 
 
-@pytest.mark.parametrize(
-    ("path", "link"),
-    rows(__file__, "the_shortest_link_that_leads_there"),
-)
+@pytest.mark.parametrize(("path", "link"), rows(__file__, "the_shortest_link_that_leads_there"))
 def test_the_shortest_link_that_leads_there(path: str, link: str) -> None:
-    made = link_to(FILES, "Inbox/New.md", path)
+    made = product.link_to(FILES, "Inbox/New.md", path)
     assert made == link
-    [parsed] = parse_note("Inbox/New.md", made.encode()).links
-    found = resolve_path(FILES, "Inbox/New.md", parsed.target)
+    [parsed] = product.parse_note("Inbox/New.md", made.encode()).links
+    found = product.resolve_path(FILES, "Inbox/New.md", parsed.target)
     assert (found.path, found.candidates) == (path, ())
-
-
-class Words:
-    """A model that reads four words."""
-
-    max_tokens = 6
-
-    class tokens:  # noqa: N801 (stands for an object)
-        overhead = 2
-
-        def __new__(cls, text: str) -> list[tuple[int, int]]:  # type: ignore[misc]
-            return [found.span() for found in re.finditer(r"\S+", text)]
-
-
-@pytest.mark.parametrize(
-    ("text", "longest", "asked"),
-    [
-        ("one two", 100, "one two"),
-        ("---\ntags: [x]\n---\none\n\ntwo [[A|three]] four five six", 100, "one two three four"),
-        ("---\ntitle: A/B\n---\none two three four", 100, "A/B one two three"),
-        ("one two three", 5, "one t"),
-        ("%%hidden%%", 100, ""),
-    ],
-)
-def test_what_is_searched_for_is_what_the_model_reads(text: str, longest: int, asked: str) -> None:
-    kept = Kept("Inbox/x.md", parse_note("Inbox/x.md", text.encode()))
-    assert query_text(kept, Words(), longest) == asked  # type: ignore[arg-type]
 
 
 CLAY = "The clay of the counter-wall has to lie one winter before it holds water, says Bram."
 
 
 @pytest.fixture
-def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+def vault(demo: tuple[Path, Path]) -> Iterator[product.VaultHandle]:
     before = set(demo[0].rglob("*"))
     with open_vault(
         demo[0],
         index_dir=demo[1],
-        settings=load_settings().with_overrides({"capture.timeout_s": 60}),
+        settings=product.load_settings().with_overrides({"capture.timeout_s": 60}),
     ) as opened:
         yield opened
     for path in set(demo[0].rglob("*")) - before:
@@ -197,8 +140,8 @@ def vault(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
 
 
 @pytest.mark.model
-def test_a_captured_text_finds_what_it_has_to_do_with(vault: VaultHandle) -> None:
-    found = vault.capture(CaptureQuery(text=CLAY))
+def test_a_captured_text_finds_what_it_has_to_do_with(vault: product.VaultHandle) -> None:
+    found = vault.capture(product.CaptureQuery(text=CLAY))
     assert 1 <= len(found.connections) <= 5
     paths = [one.path for one in found.connections]
     assert "Projects/Hollin Reach/Backwards from the spring tide.md" in paths
@@ -214,10 +157,10 @@ def test_a_captured_text_finds_what_it_has_to_do_with(vault: VaultHandle) -> Non
 
 
 @pytest.mark.model
-def test_notes_that_are_linked_already_are_left_out(vault: VaultHandle) -> None:
-    first = vault.capture(CaptureQuery(text=CLAY)).connections
+def test_notes_that_are_linked_already_are_left_out(vault: product.VaultHandle) -> None:
+    first = vault.capture(product.CaptureQuery(text=CLAY)).connections
     best = first[0]
-    linked = vault.capture(CaptureQuery(text=f"{CLAY} See {best.link}."))
+    linked = vault.capture(product.CaptureQuery(text=f"{CLAY} See {best.link}."))
     assert best.path not in {one.path for one in linked.connections}
     assert len(linked.connections) == 5
 
@@ -228,8 +171,8 @@ def test_notes_that_are_linked_already_are_left_out(vault: VaultHandle) -> None:
     ["tag:fish path:Daily after:soon -x", "?!", "clay " * 3_000, "😀", "-", "x" * 190_000],
     ids=["filters", "marks", "long", "emoji", "hyphen", "longest"],
 )
-def test_any_text_is_kept_and_looked_up(vault: VaultHandle, text: str) -> None:
-    found = vault.capture(CaptureQuery(text=text))
+def test_any_text_is_kept_and_looked_up(vault: product.VaultHandle, text: str) -> None:
+    found = vault.capture(product.CaptureQuery(text=text))
     assert "could not be looked up" not in found.message
     assert text.strip() in (vault.place.vault / found.filename).read_text()
 
@@ -245,7 +188,7 @@ def test_a_one_line_capture_is_first_for_its_own_words(tmp_path: Path) -> None:
     real_index(vault, tmp_path / "index")
     text = "Ask Bram about marker 4 again."
     with open_vault(vault, index_dir=tmp_path / "index") as opened:
-        kept = opened.capture(CaptureQuery(text=text))
+        kept = opened.capture(product.CaptureQuery(text=text))
         real_index(vault, tmp_path / "index")
         hit = opened.search(text, explain=True).hits[0]
     assert (hit.path, hit.held_back) == (kept.filename, None)

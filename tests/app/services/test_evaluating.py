@@ -9,23 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import (
-    MeasuredVault,
-    Place,
-    Plan,
-    Question,
-    SettingsError,
-    Silent,
-    Target,
-    UsageError,
-    VaultHandle,
-    evaluate_sets,
-    evaluate_suggestions,
-    evaluate_vault,
-    locate,
-    open_place,
-    reader_without,
-)
+from tests.support import product
 from tests.support.real_index import CACHE
 
 pytestmark = pytest.mark.model
@@ -39,8 +23,8 @@ WEEKS = {
 
 
 @pytest.fixture(scope="module")
-def place(indexed: tuple[Path, Path]) -> Place:
-    return locate(indexed[0], index_dir=indexed[1])
+def place(indexed: tuple[Path, Path]) -> product.Place:
+    return product.locate(indexed[0], index_dir=indexed[1])
 
 
 def questions(folder: Path, *rows: object) -> Path:
@@ -59,18 +43,7 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def test_questions_of_a_file(place: Place, tmp_path: Path) -> None:
-    file = questions(tmp_path, LAUNCH, WEEKS)
-    (found,) = evaluate_vault(place, file, Plan(), Silent())
-    assert (found.name, found.measure, found.notes) == (str(file), "context.all", 4)
-    stock, current = found.rows
-    assert [stock.setting, current.setting] == ["stock", "current"]
-    assert current.values == (1.0, 1.0)
-    assert current.measures["chunks.recall@5"].value == 1
-    assert found.questions[0].gold[0].lines == (6, 7)
-
-
-def test_answers_are_measured_where_they_are_known(place: Place, tmp_path: Path) -> None:
+def test_answers_are_measured_where_they_are_known(place: product.Place, tmp_path: Path) -> None:
     """A user's questions with their answers; a model that the settings name is not asked."""
     file = questions(
         tmp_path,
@@ -82,8 +55,8 @@ def test_answers_are_measured_where_they_are_known(place: Place, tmp_path: Path)
         place,
         settings=place.settings.with_overrides({"llm.provider": "ollama", "llm.model": "none"}),
     )
-    plan = Plan(compare=("connected.max=0", "current"), measure="answer.contains")
-    (found,) = evaluate_vault(model, file, plan, Silent())
+    plan = product.Plan(compare=("connected.max=0", "current"), measure="answer.contains")
+    (found,) = product.evaluate_vault(model, file, plan, product.Silent())
     row = found.rows[-1]
     assert found.warnings == {}
     assert "“The launch of Atlas is on 14 June 2027." in row.answers[0]
@@ -108,15 +81,19 @@ def test_questions_of_another_set_are_foreign(
         questions(data, *rows).rename(data / "queries.jsonl")
         with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
             archive.add(indexed[0], "vault")
-    one = next(evaluate_sets(tmp_path / "data", tmp_path / "work", Plan(), Silent()))
+    one = next(
+        product.evaluate_sets(
+            tmp_path / "data", tmp_path / "work", product.Plan(), product.Silent()
+        )
+    )
     assert (one.name, one.foreign) == ("one", 1)
     assert one.rows[-1].refused.value == 1
 
 
 def test_a_vault_asks_itself_and_nothing_is_written(demo: tuple[Path, Path]) -> None:
-    place = locate(demo[0], index_dir=demo[1])
+    place = product.locate(demo[0], index_dir=demo[1])
     before = state(demo[0]) | state(demo[1])
-    found = list(evaluate_vault(place, None, Plan(questions=12), Silent()))
+    found = list(product.evaluate_vault(place, None, product.Plan(questions=12), product.Silent()))
     assert dict((state(demo[0]) | state(demo[1])).items() ^ before.items()) == {}
     kinds = [one.name.removeprefix(f"{place.name}: ") for one in found]
     assert kinds == ["headings", "aliases", "anchors", "held-out links"]
@@ -128,9 +105,9 @@ def test_a_vault_asks_itself_and_nothing_is_written(demo: tuple[Path, Path]) -> 
     assert found[2].warnings == {}
 
 
-def test_a_note_that_a_question_is_from_is_out_of_the_search(opened: VaultHandle) -> None:
-    search = MeasuredVault(opened)
-    question = Question("q", "Work on it is planned in", (Target("Plan.md"),))
+def test_a_note_that_a_question_is_from_is_out_of_the_search(opened: product.VaultHandle) -> None:
+    search = product.MeasuredVault(opened)
+    question = product.Question("q", "Work on it is planned in", (product.Target("Plan.md"),))
     less = replace(question, without="Atlas.md")
     assert "Atlas.md" in search.context(question).sources
     assert "Atlas.md" in search.notes(question)
@@ -139,45 +116,49 @@ def test_a_note_that_a_question_is_from_is_out_of_the_search(opened: VaultHandle
     assert "Atlas.md" not in [path for path, _ in search.chunks(less)]
 
 
-def test_links_that_are_held_out_bring_nothing(place: Place) -> None:
-    question = Question("q", "Atlas", (Target("Plan.md"),))
+def test_links_that_are_held_out_bring_nothing(place: product.Place) -> None:
+    question = product.Question("q", "Atlas", (product.Target("Plan.md"),))
     few = replace(
         place, settings=place.settings.with_overrides({"retrieval.top_k": 1, "connected.gate": 0})
     )
-    with open_place(few) as vault:
-        assert "Plan.md" in MeasuredVault(vault).context(question).linked
+    with product.open_place(few) as vault:
+        assert "Plan.md" in product.MeasuredVault(vault).context(question).linked
         with vault.view() as view:
             rank = view.pagerank["Plan.md"]
-    read = reader_without(frozenset({("Atlas.md", "Plan.md")}))
-    with open_place(few, read=read) as vault:
-        assert "Plan.md" not in MeasuredVault(vault).context(question).linked
+    read = product.reader_without(frozenset({("Atlas.md", "Plan.md")}))
+    with product.open_place(few, read=read) as vault:
+        assert "Plan.md" not in product.MeasuredVault(vault).context(question).linked
         with vault.view() as view:
             assert view.pagerank["Plan.md"] < rank
 
 
-def test_links_taken_out_are_suggested_again(place: Place, tmp_path: Path) -> None:
+def test_links_taken_out_are_suggested_again(place: product.Place, tmp_path: Path) -> None:
     before = state(place.vault) | state(place.layout.root)
-    found = evaluate_suggestions(place, tmp_path / "work", Silent(), share=0.9)
+    found = product.evaluate_suggestions(place, tmp_path / "work", product.Silent(), share=0.9)
     assert (found.notes, found.pairs) == (4, 2)
     assert found.recall["named"].value == 1
     assert 0 <= found.recall["unnamed"].value <= 1
     assert dict((state(place.vault) | state(place.layout.root)).items() ^ before.items()) == {}
     assert [*(tmp_path / "work").iterdir()] == []
-    with pytest.raises(UsageError, match="too few links"):
-        evaluate_suggestions(place, tmp_path, Silent(), share=0.1)
+    with pytest.raises(product.UsageError, match="too few links"):
+        product.evaluate_suggestions(place, tmp_path, product.Silent(), share=0.1)
 
 
 @pytest.mark.parametrize(
     ("plan", "error", "said"),
     [
-        (Plan(measure="mrr"), UsageError, "no measure 'mrr'"),
-        (Plan(compare=("stock", "nonsense")), UsageError, "no setting 'nonsense'"),
-        (Plan(compare=("stock", "connected.most=1")), SettingsError, "unknown setting"),
-        (Plan(compare=("stock", "none.toml")), SettingsError, r"none\.toml"),
+        (product.Plan(measure="mrr"), product.UsageError, "no measure 'mrr'"),
+        (product.Plan(compare=("stock", "nonsense")), product.UsageError, "no setting 'nonsense'"),
+        (
+            product.Plan(compare=("stock", "connected.most=1")),
+            product.SettingsError,
+            "unknown setting",
+        ),
+        (product.Plan(compare=("stock", "none.toml")), product.SettingsError, r"none\.toml"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused_first(
-    place: Place, plan: Plan, error: type[Exception], said: str, tmp_path: Path
+    place: product.Place, plan: product.Plan, error: type[Exception], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=said):
-        next(evaluate_vault(place, questions(tmp_path, LAUNCH), plan, Silent()))
+        next(product.evaluate_vault(place, questions(tmp_path, LAUNCH), plan, product.Silent()))

@@ -11,7 +11,7 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 
 from notehop import open_vault
-from tests.support.product import DoneEvent, SourcesEvent, VaultHandle
+from tests.support.product import VaultHandle
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 
@@ -63,17 +63,6 @@ def test_a_follow_up_is_searched_for_as_what_it_means(opened: Callable[..., Vaul
     (prompt,) = condensing(llm)
     assert FIRST in prompt
     assert "In June [1]." in prompt
-
-
-def test_streamed_follow_ups_are_the_same(opened: Callable[..., VaultHandle]) -> None:
-    llm = Talker(says="In June [1].")
-    vault = opened(llm)
-    list(vault.stream(FIRST, conversation_id="a"))
-    sources, *_, done = vault.stream(SECOND, conversation_id="a")
-    assert isinstance(sources, SourcesEvent)
-    assert sources.sources[0].heading == "Timeline"
-    assert isinstance(done, DoneEvent)
-    assert done.answer.conversation.question == MEANT
 
 
 def test_a_stream_that_is_left_is_no_turn(opened: Callable[..., VaultHandle]) -> None:

@@ -12,29 +12,14 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponseGen
 
 from notehop import open_vault
-from tests.support.product import (
-    Answer,
-    DoneEvent,
-    EmbedQuery,
-    ErrorEvent,
-    QueryError,
-    SourcesEvent,
-    StreamEvent,
-    TokenEvent,
-    UsageError,
-    VaultHandle,
-    locate,
-    open_place,
-    update_index,
-)
-from tests.support.real_index import real_index
+from tests.support import product
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.tiny_bert import save_cross_encoder
 
 pytestmark = pytest.mark.model
 
 
-def test_an_intent_is_named_or_refused(opened: VaultHandle) -> None:
+def test_an_intent_is_named_or_refused(opened: product.VaultHandle) -> None:
     question = "What is the status of Atlas?"
     assert opened.search(question, intent="none").intent == "none"
     assert opened.search("atlas", intent="discovery").intent == "discovery"
@@ -42,30 +27,30 @@ def test_an_intent_is_named_or_refused(opened: VaultHandle) -> None:
     weights = [hit.node.metadata["signals"].get("subject", {}).get("weight") for hit in named]
     assert 50.0 in weights
     assert any(hit.node.metadata.get("decided_by") == ["subject"] for hit in named)
-    with pytest.raises(QueryError, match=r"intent: .*'timeline'"):
+    with pytest.raises(product.QueryError, match=r"intent: .*'timeline'"):
         opened.search(question, intent="mood")
 
 
-def test_a_query_longer_than_the_window_is_said(opened: VaultHandle) -> None:
+def test_a_query_longer_than_the_window_is_said(opened: product.VaultHandle) -> None:
     told = opened.search("launch " * 400)
     assert any("longer than the 256 tokens" in warning for warning in told.warnings)
 
 
-def test_a_query_without_words_is_said(opened: VaultHandle) -> None:
+def test_a_query_without_words_is_said(opened: product.VaultHandle) -> None:
     assert any("no words to look for" in warning for warning in opened.search("?!").warnings)
     assert opened.search("launch?!").warnings == []
 
 
 def test_an_empty_vault_loads_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "v" / ".obsidian").mkdir(parents=True)
-    place = locate(tmp_path / "v", index_dir=tmp_path / "ix")
-    assert update_index(place).notes == 0
+    place = product.locate(tmp_path / "v", index_dir=tmp_path / "ix")
+    assert product.update_index(place).notes == 0
 
     def load(*_: object) -> None:
         raise AssertionError("the model was loaded")
 
     monkeypatch.setattr("notehop.app.services.engine.load_query", load)
-    with open_place(place) as vault:
+    with product.open_place(place) as vault:
         answer = vault.ask("anything?")
         found = vault.search("anything?")
         assert not vault.ready
@@ -85,22 +70,10 @@ def test_threads_may_share_a_vault_from_its_first_query_on(indexed: tuple[Path, 
     assert "14 June 2027" in found[0].answer
 
 
-def test_an_open_vault_follows_its_index(vault: Path, tmp_path: Path) -> None:
-    place = real_index(vault, tmp_path / "ix")
-    with open_place(place) as opened:
-        assert opened.ask("When is the launch of Atlas?").generation == 1
-        note = vault / "Atlas.md"
-        note.write_text(note.read_text().replace("14 June 2027", "3 March 2028"))
-        update_index(place)
-        answer = opened.ask("When is the launch of Atlas?")
-        assert answer.generation == 2
-        assert "3 March 2028" in answer.answer
-
-
 @pytest.mark.parametrize("kind", ["query", "passage"])
-def test_vectors(opened: VaultHandle, kind: str) -> None:
+def test_vectors(opened: product.VaultHandle, kind: str) -> None:
     texts = ["the launch of the map", "bread", "the launch of the map"]
-    found = opened.embed(EmbedQuery(texts=texts, kind=kind))  # type: ignore[arg-type]
+    found = opened.embed(product.EmbedQuery(texts=texts, kind=kind))  # type: ignore[arg-type]
     assert (found.model, found.dimensions) == ("all-MiniLM-L6-v2", 384)
     rows = np.array(found.vectors)
     assert rows.shape == (3, 384)
@@ -111,38 +84,31 @@ def test_vectors(opened: VaultHandle, kind: str) -> None:
 
 def test_the_named_vault_wins(vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NOTEHOP_VAULT__PATH", str(tmp_path))
-    assert locate(vault).vault == vault.resolve()
-    assert locate(vault).name == "My vault"
-
-
-def test_the_index_is_where_it_is_said_to_be(vault: Path, tmp_path: Path) -> None:
-    assert locate(vault, index_dir=tmp_path / "ix").layout.root == tmp_path / "ix"
-    assert locate(vault, overrides={"index.dir": str(tmp_path / "iy")}).layout.root.name == "iy"
-    with pytest.raises(UsageError, match="inside the vault"):
-        locate(vault, index_dir=vault / "ix")
+    assert product.locate(vault).vault == vault.resolve()
+    assert product.locate(vault).name == "My vault"
 
 
 QUESTION = "When is the launch of Atlas?"
 
 
-def asked(indexed: tuple[Path, Path], llm: ScriptedLLM) -> VaultHandle:
+def asked(indexed: tuple[Path, Path], llm: ScriptedLLM) -> product.VaultHandle:
     return open_vault(indexed[0], index_dir=indexed[1], llm=llm)
 
 
-def kinds(events: list[StreamEvent]) -> list[str]:
+def kinds(events: list[product.StreamEvent]) -> list[str]:
     return [event.event for event in events]
 
 
-def text_of(events: list[StreamEvent]) -> str:
-    return "".join(event.text for event in events if isinstance(event, TokenEvent))
+def text_of(events: list[product.StreamEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, product.TokenEvent))
 
 
-def done(events: list[StreamEvent]) -> Answer:
-    assert isinstance(events[-1], DoneEvent)
+def done(events: list[product.StreamEvent]) -> product.Answer:
+    assert isinstance(events[-1], product.DoneEvent)
     return events[-1].answer
 
 
-def same(one: Answer, other: Answer) -> bool:
+def same(one: product.Answer, other: product.Answer) -> bool:
     untimed = {"timings_ms": {}, "pending": None}
     return one.model_copy(update=untimed) == other.model_copy(update=untimed)
 
@@ -158,7 +124,7 @@ def same(one: Answer, other: Answer) -> bool:
     ],
 )
 def test_quotes_are_streamed_by_the_sentence(
-    opened: VaultHandle, question: str, options: dict[str, Any]
+    opened: product.VaultHandle, question: str, options: dict[str, Any]
 ) -> None:
     events = list(opened.stream(question, **options))
     answer = opened.ask(question, **options)
@@ -166,7 +132,7 @@ def test_quotes_are_streamed_by_the_sentence(
     assert set(kinds(events)[2:-1]) == {"token"}
     assert same(done(events), answer)
     assert text_of(events) == answer.answer
-    assert isinstance(events[0], SourcesEvent)
+    assert isinstance(events[0], product.SourcesEvent)
     assert events[0].sources == answer.sources
 
 
@@ -184,13 +150,13 @@ def test_a_model_that_cannot_stream_answers_at_once(indexed: tuple[Path, Path]) 
     assert done(events).mode == "llm"
 
 
-def test_nothing_is_done_once_it_is_cancelled(opened: VaultHandle) -> None:
+def test_nothing_is_done_once_it_is_cancelled(opened: product.VaultHandle) -> None:
     assert list(opened.stream(QUESTION, cancelled=lambda: True)) == []
 
 
-def test_what_goes_wrong_is_the_last_event(opened: VaultHandle) -> None:
+def test_what_goes_wrong_is_the_last_event(opened: product.VaultHandle) -> None:
     [event] = list(opened.stream("atlas after:soon"))
-    assert isinstance(event, ErrorEvent)
+    assert isinstance(event, product.ErrorEvent)
     assert (event.problem.status, event.problem.type) == (422, "urn:notehop:problem:query")
 
 
@@ -203,18 +169,18 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reranked(indexed: tuple[Path, Path], model: Path) -> Iterator[VaultHandle]:
+def reranked(indexed: tuple[Path, Path], model: Path) -> Iterator[product.VaultHandle]:
     vault = open_with(indexed, **{"rerank.model": str(model), "rerank.budget_ms": 60_000})
     with vault:
         yield vault
 
 
-def open_with(indexed: tuple[Path, Path], **settings: object) -> VaultHandle:
-    return open_place(locate(indexed[0], index_dir=indexed[1], overrides=settings))
+def open_with(indexed: tuple[Path, Path], **settings: object) -> product.VaultHandle:
+    return product.open_place(product.locate(indexed[0], index_dir=indexed[1], overrides=settings))
 
 
 def test_hits_stand_in_the_order_of_the_cross_encoder(
-    reranked: VaultHandle, indexed: tuple[Path, Path]
+    reranked: product.VaultHandle, indexed: tuple[Path, Path]
 ) -> None:
     with open_with(indexed) as plain:
         fused = [hit.id for hit in plain.search(QUERY).hits]
@@ -225,16 +191,3 @@ def test_hits_stand_in_the_order_of_the_cross_encoder(
     assert scores == sorted(scores, reverse=True)
     assert {"rerank", "rerank model"} <= set(found.timings_ms)
     assert found.warnings == []
-
-
-def test_a_model_that_is_not_here_is_said_and_the_fused_order_stands(
-    indexed: tuple[Path, Path], tmp_path: Path
-) -> None:
-    with open_with(indexed, **{"retrieval.relevance_weight": 0}) as plain:
-        fused = [hit.id for hit in plain.search(QUERY).hits]
-    with open_with(indexed, **{"rerank.model": str(tmp_path / "gone")}) as vault:
-        vault.warm()
-        found = vault.search(QUERY)
-    assert [hit.id for hit in found.hits] == fused
-    [warning] = found.warnings
-    assert warning.startswith("not reranked, the fused order stands: rerank.model: there is no")

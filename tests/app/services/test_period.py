@@ -12,20 +12,14 @@ from tests.support.tables import rows
 TODAY = date(2026, 11, 25)  # a Wednesday
 
 
-@pytest.mark.parametrize(
-    ("text", "first", "end"),
-    rows(__file__, "a_period"),
-)
+@pytest.mark.parametrize(("text", "first", "end"), rows(__file__, "a_period"))
 def test_a_period(text: str, first: str, end: str) -> None:
     found = period_of(text, TODAY)
     assert found is not None
     assert (found.first.isoformat(), found.end.isoformat()) == (first, end)
 
 
-@pytest.mark.parametrize(
-    "text",
-    rows(__file__, "no_period_or_several"),
-)
+@pytest.mark.parametrize("text", rows(__file__, "no_period_or_several"))
 def test_no_period_or_several(text: str) -> None:
     assert period_of(text, TODAY) is None
 

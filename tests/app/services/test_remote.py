@@ -17,20 +17,13 @@ import pytest
 from tests.app.api.fake_vault import FakeVault
 from tests.support.product import (
     Announcement,
-    ConnectedOptions,
-    IndexMissing,
-    ModelError,
-    NotehopError,
     Place,
     Query,
-    QueryError,
     Running,
     SearchQuery,
-    SuggestQuery,
     ask_server,
     create_app,
     digest,
-    exit_code,
     locate,
     proof,
     read_running,
@@ -68,46 +61,6 @@ Start = Callable[..., FakeVault]
 def other(place: Place, **overrides: Any) -> Place:
     dotted = {key.replace("__", "."): value for key, value in overrides.items()}
     return locate(place.vault, index_dir=place.layout.root, overrides=dotted)
-
-
-def test_the_query_reaches_the_server_as_it_is(place: Place, start: Start) -> None:
-    vault = start()
-    search = SearchQuery(
-        query="Übung 🌊 \u2028",
-        top_k=3,
-        connected=ConnectedOptions(max=0, order="rank"),
-        explain=True,
-        results="notes",
-    )
-    found = ask_server(place, search)
-    answer = ask_server(place, Query(query="x"))
-    assert (found.generation, answer.answer) == (7, "x")
-    assert vault.asked == [search, Query(query="x")]
-
-
-@pytest.mark.parametrize("note", ["Übung & 🌊?", None])
-def test_links_are_suggested_by_the_server(place: Place, start: Start, note: str | None) -> None:
-    vault = start()
-    asked = SuggestQuery(note=note, limit=3)
-    assert ask_server(place, asked).generation == 7
-    assert vault.asked == [asked]
-
-
-@pytest.mark.parametrize(
-    "error", [QueryError("too long"), IndexMissing("run: notehop index"), ModelError("broken")]
-)
-def test_its_error_is_ours(place: Place, start: Start, error: NotehopError) -> None:
-    start(error)
-    with pytest.raises(type(error), match=str(error)) as caught:
-        ask_server(place, Query(query="x"))
-    assert exit_code(caught.value) == exit_code(error)
-
-
-def test_other_settings(place: Place, start: Start) -> None:
-    vault = start()
-    assert ask_server(other(place, connected__max=1), Query(query="x")) is None
-    assert ask_server(other(place, server__port=1), Query(query="x")) is not None
-    assert len(vault.asked) == 1
 
 
 def test_another_version(place: Place, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

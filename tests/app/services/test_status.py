@@ -13,34 +13,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.support import product
 from tests.support.notes import built
-from tests.support.product import (
-    FRESH,
-    Batch,
-    Catalog,
-    EgressLog,
-    IndexMissing,
-    PendingCount,
-    Place,
-    RunRecord,
-    Settings,
-    VaultError,
-    WatcherLock,
-    WriterLock,
-    app,
-    egress_report,
-    index_status,
-    language_model_now,
-    load_settings,
-    locate,
-    note_status,
-    show_status,
-    write_run_record,
-)
 
 pytestmark = pytest.mark.model
 
-RUN = RunRecord(
+RUN = product.RunRecord(
     started=1_700_000_000.0,
     ended=1_700_000_002.5,
     command="notehop index",
@@ -52,61 +30,57 @@ RUN = RunRecord(
 
 
 @pytest.fixture
-def place(indexed: tuple[Path, Path]) -> Place:
-    return locate(indexed[0], index_dir=indexed[1])
+def place(indexed: tuple[Path, Path]) -> product.Place:
+    return product.locate(indexed[0], index_dir=indexed[1])
 
 
 def test_why_there_is_no_index_is_told(vault: Path, tmp_path: Path) -> None:
-    place = locate(vault, index_dir=tmp_path / "ix")
+    place = product.locate(vault, index_dir=tmp_path / "ix")
     place.layout.create(vault)
     by = rf"\(process {os.getpid()} does so now: notehop index\)"
-    with WriterLock(place.layout, "notehop index"), pytest.raises(IndexMissing, match=by):
-        index_status(place)
-    write_run_record(place.layout, replace(RUN, error="the disk is full"))
-    with pytest.raises(IndexMissing, match=r"\(the run of .* failed: the disk is full\)"):
-        index_status(place)
+    with (
+        product.WriterLock(place.layout, "notehop index"),
+        pytest.raises(product.IndexMissing, match=by),
+    ):
+        product.index_status(place)
+    product.write_run_record(place.layout, replace(RUN, error="the disk is full"))
+    with pytest.raises(product.IndexMissing, match=r"\(the run of .* failed: the disk is full\)"):
+        product.index_status(place)
     place.layout.catalog.parent.mkdir(parents=True, exist_ok=True)
-    Catalog.open(place.layout.catalog, create=True).close()
-    for asked in (index_status, lambda place: note_status(place, "Atlas")):
-        with pytest.raises(IndexMissing, match="nothing is indexed yet; run: notehop index"):
+    product.Catalog.open(place.layout.catalog, create=True).close()
+    for asked in (product.index_status, lambda place: product.note_status(place, "Atlas")):
+        with pytest.raises(
+            product.IndexMissing, match="nothing is indexed yet; run: notehop index"
+        ):
             asked(place)
 
 
 def test_age_and_the_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = built(tmp_path, {"A.md": "Text.\n"})
-    write_run_record(place.layout, RUN)
-    with Catalog.open(place.layout.catalog) as catalog:
-        catalog.commit(Batch(meta={"written": time.time() - 3_700}))
-    told = index_status(place)
+    product.write_run_record(place.layout, RUN)
+    with product.Catalog.open(place.layout.catalog) as catalog:
+        catalog.commit(product.Batch(meta={"written": time.time() - 3_700}))
+    told = product.index_status(place)
     assert 3_600 < told.age < 4_000
     assert (told.last_run.embedded, told.last_run.seconds["embed"]) == (3, 1.25)
-    show_status(told)
+    product.show_status(told)
     shown = capsys.readouterr().out
     assert ", 1 hour ago, generation 2\n" in shown
     assert ", notehop index, 1 changed, 2.5 s (embed 1.2 s, read 0.5 s)\n" in shown
 
 
-def test_who_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = built(tmp_path, {"A.md": "Text.\n"})
-    with WriterLock(place.layout, "notehop index --watch"):
-        told = index_status(place)
-    assert (told.writer.pid, told.writer.command) == (os.getpid(), "notehop index --watch")
-    show_status(told)
-    assert f"  writing  notehop index --watch, process {os.getpid()} on" in capsys.readouterr().out
-
-
 def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = built(tmp_path, {"A.md": "Text.\n"})
     (place.vault / "B.md").write_text("More.\n")
-    watching = WatcherLock(place.layout, "notehop serve")
+    watching = product.WatcherLock(place.layout, "notehop serve")
     watching.acquire()
     try:
         watching.write_state("following", checked=True)
-        told = index_status(place)
-        show_status(told)
+        told = product.index_status(place)
+        product.show_status(told)
         shown = capsys.readouterr().out
         watching.write_state("held", "900 of 1,000 notes are gone")
-        show_status(index_status(place))
+        product.show_status(product.index_status(place))
         held = capsys.readouterr().out
     finally:
         watching.release()
@@ -122,10 +96,10 @@ def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_settings_that_no_longer_fit_are_the_state(
     indexed: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = locate(indexed[0], index_dir=indexed[1], overrides={"chunking.max_tokens": 64})
-    told = index_status(place)
+    place = product.locate(indexed[0], index_dir=indexed[1], overrides={"chunking.max_tokens": 64})
+    told = product.index_status(place)
     assert "settings name max_tokens 64" in told.problem
-    show_status(told)
+    product.show_status(told)
     shown = capsys.readouterr().out
     assert "up to date" not in shown
     assert told.problem in shown
@@ -133,19 +107,19 @@ def test_settings_that_no_longer_fit_are_the_state(
 
 def test_a_run_that_wrote_nothing_makes_an_index_no_younger(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "Text.\n"})
-    with Catalog.open(place.layout.catalog) as catalog:
-        catalog.commit(Batch(meta={"written": 1.6e9}))
+    with product.Catalog.open(place.layout.catalog) as catalog:
+        catalog.commit(product.Batch(meta={"written": 1.6e9}))
     place.layout.catalog.touch()
-    assert index_status(place).updated == 1.6e9
+    assert product.index_status(place).updated == 1.6e9
 
 
-def settings(provider: str, **more: Any) -> Settings:
+def settings(provider: str, **more: Any) -> product.Settings:
     keys = {"model": "m", **more}
     named = {key if "." in key else f"llm.{key}": value for key, value in keys.items()}
-    return load_settings(overrides={"llm.provider": provider, **named})
+    return product.load_settings(overrides={"llm.provider": provider, **named})
 
 
-def call(log: EgressLog, host: str, notes: tuple[str, ...], **changed: Any) -> Any:
+def call(log: product.EgressLog, host: str, notes: tuple[str, ...], **changed: Any) -> Any:
     told: dict[str, Any] = {
         "local": False,
         "provider": "openai",
@@ -158,7 +132,7 @@ def call(log: EgressLog, host: str, notes: tuple[str, ...], **changed: Any) -> A
 
 
 def shown(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["status", *arguments])
+    result = CliRunner().invoke(product.app, ["status", *arguments])
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -169,7 +143,7 @@ def logged(tmp_path: Path) -> tuple[Path, Path]:
     vault, index = tmp_path / "Vault", tmp_path / "index"
     (vault / ".obsidian").mkdir(parents=True)
     index.mkdir()
-    log = EgressLog(index)
+    log = product.EgressLog(index)
     call(log, "127.0.0.1", ("a.md",), local=True, provider="ollama").end(status=200, bytes_in=9)
     call(log, "api.openai.com", ("a.md", "b.md")).end(status=503, bytes_in=20, error="server")
     call(log, "api.openai.com", ("a.md", "b.md"), attempt=2).end(status=200, bytes_in=300)
@@ -179,22 +153,22 @@ def logged(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_a_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    now = language_model_now(settings("openai"))
+    now = product.language_model_now(settings("openai"))
     assert "OPENAI_API_KEY" in now.problem
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    now = language_model_now(settings("openai"))
+    now = product.language_model_now(settings("openai"))
     assert (now.host, now.local, now.allowed) == ("api.openai.com", False, False)
     assert 'allow_hosts = ["api.openai.com"]' in now.problem
     allowed = settings("openai", **{"privacy.allow_hosts": ["api.openai.com"]})
-    now = language_model_now(allowed)
+    now = product.language_model_now(allowed)
     assert (now.allowed, now.problem) == (True, None)
     assert "sk-secret" not in now.model_dump_json()
 
 
 def test_what_went_where(logged: tuple[Path, Path]) -> None:
     vault, index = logged
-    call(EgressLog(index), "api.anthropic.com", (), bytes_out=10)
-    told = egress_report(locate(vault, index_dir=index))
+    call(product.EgressLog(index), "api.anthropic.com", (), bytes_out=10)
+    told = product.egress_report(product.locate(vault, index_dir=index))
     away, less, here = told.hosts
     assert (away.host, away.calls, away.failed) == ("api.openai.com", 3, 1)
     assert (away.bytes_out, away.bytes_in) == (3_000, 320)
@@ -231,10 +205,10 @@ class Clock:
 
 def test_a_count_is_kept_for_a_while() -> None:
     clock, counts = Clock(), iter([3, 4])
-    count = PendingCount(lambda: next(counts), clock)
+    count = product.PendingCount(lambda: next(counts), clock)
     count.begin()
     assert count.value() == 3
-    clock.now += FRESH - 0.1
+    clock.now += product.FRESH - 0.1
     count.begin()
     assert count.value() == 3
     clock.now += 0.2
@@ -252,7 +226,7 @@ def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:
             return 3
         return 0
 
-    count = PendingCount(tally, Clock(), lambda: generation[0])
+    count = product.PendingCount(tally, Clock(), lambda: generation[0])
     count.begin()
     [old] = [one for one in threading.enumerate() if one.name == "notehop-scan"]
     generation[0] = 2
@@ -270,7 +244,7 @@ def test_a_slow_count_holds_nobody_up() -> None:
         go.wait(10)
         return 7
 
-    count = PendingCount(slow, wait=0.01)
+    count = product.PendingCount(slow, wait=0.01)
     count.begin()
     count.begin()
     assert count.value() is None
@@ -282,8 +256,8 @@ def test_a_slow_count_holds_nobody_up() -> None:
 
 def test_a_vault_that_cannot_be_listed_is_no_failure() -> None:
     def fail() -> int:
-        raise VaultError("gone")
+        raise product.VaultError("gone")
 
-    count = PendingCount(fail)
+    count = product.PendingCount(fail)
     count.begin()
     assert count.value() is None

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -15,9 +14,7 @@ from tests.support.notes import built, index
 from tests.support.product import (
     Catalog,
     QueryError,
-    ThemesQuery,
     VaultHandle,
-    _first_left,
     locate,
     open_place,
     run,
@@ -207,27 +204,9 @@ def test_the_command_with_themes(
     assert "Cultch" in said
 
 
-def test_some_of_them(small: VaultHandle) -> None:
-    found = small.themes(max=1)
-    assert (len(found.themes), found.total) == (1, 2)
-    assert small.themes(ThemesQuery(max=1)) == found
-
-
 @pytest.mark.model
 @pytest.mark.parametrize("way", [{"themes": False}, {"intent": "none"}])
 def test_who_does_not_want_them(opened: VaultHandle, way: dict[str, object]) -> None:
     answer = opened.ask("What are the main themes of my vault?", **way)
     assert answer.intent == "none"
     assert "### " not in answer.answer
-
-
-def test_the_first_passage_that_filters_leave_stands_for_a_note() -> None:
-    ids = {"A.md": ("a1", "a2", "a3"), "B.md": ("b1",)}
-    view = SimpleNamespace(
-        paths=lambda: sorted(ids),
-        chunk_ids_of=ids.__getitem__,
-        path_of=lambda one: f"{one[0].upper()}.md",
-    )
-    allowed = SimpleNamespace(among=lambda every: [one for one in every if one in ("a2", "a3")])
-    narrowed = SimpleNamespace(nothing=False, allowed=allowed)
-    assert _first_left(view, narrowed) == {"A.md": "a2"}

@@ -9,26 +9,14 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from tests.app.web.test_hostile_text import note
-from tests.support.product import (
-    MOST,
-    STATIC,
-    LazyVault,
-    NoteLink,
-    NoteView,
-    VaultPaths,
-    Vaults,
-    answer_html,
-    note_html,
-    routes,
-    snippets_html,
-)
+from tests.support import product
 from tests.support.tables import rows
 
 
-def links(**named: str | None) -> list[NoteLink]:
+def links(**named: str | None) -> list[product.NoteLink]:
     """Links of a note: as written -> path of what they lead to."""
     return [
-        NoteLink(
+        product.NoteLink(
             source="Folder/Note.md",
             line=1,
             raw=raw,
@@ -44,7 +32,7 @@ def links(**named: str | None) -> list[NoteLink]:
 def html(text: str, **named: str | None) -> str:
     """A note as HTML, without the places of its blocks."""
     view = note(text)
-    found, cut = note_html(view.model_copy(update={"links": links(**named)}), "My vault")
+    found, cut = product.note_html(view.model_copy(update={"links": links(**named)}), "My vault")
     assert not cut
     return found
 
@@ -77,26 +65,26 @@ def test_a_callout() -> None:
 
 
 def test_a_note_that_is_too_long_is_cut() -> None:
-    found, cut = note_html(note("a " * MOST), "V")
+    found, cut = product.note_html(note("a " * product.MOST), "V")
     assert cut
-    assert len(found) < 2 * MOST
+    assert len(found) < 2 * product.MOST
 
 
 @pytest.mark.parametrize(
     ("query", "text", "expected"), rows(__file__, "words_that_were_asked_for_are_marked")
 )
 def test_words_that_were_asked_for_are_marked(query: str, text: str, expected: str) -> None:
-    assert expected in snippets_html([text], query)[0]
+    assert expected in product.snippets_html([text], query)[0]
 
 
 def test_the_heading_of_a_snippet_is_left_to_the_card() -> None:
-    [found] = snippets_html(["## Timeline\nSoon.\n\n### Later\nx"], "")
+    [found] = product.snippets_html(["## Timeline\nSoon.\n\n### Later\nx"], "")
     assert found == '<p>Soon.</p>\n<p class="heading">Later</p>\n<p>x</p>\n'
-    assert "Alone" in snippets_html(["# Alone"], "")[0]
+    assert "Alone" in product.snippets_html(["# Alone"], "")[0]
 
 
 def test_the_markers_of_an_answer_are_links() -> None:
-    found = answer_html("So it is [1], see [C2]; not [x] nor `[1]`.\n— Note > Part")
+    found = product.answer_html("So it is [1], see [C2]; not [x] nor `[1]`.\n— Note > Part")
     assert f'<a class="cite" href="#cite-1" {REL}>1</a>' in found
     assert f'<a class="cite" href="#cite-C2" {REL}>C2</a>' in found
     assert found.count("<a ") == 2
@@ -104,8 +92,8 @@ def test_the_markers_of_an_answer_are_links() -> None:
 
 
 TEXTS = {
-    file.relative_to(STATIC).as_posix(): file.read_text(encoding="utf-8")
-    for file in STATIC.rglob("*.*")
+    file.relative_to(product.STATIC).as_posix(): file.read_text(encoding="utf-8")
+    for file in product.STATIC.rglob("*.*")
 }
 
 
@@ -119,7 +107,7 @@ class Notes:
         *,
         section: str | None = None,
         mentions: bool = True,  # noqa: ARG002
-    ) -> NoteView:
+    ) -> product.NoteView:
         self.asked = (path_or_name, section)
         return note("# Hello\n[[#Hello]] <script>")
 
@@ -136,9 +124,9 @@ def vault() -> Notes:
 @pytest.fixture
 def client(vault: Notes) -> Iterator[TestClient]:
     app = FastAPI()
-    app.include_router(routes(at_once))
-    vaults = Vaults({"Notes": LazyVault(None, "", None, vault)})  # type: ignore[arg-type]
-    app.add_middleware(VaultPaths, vaults=vaults)
+    app.include_router(product.routes(at_once))
+    vaults = product.Vaults({"Notes": product.LazyVault(None, "", None, vault)})  # type: ignore[arg-type]
+    app.add_middleware(product.VaultPaths, vaults=vaults)
     with TestClient(app) as found:
         yield found
 

@@ -123,19 +123,6 @@ def test_files_that_only_inform(forks: Forks, whole: Whole, text: str) -> None:
     check_mended(forks, whole)
 
 
-@pytest.mark.parametrize("name", ["purge", "next", "replaced"])
-def test_what_a_run_that_was_cut_off_left(forks: Forks, whole: Whole, name: str) -> None:
-    if name == "purge":
-        whole.home.layout.purge_mark.touch()
-    else:
-        left = whole.home.layout.root / name
-        left.mkdir()
-        (left / whole.home.layout.marker.name).touch()
-        (left / "catalog.sqlite").write_text("half")
-    check_mended(forks, whole)
-    assert not (whole.home.layout.root / name).exists()
-
-
 def test_somebody_elses_folder_is_left_alone(forks: Forks, whole: Whole) -> None:
     for name in ("next", "replaced"):
         (whole.home.layout.root / name).mkdir()

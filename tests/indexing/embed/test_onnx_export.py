@@ -26,6 +26,7 @@ from tests.support.product import (
     read_manifest,
 )
 from tests.support.real_index import query_model
+from tests.support.tables import rows
 
 QUERIES = ["plan", "when is the launch date of the book?", "note " * 200]
 
@@ -35,16 +36,7 @@ def files(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("model", "settings"),
-    [
-        pytest.param({"pooling": "mean"}, {}, id="mean"),
-        pytest.param({"pooling": "cls"}, {}, id="cls"),
-        pytest.param({"pooling": "max"}, {}, id="max"),
-        pytest.param({"pooling": "lasttoken"}, {}, id="last-token"),
-        pytest.param({"dense": 12, "normalize": False}, {}, id="dense-not-normalized"),
-        pytest.param({}, {"dimensions": 8}, id="cut"),
-        pytest.param({"prompts": {"query": "query: ", "passage": "text: "}}, {}, id="prompts"),
-    ],
+    ("model", "settings"), rows(__file__, "the_door_gives_the_vectors_of_torch")
 )
 def test_the_door_gives_the_vectors_of_torch(
     tiny: Tiny, tmp_path: Path, model: dict[str, Any], settings: dict[str, Any]

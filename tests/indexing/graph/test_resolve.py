@@ -14,57 +14,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import (
-    MAX_CANDIDATES,
-    EdgeWeights,
-    Outline,
-    Status,
-    VaultFiles,
-    connected_parts,
-    edge_weights,
-    find_fragment,
-    grouped,
-    louvain,
-    match_communities,
-    modularity,
-    move_notes,
-    resolve_path,
-    singleton,
-)
+from tests.support import product
 from tests.support.product import graph_pagerank as pagerank
 
 
 def test_spaces_around_a_path_count_only_if_a_file_has_them() -> None:
-    files = VaultFiles(["N.md", "x/ O.md", "x/O.md"])
-    assert resolve_path(files, "H.md", " N ").path == "N.md"
-    assert resolve_path(files, "H.md", " O").path == "x/ O.md"
-    assert resolve_path(files, "H.md", "O ").path == "x/O.md"
-    assert resolve_path(files, "H.md", " ").status is Status.UNRESOLVED
+    files = product.VaultFiles(["N.md", "x/ O.md", "x/O.md"])
+    assert product.resolve_path(files, "H.md", " N ").path == "N.md"
+    assert product.resolve_path(files, "H.md", " O").path == "x/ O.md"
+    assert product.resolve_path(files, "H.md", "O ").path == "x/O.md"
+    assert product.resolve_path(files, "H.md", " ").status is product.Status.UNRESOLVED
 
 
 @pytest.mark.parametrize(
     "target", ["", " ", "/", "./", "x/", ".", "..", "../", "./.", "../x/.", "./y/..", "//N", "x\\N"]
 )
 def test_no_name_no_file(target: str) -> None:
-    files = VaultFiles(["N.md", ".md", "x/.md", "x/N.md", "x.md"])
-    found = resolve_path(files, "x/H.md", target)
+    files = product.VaultFiles(["N.md", ".md", "x/.md", "x/N.md", "x.md"])
+    found = product.resolve_path(files, "x/H.md", target)
     assert found.path == (None if target else "x/H.md")
 
 
 def test_candidates_come_best_first() -> None:
-    files = VaultFiles(["s/deep/er/N.md", "z/N.md", "a/N.md", "s/t/N.md", "b/long/N.md"])
-    found = resolve_path(files, "s/Here.md", "N")
+    files = product.VaultFiles(["s/deep/er/N.md", "z/N.md", "a/N.md", "s/t/N.md", "b/long/N.md"])
+    found = product.resolve_path(files, "s/Here.md", "N")
     assert found.candidates == ("s/t/N.md", "s/deep/er/N.md", "a/N.md", "z/N.md", "b/long/N.md")
     assert found.more == 0
 
 
 def test_many_candidates_are_counted() -> None:
     paths = [f"{number:03}/N.md" for number in range(200)]
-    found = resolve_path(VaultFiles(paths), "150/Here.md", "N")
+    found = product.resolve_path(product.VaultFiles(paths), "150/Here.md", "N")
     assert found.path == "150/N.md"
-    assert len(found.candidates) == MAX_CANDIDATES
+    assert len(found.candidates) == product.MAX_CANDIDATES
     assert found.candidates[:3] == ("150/N.md", "000/N.md", "001/N.md")
-    assert found.more == 200 - MAX_CANDIDATES
+    assert found.more == 200 - product.MAX_CANDIDATES
 
 
 headings = st.lists(st.tuples(st.integers(1, 4), st.sampled_from("ABC")), max_size=8)
@@ -73,7 +57,7 @@ headings = st.lists(st.tuples(st.integers(1, 4), st.sampled_from("ABC")), max_si
 @given(headings, st.lists(st.sampled_from("ABC"), min_size=1, max_size=4))
 def test_takes_the_first_chain_that_fits(drawn: list[tuple[int, str]], parts: list[str]) -> None:
     """Against every chain there is, tried in order."""
-    outline = Outline(
+    outline = product.Outline(
         tuple((level, text, line) for line, (level, text) in enumerate(drawn, 1)), (), len(drawn)
     )
     chains = (
@@ -83,7 +67,7 @@ def test_takes_the_first_chain_that_fits(drawn: list[tuple[int, str]], parts: li
         and all(one[0] < two[0] for one, two in pairwise(chain))
     )
     first = next(chains, None)
-    span = find_fragment(outline, "#".join(parts))
+    span = product.find_fragment(outline, "#".join(parts))
     if first is None:
         assert span is None
     else:
@@ -96,8 +80,8 @@ def test_takes_the_first_chain_that_fits(drawn: list[tuple[int, str]], parts: li
 
 
 def test_a_long_outline_and_a_long_fragment_end_quickly() -> None:
-    outline = Outline(tuple((1, "A", line) for line in range(1, 20_001)), (), 20_000)
-    assert find_fragment(outline, "#".join(["A"] * 5)) is None
+    outline = product.Outline(tuple((1, "A", line) for line in range(1, 20_001)), (), 20_000)
+    assert product.find_fragment(outline, "#".join(["A"] * 5)) is None
 
 
 @given(
@@ -106,10 +90,15 @@ def test_a_long_outline_and_a_long_fragment_end_quickly() -> None:
 )
 def test_order_of_files_makes_no_difference(drawn: list[str], random: Random) -> None:
     shuffled = random.sample(drawn, len(drawn))
-    one, other = VaultFiles(dict.fromkeys(drawn)), VaultFiles(dict.fromkeys(shuffled))
+    one, other = (
+        product.VaultFiles(dict.fromkeys(drawn)),
+        product.VaultFiles(dict.fromkeys(shuffled)),
+    )
     for source in ("H.md", "d/H.md", "d/e/H.md"):
         for target in ("a", "A.md", "d/a", "./a", "../a", "/a", "d", "b "):
-            assert resolve_path(one, source, target) == resolve_path(other, source, target)
+            assert product.resolve_path(one, source, target) == product.resolve_path(
+                other, source, target
+            )
 
 
 TWO = {
@@ -124,8 +113,8 @@ graphs = st.dictionaries(
 ).map(lambda counts: {(f"n{s}", f"n{t}"): count for (s, t), count in counts.items()})
 
 
-def bonds(counts: dict[tuple[str, str], int], *more: str) -> EdgeWeights:
-    return edge_weights({path for pair in counts for path in pair} | set(more), counts)
+def bonds(counts: dict[tuple[str, str], int], *more: str) -> product.EdgeWeights:
+    return product.edge_weights({path for pair in counts for path in pair} | set(more), counts)
 
 
 def team(letter: str) -> frozenset[str]:
@@ -133,10 +122,10 @@ def team(letter: str) -> frozenset[str]:
 
 
 def test_teams_are_communities_and_who_has_no_links_is_in_none() -> None:
-    found = louvain(bonds({**TWO, ("a0", "b0"): 1}, "lonely"))
+    found = product.louvain(bonds({**TWO, ("a0", "b0"): 1}, "lonely"))
     assert found == [team("a"), team("b")]
-    assert louvain(bonds({}, "lonely")) == []
-    assert louvain({}) == []
+    assert product.louvain(bonds({}, "lonely")) == []
+    assert product.louvain({}) == []
 
 
 def test_they_are_the_same_in_every_process() -> None:
@@ -163,11 +152,11 @@ def test_they_are_the_same_in_every_process() -> None:
 @given(graphs)
 def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, str], int]) -> None:
     graph = bonds(counts, "lonely")
-    groups = louvain(graph)
+    groups = product.louvain(graph)
     assert sorted(p for group in groups for p in group) == sorted(
         p for p, near in graph.items() if near
     )
-    assert connected_parts(graph, groups) == groups
+    assert product.connected_parts(graph, groups) == groups
 
 
 @given(graphs, st.sampled_from([0.5, 1.0, 2.0]))
@@ -181,11 +170,14 @@ def test_a_note_goes_where_modularity_gains_most(
         return
     home = {path: str(at % 3) for at, path in enumerate(linked)}
     mover = linked[0]
-    choices = sorted({home[other] for other in graph[mover]} | {home[mover], singleton(mover)})
+    choices = sorted(
+        {home[other] for other in graph[mover]} | {home[mover], product.singleton(mover)}
+    )
     worth = {
-        name: modularity(graph, grouped({**home, mover: name}), resolution) for name in choices
+        name: product.modularity(graph, product.grouped({**home, mover: name}), resolution)
+        for name in choices
     }
-    settled = move_notes(graph, home, [mover], resolution)
+    settled = product.move_notes(graph, home, [mover], resolution)
     assert worth[settled[mover]] == pytest.approx(max(worth.values()))
     assert {p: name for p, name in settled.items() if p != mover} == {
         p: name for p, name in home.items() if p != mover
@@ -196,7 +188,7 @@ def test_names_go_to_those_that_hold_most_of_the_same_notes() -> None:
     before = {"one": "abcdef", "two": "ghij", "three": "xyz"}
     groups = [frozenset("abcd"), frozenset("ghijef"), frozenset("pqr"), frozenset("x")]
     # Of "x", two of three notes are gone: a third in common is enough to go by the name.
-    assert match_communities(groups, before) == {0: "one", 1: "two", 3: "three"}
+    assert product.match_communities(groups, before) == {0: "one", 1: "two", 3: "three"}
 
 
 PATHS = "abcde"

@@ -72,12 +72,6 @@ def test_what_is_allowed_is_done(full: Bench, rebuild: bool) -> None:
     assert report.notes == 0
 
 
-def test_an_update_of_some_paths_is_held_back_likewise(full: Bench) -> None:
-    lose(full, 0, NOTES)
-    with pytest.raises(MassDeletion):
-        full.indexer().update([f"{number}.md" for number in range(NOTES)])
-
-
 def test_a_vault_that_is_not_there_is_an_error_and_nothing_changes(full: Bench) -> None:
     full.vault.rename(full.vault.with_name("away"))
     for rebuild in (False, True):
@@ -123,14 +117,6 @@ def test_after_some_minutes_it_is_forgotten(full: Bench) -> None:
     write_run_record(full.layout, long_ago)
     lose(full, 8, 14)
     assert full.index().deleted == 6
-
-
-def test_what_a_follower_took_in_counts_for_a_run(full: Bench) -> None:
-    lose(full, 0, 8)
-    assert full.indexer().update([f"{number}.md" for number in range(8)]).deleted == 8
-    lose(full, 8, 14)
-    with pytest.raises(MassDeletion, match="after the 8"):
-        full.index()
 
 
 OLD = (1.6e9, 1.6e9)

@@ -17,25 +17,9 @@ from tests.support.product import (
     IndexMismatch,
     IndexUnwritable,
     Limits,
-    Reader,
     UsageError,
-    VaultError,
     read_run_record,
 )
-
-
-def test_a_first_run_accounts_for_every_note(bench: Bench) -> None:
-    bench.write("a.md", "See [[b]] and [[nowhere]].")
-    bench.write("b.md", "---\naliases: [bee]\n---\nHere.")
-    bench.write("secret.md", "---\nprivate: true\n---\nWords.")
-    bench.write("big.md", "x" * 2_000)
-    bench.settings = bench.settings.with_overrides({"vault.max_note_bytes": 1_000})
-    report = bench.index()
-    assert (report.notes, report.added, report.generation) == (2, 2, 1)
-    assert [path for path, _ in report.skipped] == ["big.md", "secret.md"]
-    assert (report.links.resolved, report.links.unresolved) == (1, 1)
-    assert "max_note_bytes" in dict(report.skipped)["big.md"]
-
 
 TWO_SECTIONS = """\
 # Tides
@@ -60,16 +44,6 @@ def test_a_link_stands_in_its_chunk_and_leads_to_that_of_its_heading(bench: Benc
     assert link.target_chunk_id == bench.chunks("tides.md")[-1].id
 
 
-@pytest.mark.parametrize("kind", ["missing", "file"])
-def test_a_wrong_vault_path_makes_no_index(bench: Bench, kind: str) -> None:
-    bench.vault.rmdir()
-    if kind == "file":
-        bench.vault.write_text("no folder")
-    with pytest.raises(VaultError, match="vault"):
-        bench.index()
-    assert not bench.layout.root.exists()
-
-
 def test_other_settings_ask_for_a_rebuild(bench: Bench) -> None:
     bench.write("a.md", "Words.")
     bench.index()
@@ -79,34 +53,6 @@ def test_other_settings_ask_for_a_rebuild(bench: Bench) -> None:
     ):
         bench.index()
     assert bench.index(rebuild=True).added == 1
-
-
-def test_words_of_a_withdrawn_note_leave_while_a_reader_is_open(bench: Bench) -> None:
-    bench.write("a.md", "The zanzibarquux is at the pier.")
-    bench.write("b.md", "Another note.")
-    bench.index()
-    with bench.catalog() as catalog:
-        vector = catalog.vectors("chunks", [bench.chunks("a.md")[0].id])[1].tobytes()
-
-    def holding() -> list[str]:
-        files = [file for file in bench.layout.root.rglob("*") if file.is_file()]
-        said = {file.name: file.read_bytes() for file in files}
-        return [name for name, data in said.items() if b"zanzibarquux" in data or vector in data]
-
-    assert {"segments.npz", "chunks.vectors"} <= set(holding())
-    with Reader.open(bench.layout) as reader:
-        held = reader.snapshot()
-        bench.write("a.md", "---\nprivate: true\n---\nThe zanzibarquux is at the pier.")
-        bench.index()
-        # What an old generation shows is there until nobody sees it; the next run knows of it.
-        assert set(holding()) <= {"catalog.sqlite", "catalog.sqlite-wal"}
-        assert bench.layout.journal_mark.exists()
-        bench.index()
-        assert bench.layout.journal_mark.exists()
-        held.close()
-        bench.index()
-        assert holding() == []
-        assert not bench.layout.journal_mark.exists()
 
 
 def test_a_run_that_failed_says_what_it_got_done(
@@ -230,6 +176,16 @@ def test_a_transformation_changes_what_is_embedded_and_nothing_else(bench: Bench
     assert (bench.indexer(own).run().added, len(bench.chunks("c.md"))) == (1, 1)
     assert bench.index().changed == 3
     assert [*bench.chunks("a.md"), *bench.chunks("b.md")][0].id == before[0].id
+
+
+def test_a_note_that_goes_when_all_are_made_anew_is_gone(bench: Bench) -> None:
+    for name in ("a.md", "b.md"):
+        bench.write(name, f"MHW of {name}.")
+    bench.index()
+    (bench.vault / "b.md").rename(bench.vault / "c.md")
+    report = bench.indexer([Glossary(words={"MHW": "mean high water"})]).run()
+    assert (report.notes, report.changed, report.moved) == (2, 1, 1)
+    assert bench.chunks("b.md") == []
 
 
 def test_a_transformation_that_loses_a_passage_is_refused(bench: Bench) -> None:

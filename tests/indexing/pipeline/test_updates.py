@@ -102,20 +102,6 @@ def test_a_run_leaves_a_record_and_an_idle_update_keeps_it(indexed: Bench) -> No
     assert read_run_record(indexed.layout) == record
 
 
-def test_a_symbolic_link_shows_what_its_file_says(indexed: Bench) -> None:
-    (indexed.vault / "alias.md").symlink_to("deep/c.md")
-    found = indexed.indexer()
-    found.update(None)
-    assert [chunk.text for chunk in indexed.chunks("alias.md")] == ["See a."]
-    indexed.write("deep/c.md", "Other words.")
-    found.update(["deep/c.md"])
-    assert [chunk.text for chunk in indexed.chunks("alias.md")] == ["Other words."]
-    (indexed.vault / "alias.md").unlink()
-    found.update(["alias.md"])
-    with indexed.catalog() as catalog:
-        assert catalog.meta()["symlinks"] == []
-
-
 def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
     found = indexed.indexer()
     note = indexed.vault / "b.md"
@@ -230,16 +216,6 @@ def test_every_case_meets_its_fate(run: Run) -> None:
     assert missed == []
 
 
-def test_every_note_is_accounted_for(run: Run) -> None:
-    with run.bench.catalog() as catalog:
-        stood = {note.path for note in catalog.notes(NoteStatus.INDEXED)}
-    assert run.first.notes == run.first.added == len(stood)
-    assert {path for path, _ in run.first.failed} <= {"bytes/Unreadable.md"}
-    assert stood <= {case.path for case in run.cases}
-    assert not stood & told(run.first).keys()
-    assert "max_note_bytes" in told(run.first)["Big.md"]
-
-
 def test_what_is_kept_out_leaves_no_word(run: Run) -> None:
     kept_out = [case.path for case in run.cases if case.fate == "excluded"]
     with run.bench.catalog() as catalog:
@@ -265,10 +241,3 @@ def test_a_second_run_does_nothing(run: Run) -> None:
     assert run.second.unchanged == run.first.notes
     assert told(run.second) == told(run.first)
     assert run.bench.model.loaded == 1
-
-
-def test_an_outside_file_is_named_and_not_read(run: Run) -> None:
-    there = {case.path for case in run.cases}
-    outside = [path for path in ("links/Out", "links/Out.md") if path in there]
-    for path in outside:
-        assert "leaves the vault" in told(run.first)[path]

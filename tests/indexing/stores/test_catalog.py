@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.product import Batch, Catalog, NoteRecord, NoteRow, NoteStatus
-from tests.support.sample_index import link, record
+from tests.support.sample_index import record
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])
 TEAM = record("people/Team.md", "delta", aliases=("Crew",), content_hash="t")
@@ -43,32 +43,3 @@ def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: Catalog) -
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [3, 2]
     assert [one for one, _ in filled.chunk_tokens(since_generation=2)] == [retagged.id]
     assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: retagged.tokens}
-
-
-WRONG = {
-    "twice": (Batch(upsert=(PLAN, PLAN)), "writes a note twice"),
-    "deleted": (Batch(upsert=(PLAN,), delete=("Plan.md",)), "deletes Plan.md"),
-    "touched": (Batch(upsert=(PLAN,), touch={"Plan.md": (1, 1)}), "touches Plan.md"),
-    "written and relinked": (Batch(upsert=(PLAN,), relink=PLAN.links), "relinks Plan.md"),
-    "gone and relinked": (Batch(delete=("Plan.md",), relink=PLAN.links), "changes Plan.md"),
-    "alien": (Batch(upsert=(replace(PLAN, chunks=TEAM.chunks),)), "a row of people/Team.md"),
-    "own meta": (Batch(meta={"generation": 9}), "'generation'|generation"),
-    "touch nothing": (Batch(touch={"none.md": (1, 1)}), "1 notes that are not"),
-    "relink nothing": (Batch(relink=(link("Plan.md", 9, "x"),)), "1 links that are not"),
-    "id of another note": (
-        Batch(
-            upsert=(replace(record("Copy.md"), chunks=(replace(TEAM.chunks[0], path="Copy.md"),)),)
-        ),
-        "there already",
-    ),
-}
-
-
-@pytest.mark.parametrize(("batch", "says"), WRONG.values(), ids=WRONG)
-def test_a_batch_that_contradicts_itself_changes_nothing(
-    filled: Catalog, batch: Batch, says: str
-) -> None:
-    before = (filled.generation, filled.notes(), filled.chunk_keys(), list(filled.links()))
-    with pytest.raises(ValueError, match=says):
-        filled.commit(batch)
-    assert (filled.generation, filled.notes(), filled.chunk_keys(), list(filled.links())) == before

@@ -179,10 +179,3 @@ def test_a_folder_of_something_else_is_not_used(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not of an index"):
         layout.create(tmp_path / "vault")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    for root in (tmp_path / "file", tmp_path / "file" / "index"):
-        with pytest.raises(UsageError, match="is no folder"):
-            IndexLayout(root).create(tmp_path / "vault")

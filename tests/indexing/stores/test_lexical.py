@@ -131,33 +131,6 @@ def test_a_token_may_repeat_more_often_than_is_counted() -> None:
     assert one == other
 
 
-WRONG = {
-    "k of 0": (lambda: LexicalIndex().top(["x"], 0), "at least 1"),
-    "unknown field": (lambda: LexicalIndex.build([("a", {"body": ("x",)})]), "'body'.*title"),
-    "unknown boost": (lambda: LexicalIndex({"body": 1}), "body.*title"),
-    "negative boost": (lambda: LexicalIndex({"title": -1}), "0 or more"),
-    "negative k1": (lambda: LexicalIndex(k1=-0.1), "0 or more"),
-    "b above 1": (lambda: LexicalIndex(b=1.1), "0 to 1"),
-    "one id twice": (lambda: LexicalIndex.build([("a", {}), ("a", {})]), "a is added twice"),
-}
-
-
-@pytest.mark.parametrize(("call", "message"), WRONG.values(), ids=WRONG)
-def test_what_makes_no_sense_is_refused(call: object, message: str) -> None:
-    assert callable(call)
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_a_refused_update_changes_nothing() -> None:
-    index = LexicalIndex.build(NOTES.items())
-    before = index.top(["apollo", "crew"], 10)
-    with pytest.raises(ValueError, match="unknown field"):
-        index.update(["a"], [("e", {"content": ("apollo", "new")}), ("f", {"body": ("x",)})])
-    assert index.top(["apollo", "crew"], 10) == before
-    assert index.top(["new"], 10) == []
-
-
 @given(start=collections, changes=updates, wanted=st.lists(words, min_size=1, max_size=3))
 def test_who_holds_all_of_some_words_in_a_field(
     start: Docs, changes: list[tuple[list[str], Docs]], wanted: list[str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.product import (
-    Catalog,
     IndexDamaged,
-    IndexLayout,
-    IndexMismatch,
     IndexMissing,
     Ranking,
     Reader,
@@ -26,17 +22,6 @@ from tests.support.sample_index import DIMENSIONS, SampleIndex, matrix_of, recor
 
 IDS = ["a", "b", "c", "d", "e"]
 QUERY = vector_of("query")
-
-
-def exact(ids: list[str], k: int) -> list[tuple[str, float]]:
-    hits = [(one, round(float(np.float64(vector_of(one) @ QUERY)), 6) + 0.0) for one in ids]
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
-
-
-def close(found: list[tuple[str, float]], expected: list[tuple[str, float]]) -> bool:
-    return [one for one, _ in found] == [one for one, _ in expected] and np.allclose(
-        [score for _, score in found], [score for _, score in expected], atol=2e-6
-    )
 
 
 def of(ids: list[str], matrix: np.ndarray | None = None) -> VectorIndex:
@@ -76,21 +61,6 @@ def test_equal_vectors_tie_by_id(tmp_path: Path, copies: int) -> None:
     assert [hit[0] for hit in hits] == equal[: len(hits)]
     scores = index.similarities(query, equal)
     assert len(set(scores.tolist())) == 1
-
-
-WRONG = {
-    "count": (["a"], matrix_of(["a", "b"]), r"1 ids and vectors of shape \(2"),
-    "length": (["a"], matrix_of(["a"])[:, :4], r"expected \(1, 8\)"),
-    "twice": (["a", "a"], matrix_of(["a", "b"]), "twice"),
-    "not normalised": (["a"], matrix_of(["a"]) * 3, "has length 3.000"),
-    "nan": (["a"], matrix_of(["a"]) * np.float32(np.nan), "has length nan"),
-}
-
-
-@pytest.mark.parametrize(("ids", "matrix", "says"), WRONG.values(), ids=WRONG)
-def test_wrong_vectors_are_refused(ids: list[str], matrix: np.ndarray, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        of(ids, matrix)
 
 
 COARSE = st.lists(
@@ -142,23 +112,6 @@ def test_any_index_ranks_as_a_list_of_all_its_scores_does(
     assert before.top(QUERY, 99) == ranked_before, "what it was made from stays as it is"
 
 
-def test_copies_that_grow_apart_do_not_see_each_other(tmp_path: Path) -> None:
-    """Rows are added in place; each copy shows its own."""
-
-    def grown(vectors: VectorIndex, name: str) -> VectorIndex:
-        return vectors.with_ids([name], [name], matrix_of([name]))
-
-    index = grown(on_disk(tmp_path), "f")
-    one, other = grown(index, "g"), grown(index, "h")
-    again = grown(one, "i")
-    for copy, names in ((index, "f"), (one, "fg"), (other, "fh"), (again, "fgi")):
-        assert close(copy.top(QUERY, 99), exact([*IDS, *names], 99))
-        some = ["a", *"fghi"]
-        assert close(copy.top(QUERY, 99, some), exact(["a", *names], 99))
-        known = ~np.isnan(copy.similarities(QUERY, some))
-        assert [one for one, there in zip(some, known, strict=True) if there] == ["a", *names]
-
-
 def test_more_rows_than_there_is_room_for_and_few_that_are_left() -> None:
     ids = [f"{n:05}" for n in range(9_000)]
     matrix = np.eye(DIMENSIONS, dtype=np.float32)[np.arange(9_000) % DIMENSIONS]
@@ -187,36 +140,6 @@ def test_a_file_that_is_not_as_it_was_written_is_refused(
         VectorIndex.read(tmp_path / "links.vectors")
 
 
-OTHERWISE = {
-    "model": (
-        {"model": "bge-small", "dimensions": 384, "weights": "b"},
-        "index built with all-MiniLM-L6-v2 (8), settings name bge-small (384); "
-        "run: notehop index --rebuild",
-    ),
-    "dimensions": (
-        {"model": "all-MiniLM-L6-v2", "dimensions": 4},
-        "index built with all-MiniLM-L6-v2 (8), settings name all-MiniLM-L6-v2 (4); "
-        "run: notehop index --rebuild",
-    ),
-    "others": (
-        {"model": "all-MiniLM-L6-v2", "chunker": 2, "language": "de"},
-        "index built with chunker None, language None, settings name chunker 2, language de; "
-        "run: notehop index --rebuild",
-    ),
-}
-
-
-@pytest.mark.parametrize(("asked", "says"), OTHERWISE.values(), ids=OTHERWISE)
-def test_an_index_built_otherwise_says_how(
-    tmp_path: Path, asked: dict[str, Any], says: str
-) -> None:
-    index = SampleIndex(tmp_path / "index")
-    index.write(record("Plan.md", "alpha beta"))
-    with pytest.raises(IndexMismatch) as caught:
-        Reader.open(index.layout, asked)
-    assert str(caught.value) == says
-
-
 def test_the_ranking_acts_when_a_query_is_answered(tmp_path: Path) -> None:
     index = SampleIndex(tmp_path / "index")
     index.write(record("Plan.md", "alpha beta"))
@@ -224,10 +147,3 @@ def test_the_ranking_acts_when_a_query_is_answered(tmp_path: Path) -> None:
     with Reader.open(index.layout, ranking=by_title) as reader, reader.snapshot() as snapshot:
         assert snapshot.lexical_top(["alpha"], 9) == []
         assert len(snapshot.lexical_top(["Plan"], 9)) == 1
-
-
-def test_an_index_that_holds_nothing_yet(tmp_path: Path) -> None:
-    layout = IndexLayout(tmp_path)
-    Catalog.open(layout.catalog, create=True).close()
-    with pytest.raises(IndexMissing, match="nothing is indexed yet"):
-        Reader.open(layout)

@@ -108,30 +108,18 @@ def test_aliases(yaml: str, expected: tuple[str, ...]) -> None:
     assert note_of(f"---\n{yaml}\n---\n").aliases == expected
 
 
-@pytest.mark.parametrize(
-    ("yaml", "expected"),
-    rows(__file__, "page_type"),
-)
+@pytest.mark.parametrize(("yaml", "expected"), rows(__file__, "page_type"))
 def test_page_type(yaml: str, expected: str | None) -> None:
     assert note_of(f"---\n{yaml}\n---\n").page_type == expected
 
 
-@pytest.mark.parametrize(
-    ("path", "yaml", "title", "name"),
-    rows(__file__, "title_and_name"),
-)
+@pytest.mark.parametrize(("path", "yaml", "title", "name"), rows(__file__, "title_and_name"))
 def test_title_and_name(path: str, yaml: str, title: str, name: str) -> None:
     note = parse_note(path, f"---\n{yaml}\n---\n".encode())
     assert (note.title, note.name, note.path) == (title, name, path)
 
 
-DAY = 1_706_659_200.0  # 2024-01-31T00:00:00Z
-
-
-@pytest.mark.parametrize(
-    ("yaml", "created", "modified"),
-    rows(__file__, "dates"),
-)
+@pytest.mark.parametrize(("yaml", "created", "modified"), rows(__file__, "dates"))
 def test_dates(yaml: str, created: float | None, modified: float | None) -> None:
     note = note_of(f"---\n{yaml}\n---\n")
     assert (note.created, note.modified) == (created, modified)
@@ -150,10 +138,7 @@ def test_the_owner_keeps_a_note_out_even_if_its_front_matter_is_broken(
         assert "front matter" in note.excluded
 
 
-@pytest.mark.parametrize(
-    ("path", "day"),
-    rows(__file__, "the_day_in_a_name"),
-)
+@pytest.mark.parametrize(("path", "day"), rows(__file__, "the_day_in_a_name"))
 def test_the_day_in_a_name(path: str, day: str | None) -> None:
     found = day_in_name(path)
     assert (found and found.isoformat()) == day

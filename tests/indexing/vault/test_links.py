@@ -27,10 +27,7 @@ def test_a_link_over_two_lines_of_a_quote_is_the_text_between() -> None:
     assert link.sentence == "see one two end"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    rows(__file__, "sentence"),
-)
+@pytest.mark.parametrize(("text", "expected"), rows(__file__, "sentence"))
 def test_sentence(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 

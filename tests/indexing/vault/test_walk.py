@@ -19,7 +19,6 @@ from tests.support.product import (
     exclusion,
     glob_pattern,
     open_below,
-    read_ignore_filters,
     walk,
     walk_within,
 )
@@ -119,15 +118,6 @@ def test_exclusion_names_its_reason(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000], ids=["cut", "bytes", "deep"])
-def test_app_settings_that_cannot_be_read_are_an_error(tmp_path: Path, content: bytes) -> None:
-    settings = tmp_path / ".obsidian/app.json"
-    settings.parent.mkdir()
-    settings.write_bytes(content)
-    with pytest.raises(VaultError, match=r"app\.json: cannot be read"):
-        read_ignore_filters(tmp_path)
-
-
 def test_a_part_of_a_vault_is_walked_as_the_whole_is(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "deep/b.md", "deep/er/c.md", "deep b/d.md", ".obsidian/x.md")
     (tmp_path / "deep" / "link.md").symlink_to("b.md")
@@ -207,19 +197,11 @@ def test_no_glob_takes_for_ever(glob: str) -> None:
         glob_pattern(glob).search(path)
 
 
-@pytest.mark.parametrize(
-    ("text", "kept_out", "kept"),
-    rows(__file__, "ignore_filters"),
-)
+@pytest.mark.parametrize(("text", "kept_out", "kept"), rows(__file__, "ignore_filters"))
 def test_ignore_filters(text: str, kept_out: list[str], kept: list[str]) -> None:
     reason = exclusion([], [text])
     assert [path for path in kept_out if reason(path) is None] == []
     assert [path for path in kept if reason(path) is not None] == []
-
-
-def test_a_filter_that_is_no_expression() -> None:
-    with pytest.raises(VaultError, match=r"app\.json: the excluded-files filter /\(/"):
-        exclusion([], ["/(/"])
 
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")

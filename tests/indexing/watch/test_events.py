@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.product import EVERYTHING, ReportedChanges, Timing, VaultEvents
 
-LONG = 10.0
+LONG = 60.0
 
 
 @pytest.fixture

@@ -14,41 +14,30 @@ from typing import Any
 
 import pytest
 
+from tests.support import product
 from tests.support.notes import Bench
-from tests.support.product import (
-    Follower,
-    Indexer,
-    IndexFailure,
-    IndexLocked,
-    Timing,
-    TooMuchToEmbed,
-    Update,
-    WatcherLock,
-    WriterLock,
-    read_watch_state,
-)
 
-LONG = 15.0
+LONG = 60.0
 
 
 class Followed:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self.told: list[Update | str] = []
+        self.told: list[product.Update | str] = []
         self.bulk_runs = 0
         self.bulky = False
         self.failures = 0
         self.ended: Exception | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
-        self.watching = WatcherLock(bench.layout, "a test")
+        self.watching = product.WatcherLock(bench.layout, "a test")
 
     def start(self) -> None:
         self.bench.layout.create(self.bench.vault)
         self.watching.acquire()
         self._thread.start()
         # Only what happens from now on is the test's.
-        self.until(lambda: (s := read_watch_state(self.bench.layout)) and s.checked > 0)
+        self.until(lambda: (s := product.read_watch_state(self.bench.layout)) and s.checked > 0)
 
     def stop(self) -> None:
         self._stop.set()
@@ -73,33 +62,33 @@ class Followed:
         return [chunk.text for chunk in self.bench.chunks(path)]
 
     def _run(self) -> None:
-        self.follower = Follower(
+        self.follower = product.Follower(
             self._indexer(), self.watching, self._bulk, self.told.append, self._indexer, TIMING
         )
         try:
             self.follower.run(self._stop)
-        except IndexLocked as exc:
+        except product.IndexLocked as exc:
             self.ended = exc
 
-    def _indexer(self) -> Indexer:
+    def _indexer(self) -> product.Indexer:
         settings = self.bench.settings.with_overrides({"watch.settle_ms": 20})
-        return Indexer(self.bench.vault, settings, self.bench.layout, load=self._load)
+        return product.Indexer(self.bench.vault, settings, self.bench.layout, load=self._load)
 
     def _load(self, *said: object) -> object:
         if self.bulky:
-            raise TooMuchToEmbed
+            raise product.TooMuchToEmbed
         return self.bench.model.load(*said)
 
     def _bulk(self) -> None:
         if self.failures:
             self.failures -= 1
-            raise IndexFailure("no space; make some")
+            raise product.IndexFailure("no space; make some")
         self.bulk_runs += 1
         self.bulky = False
         self.bench.index()
 
 
-TIMING = Timing(
+TIMING = product.Timing(
     round=0.1,
     vault_retry=0.1,
     locked_retry=0.1,
@@ -137,7 +126,9 @@ def test_edits_moves_and_deletions_are_taken_in(followed: Followed) -> None:
     (bench.vault / "tides.md").unlink()
     followed.until(lambda: "tides.md" not in followed.paths())
     assert bench.links("Papers/3.md")[0].status == "unresolved"
-    moved = [said for said in followed.told if isinstance(said, Update) and said.moved == 12]
+    moved = [
+        said for said in followed.told if isinstance(said, product.Update) and said.moved == 12
+    ]
     assert moved
     assert moved[0].embedded == 0
 
@@ -157,7 +148,7 @@ def test_a_vault_that_goes_and_comes_back_loses_nothing(followed: Followed) -> N
     away = bench.vault.with_name("away")
     bench.vault.rename(away)
     followed.until(lambda: any("there is no such folder" in said for said in followed.messages()))
-    state = read_watch_state(bench.layout)
+    state = product.read_watch_state(bench.layout)
     assert state is not None
     assert state.state in ("waiting", "indexing")
     assert len(followed.paths()) == 13
@@ -176,7 +167,7 @@ def test_an_empty_mount_point_is_no_deletion(followed: Followed) -> None:
     bench.vault.rename(away)
     bench.vault.mkdir()
     followed.until(lambda: any("--allow-mass-delete" in said for said in followed.messages()))
-    followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "held")
+    followed.until(lambda: (s := product.read_watch_state(bench.layout)) and s.state == "held")
     assert len(followed.paths()) == 13
     bench.vault.rmdir()
     away.rename(bench.vault)
@@ -186,9 +177,11 @@ def test_an_empty_mount_point_is_no_deletion(followed: Followed) -> None:
 
 def test_another_writer_is_waited_for(followed: Followed) -> None:
     bench = followed.bench
-    with WriterLock(bench.layout, "notehop index"):
+    with product.WriterLock(bench.layout, "notehop index"):
         bench.write("later.md", "Not yet.")
-        followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "waiting")
+        followed.until(
+            lambda: (s := product.read_watch_state(bench.layout)) and s.state == "waiting"
+        )
         assert "later.md" not in followed.paths()
     followed.until(lambda: "later.md" in followed.paths())
     assert followed.messages() == []
@@ -224,12 +217,12 @@ def test_folders_that_go_one_after_the_other_are_held_like_all_at_once(followed:
         if gone > 26:
             break
         followed.until(lambda left=53 - gone: len(followed.paths()) == left)
-    followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "held")
+    followed.until(lambda: (s := product.read_watch_state(bench.layout)) and s.state == "held")
     assert len(followed.paths()) == 29
     more = "after the 24 of the last minutes no more"
     followed.until(lambda: any(more in said for said in followed.messages()))
     # A person says that it was meant.
-    Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load).run(
+    product.Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load).run(
         allow_mass_delete=True
     )
     followed.until(lambda: "following the vault again" in followed.messages())
@@ -252,7 +245,9 @@ def test_a_disk_that_answers_with_errors_is_waited_for(
     with monkeypatch.context() as gone:
         gone.setattr(os, "stat", broken)
         followed.until(lambda: any("Transport endpoint" in said for said in followed.messages()))
-        followed.until(lambda: (s := read_watch_state(bench.layout)) and s.state == "waiting")
+        followed.until(
+            lambda: (s := product.read_watch_state(bench.layout)) and s.state == "waiting"
+        )
     bench.write("later.md", "Back.")
     followed.until(lambda: "later.md" in followed.paths())
 
@@ -270,10 +265,10 @@ def test_an_index_that_is_deleted_is_made_again_and_followed_by_one(followed: Fo
     bench = followed.bench
     delete_while_written(bench.layout.root)
     followed.until(bench.layout.catalog_state.exists)
-    followed.until(lambda: (s := read_watch_state(bench.layout)) and s.checked > 0)
+    followed.until(lambda: (s := product.read_watch_state(bench.layout)) and s.checked > 0)
     assert len(followed.paths()) == 13
-    with pytest.raises(IndexLocked, match="a test"):
-        WatcherLock(bench.layout, "another").acquire(patience=0)
+    with pytest.raises(product.IndexLocked, match="a test"):
+        product.WatcherLock(bench.layout, "another").acquire(patience=0)
 
 
 def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
@@ -282,19 +277,3 @@ def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
     bench.write("later.md", "Words.")
     followed.until(lambda: "later.md" in followed.paths())
     assert followed.messages() == []
-
-
-def test_nobody_follows_when_nobody_does(bench: Bench) -> None:
-    assert read_watch_state(bench.layout) is None
-    bench.layout.create(bench.vault)
-    watching = WatcherLock(bench.layout, "a test")
-    watching.acquire()
-    watching.write_state("held", "a reason")
-    found = read_watch_state(bench.layout)
-    assert found is not None
-    assert (found.state, found.detail, found.command) == ("held", "a reason", "a test")
-    watching.release()
-    assert read_watch_state(bench.layout) is None
-    # A state that a killed process left behind is nobody's.
-    Path(bench.layout.watch_state).write_text("{}")
-    assert read_watch_state(bench.layout) is None

@@ -11,25 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import (
-    EVERY_NOTE,
-    Condition,
-    FieldTokens,
-    Filters,
-    NoteRecord,
-    Reader,
-    Snapshot,
-    Tokenizer,
-    Written,
-    chunks_left,
-    field_tokens,
-    notes_left,
-    plan,
-    property_label,
-    read,
-    remarks,
-    words_in_order,
-)
+from tests.support import product
 from tests.support.product import ConditionKind as Kind
 from tests.support.sample_index import SampleIndex, record
 from tests.support.tables import rows
@@ -38,10 +20,10 @@ TODAY = date(2026, 10, 9)
 
 DAY = 86_400.0
 
-WORDS = Tokenizer("und")
+WORDS = product.Tokenizer("und")
 
 
-def noted(path: str, *texts: str, **fields: Any) -> NoteRecord:
+def noted(path: str, *texts: str, **fields: Any) -> product.NoteRecord:
     """A note with a chunk for each text, whose words are in the index as the product has them."""
     title = path.rpartition("/")[2].removesuffix(".md")
     made = record(path, *texts, title=title, **fields)
@@ -49,8 +31,8 @@ def noted(path: str, *texts: str, **fields: Any) -> NoteRecord:
     return replace(made, chunks=tuple(chunks))
 
 
-def tokens_of(title: str, text: str) -> FieldTokens:
-    return field_tokens(
+def tokens_of(title: str, text: str) -> product.FieldTokens:
+    return product.field_tokens(
         WORDS, title=title, aliases=(), tags=(), page_type=None, headings=(), content=text
     )
 
@@ -79,23 +61,25 @@ NOTES = (
 
 
 @pytest.fixture(scope="module")
-def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
+def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[product.Snapshot]:
     index = SampleIndex(tmp_path_factory.mktemp("filters") / "index")
     index.write(*NOTES)
-    with Reader.open(index.layout) as reader, reader.snapshot() as opened:
+    with product.Reader.open(index.layout) as reader, reader.snapshot() as opened:
         yield opened
 
 
-def conditions_of(view: Snapshot, query: str) -> tuple[Condition, ...]:
+def conditions_of(view: product.Snapshot, query: str) -> tuple[product.Condition, ...]:
     known = view.labels.has
-    return plan(query, Filters(), lambda key: known(property_label(key)), TODAY).conditions
+    return product.plan(
+        query, product.Filters(), lambda key: known(product.property_label(key)), TODAY
+    ).conditions
 
 
-def left(view: Snapshot, query: str) -> set[str]:
+def left(view: product.Snapshot, query: str) -> set[str]:
     """The texts that the filters of a query leave."""
     conditions = conditions_of(view, query)
-    notes = notes_left(conditions, view.labels, TODAY)
-    allowed = chunks_left(notes, conditions, view, WORDS)
+    notes = product.notes_left(conditions, view.labels, TODAY)
+    allowed = product.chunks_left(notes, conditions, view, WORDS)
     ids = [one for path in view.paths() for one in view.chunk_ids_of(path)]
     found = [] if allowed is None else allowed.among(ids)
     assert allowed is None or (found and 0 < allowed.share <= 1)
@@ -104,36 +88,36 @@ def left(view: Snapshot, query: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("query", "texts"), rows(__file__, "what_is_left"))
-def test_what_is_left(view: Snapshot, query: str, texts: list[str]) -> None:
+def test_what_is_left(view: product.Snapshot, query: str, texts: list[str]) -> None:
     assert sorted(left(view, query)) == texts
 
 
-def test_notes_that_a_path_or_tag_keeps_out_are_hidden(view: Snapshot) -> None:
+def test_notes_that_a_path_or_tag_keeps_out_are_hidden(view: product.Snapshot) -> None:
     conditions = conditions_of(view, "-path:Archive -tag:gate -status:open -type:daily tag:fish")
-    hidden = notes_left(conditions, view.labels, TODAY).hidden
+    hidden = product.notes_left(conditions, view.labels, TODAY).hidden
     assert hidden == {"Archive/Old/Eel.md", "Topics/Tide gate.md"}
 
 
-def told(view: Snapshot, query: str) -> list[str]:
+def told(view: product.Snapshot, query: str) -> list[str]:
     labels, conditions = view.labels, conditions_of(view, query)
 
-    def alone(condition: Condition) -> bool:
-        return chunks_left(EVERY_NOTE, [condition], view, WORDS) is not None
+    def alone(condition: product.Condition) -> bool:
+        return product.chunks_left(product.EVERY_NOTE, [condition], view, WORDS) is not None
 
-    said = remarks.of_conditions(conditions, labels, TODAY)
-    return said + remarks.of_nothing(conditions, labels, TODAY, alone)
+    said = product.remarks.of_conditions(conditions, labels, TODAY)
+    return said + product.remarks.of_nothing(conditions, labels, TODAY, alone)
 
 
 @pytest.mark.parametrize(("query", "says"), rows(__file__, "what_is_said_of_nothing"))
-def test_what_is_said_of_nothing(view: Snapshot, query: str, says: str) -> None:
+def test_what_is_said_of_nothing(view: product.Snapshot, query: str, says: str) -> None:
     assert told(view, query) == [says]
 
 
 PROPERTIES = {"status", "note", "due-date", "größe", "book.author"}
 
 
-def reading(query: str) -> Written:
-    return read(query, lambda key: key.lower() in PROPERTIES)
+def reading(query: str) -> product.Written:
+    return product.read(query, lambda key: key.lower() in PROPERTIES)
 
 
 @pytest.mark.parametrize(("query", "text", "said"), rows(__file__, "a_filter"))
@@ -145,7 +129,7 @@ def test_a_filter(query: str, text: str, said: list[str]) -> None:
 
 @pytest.mark.parametrize("query", rows(__file__, "ordinary_text"))
 def test_ordinary_text(query: str) -> None:
-    assert reading(query) == Written(query)
+    assert reading(query) == product.Written(query)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +142,7 @@ def test_ordinary_text(query: str) -> None:
     ],
 )
 def test_what_looks_like_a_filter_is_text_and_said(query: str, unknown: tuple[str, ...]) -> None:
-    assert reading(query) == Written(query, unknown=unknown)
+    assert reading(query) == product.Written(query, unknown=unknown)
 
 
 @pytest.mark.parametrize("query", ["tag: fish", "fish tag:", "what was before: the flood"])
@@ -184,9 +168,9 @@ values = st.text("abÄ /-_#*?東().,:!", min_size=1, max_size=12).map(lambda s: 
 
 @given(
     kind=st.sampled_from(["tag", "path", "type", "phrase"]),
-    value=values.filter(words_in_order),
+    value=values.filter(product.words_in_order),
     negated=st.booleans(),
 )
 def test_a_filter_is_read_as_it_is_written(kind: Kind, value: str, negated: bool) -> None:
-    condition = Condition(kind, value, negated=negated)
+    condition = product.Condition(kind, value, negated=negated)
     assert reading(f"x {condition} y").conditions == (condition,)

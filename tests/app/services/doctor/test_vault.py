@@ -122,46 +122,12 @@ def test_numbered_copies(tmp_path: Path, texts: tuple[str, str], copies: list[st
     assert [one.path for one in told.conflicts] == copies
 
 
-def test_notes_that_are_not_as_meant_and_notes_that_are_left_out(tmp_path: Path) -> None:
-    place = place_of(
-        tmp_path,
-        {
-            "Broken.md": "---\ntags: [a\n---\ntext\n",
-            "Secret.md": "---\nprivate: true\n---\n",
-            "Big.md": "word " * 100,
-            "Templates/Daily.md": "{{date}}\n",
-        },
-        vault__exclude=["Templates"],
-        vault__max_note_bytes=200,
-    )
-    (place.vault / "gone.md").symlink_to("nowhere")
-    told = examine(place, [Kind.WARNINGS, Kind.LEFT_OUT])
-    assert [said.partition(": ")[0] for said in told.warnings] == ["Broken.md:2"]
-    assert [(one.path, one.reason.partition(" (")[0]) for one in told.skipped] == [
-        ("Big.md", "0.0 MB, and notes above 0.0 MB are skipped"),
-        ("Secret.md", "private: true in its front matter"),
-        ("Templates/Daily.md", "excluded by the setting vault.exclude: Templates"),
-    ]
-    assert told.failed == []
-    assert [(one.path, one.reason) for one in told.passed_over] == [
-        ("gone.md", "symbolic link that leads nowhere")
-    ]
-    assert told.orphans is None
-    assert told.notes == 1
-
-
-@pytest.mark.parametrize(
-    ("copy", "of", "tool"),
-    rows(__file__, "names_that_tools_give"),
-)
+@pytest.mark.parametrize(("copy", "of", "tool"), rows(__file__, "names_that_tools_give"))
 def test_names_that_tools_give(copy: str, of: str, tool: str) -> None:
     [found] = conflict_copies([of, copy], lambda *_: False)
     assert (found.path, found.of, found.tool) == (copy, of, tool)
 
 
-@pytest.mark.parametrize(
-    ("paths", "alike", "of"),
-    rows(__file__, "what_counts_as_a_copy"),
-)
+@pytest.mark.parametrize(("paths", "alike", "of"), rows(__file__, "what_counts_as_a_copy"))
 def test_what_counts_as_a_copy(paths: list[str], alike: bool, of: list[str | None]) -> None:
     assert [one.of for one in conflict_copies(paths, lambda *_: alike)] == of
