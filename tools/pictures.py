@@ -1,4 +1,4 @@
-"""Makes the pictures of the side pane in docs/images: python -m tests.browser.pane_pictures"""
+"""Makes the pictures in docs/images, of the page and of the side pane: python -m tools.pictures"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.conftest import FLAGS
 from tests.browser.find_browser import find_browser
@@ -23,17 +23,32 @@ NOTES = {
     "suggest": "Projects/Resilience Fund Bid.md",
 }
 QUESTION = "Who is Odile?"
+ON_THE_PAGE = (ROOT / "app" / "demo" / "question.txt").read_text(encoding="utf-8").strip()
 
 
-def picture(browser: Browser, vault: Path, address: str, tab: str, *, dark: bool) -> None:
-    look = "dark" if dark else "light"
+def of_the_page(browser: Browser, address: str, look: str) -> None:
+    context = browser.new_context(
+        viewport={"width": 1240, "height": 900}, device_scale_factor=1.25, color_scheme=look
+    )
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_label("Question").fill(ON_THE_PAGE)
+    page.get_by_label("Question").press("Enter")
+    page.locator(".answer[aria-busy=false]").wait_for()
+    page.locator(".card.connected").first.wait_for()
+    page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
+    taken(page, f"page-{look}.png")
+    context.close()
+
+
+def of_the_pane(browser: Browser, vault: Path, address: str, tab: str, look: str) -> None:
     context = browser.new_context(
         viewport={"width": 340, "height": 640},
         device_scale_factor=1.5,
         color_scheme=look,
         has_touch=True,
     )
-    page = open_app(context, vault, address, dark=dark)
+    page = open_app(context, vault, address, dark=look == "dark")
     page.evaluate("(path) => app.workspace.show(path)", NOTES.get(tab, NOTES["related"]))
     command(page, tab)
     shown = pane(page)
@@ -43,11 +58,15 @@ def picture(browser: Browser, vault: Path, address: str, tab: str, *, dark: bool
         shown.locator(".answer[aria-busy=false]").wait_for()
     shown.locator(".card").first.wait_for()
     shown.locator("body").evaluate("() => document.activeElement.blur()")
-    page.wait_for_timeout(500)  # texts are rendered after the cards
-    taken = Image.open(BytesIO(page.screenshot()))
-    # A page has few colours: a palette of them takes a third.
-    taken.quantize(128).save(IMAGES / f"pane-{tab}-{look}.png", optimize=True)
+    taken(page, f"pane-{tab}-{look}.png")
     context.close()
+
+
+def taken(page: Page, name: str) -> None:
+    page.wait_for_timeout(500)  # texts are rendered after the cards
+    picture = Image.open(BytesIO(page.screenshot()))
+    # A page has few colours: a palette of them takes a third.
+    picture.quantize(128).save(IMAGES / name, optimize=True)
 
 
 def main() -> None:
@@ -56,9 +75,10 @@ def main() -> None:
         real_index(vault, Path(folder) / "index")
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
         with notehop_serve(vault, Path(folder) / "index") as (address, _):
-            for tab in ("related", "suggest", "ask"):
-                for dark in (False, True):
-                    picture(browser, vault, address, tab, dark=dark)
+            for look in ("light", "dark"):
+                for tab in ("related", "suggest", "ask"):
+                    of_the_pane(browser, vault, address, tab, look)
+                of_the_page(browser, address, look)
         browser.close()
 
 
