@@ -75,6 +75,22 @@ _DONE = frozenset(
 )  # fmt: skip
 """Words of a question for a time that name nothing that is to be listed."""
 
+_KEPT = frozenset(
+    (
+        "collected",
+        "gathered",
+        "keep",
+        "kept",
+        "noted",
+        "recorded",
+        "save",
+        "saved",
+        "store",
+        "stored",
+    )
+)
+"""Words for having notes. These and those above may name something all the same (``status: kept``)."""
+
 _NO_KIND = frozenset(
     ("type", "tag", "tags", "alias", "aliases", "title", "created", "updated", "date", "id")
 )
@@ -137,17 +153,15 @@ def listing(
     if not (_ASKS if period is None else _ASKS_OF_A_TIME).search(plain):
         return ()
     named = [word for word in plain.split() if word not in SMALL | _ASKING]
-    left_over = named if period is None else [word for word in named if word not in _DONE]
-    if len(left_over) > LONGEST or len(named) > 2 * LONGEST or (period is None and not named):
+    idle = _KEPT if period is None else _KEPT | _DONE
+    left_over = [word for word in named if word not in idle]
+    if len(left_over) > LONGEST or len(named) > 2 * LONGEST or (period is None and not left_over):
         return ()
     found = _candidates(plain, labels, tokenizer)
-    if period is not None:
-        kinds = frozenset[str]().union(*(words for words, _ in found))
-        named = [
-            word
-            for word in named
-            if word in left_over or not kinds.isdisjoint(_tokens(word, tokenizer))
-        ]
+    kinds = frozenset[str]().union(*(words for words, _ in found))
+    named = [
+        word for word in named if word not in idle or not kinds.isdisjoint(_tokens(word, tokenizer))
+    ]
     tokens = _tokens(" ".join(named), tokenizer) if named else []
     read: list[tuple[int, tuple[Condition, ...]]] = []
     for chosen in islice(_covering(tokens, found), CHOICES):

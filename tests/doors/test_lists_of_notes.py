@@ -39,6 +39,7 @@ NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.
         ("Who is on the team?", ["tag:people/team"], {"Ida Moss", "Jon Reed"}),
         ("list all people", ["tag:people"], {"Ida Moss", "Jon Reed"}),
         ("list my recipes", ["path:Recipes"], {"Slip", "Wax"}),
+        ("Which recipes have I saved?", ["path:Recipes"], {"Slip", "Wax"}),
         ("which recipes are vegan?", ["vegan:true", "path:Recipes"], {"Wax"}),
         ("show me all books -status:read", ["type:book", "-status:read"], {"Shelf"}),
     ],
