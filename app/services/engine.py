@@ -252,7 +252,7 @@ class Engine:
                 )
                 tasks = tasks_asked(narrowed, view, query.trace) if wanted.listing else None
                 listed = (
-                    notes_asked(narrowed, view, tokenizer, stands, query.trace)
+                    notes_asked(narrowed, view, tokenizer, stands, query.trace, self._place.vault)
                     if wanted.listing and tasks is None
                     else None
                 )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import reduce
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from llama_index.core.schema import NodeWithScore
@@ -19,12 +20,15 @@ from notehop.app.retrieval.filters.apply import Narrowed, Paths, Stands, narrow,
 from notehop.app.retrieval.filters.parse import Condition
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.subject import SMALL
+from notehop.app.retrieval.templates import asks_for_templates
 from notehop.app.retrieval.trace import Trace
 from notehop.app.services.period import Period, period_of
+from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name
@@ -103,11 +107,17 @@ _SINGULAR = {"people": "person", "persons": "person", "men": "man", "women": "wo
 
 
 def notes_asked(
-    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, stands: Stands, trace: Trace
+    asked: Narrowed,
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    stands: Stands,
+    trace: Trace,
+    vault: Path,
 ) -> Narrowed | None:
     """What a question for a list of notes leaves; None where it is another question.
 
     :param stands: whether any of some notes is there still.
+    :param vault: whose templates are none of the notes, unless they are asked for.
     """
     text, today = asked.text, date.today()
     other = asked.lists or asked.nothing
@@ -117,9 +127,18 @@ def notes_asked(
         if days is not None:
             trace.warn(f"no note is dated {days}; this is what else speaks of it")
         return None
-    filters = " ".join(map(str, (*asked.said, *found)))
-    left = narrow(filters, Filters(), view, tokenizer, stands)
-    return None if left.nothing or not left.lists else left
+
+    def left(*conditions: Condition) -> Narrowed | None:
+        filters = " ".join(map(str, (*asked.said, *found, *conditions)))
+        narrowed = narrow(filters, Filters(), view, tokenizer, stands)
+        return None if narrowed.nothing or not narrowed.lists else narrowed
+
+    kept = left()
+    if kept is None or asks_for_templates(text):
+        return kept
+    templates = read_templates(vault).folders
+    among = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
+    return left(*(Condition("path", one, negated=True) for one in among)) if among else kept
 
 
 def with_count(

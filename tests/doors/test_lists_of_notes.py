@@ -21,6 +21,8 @@ NOTES = {
     "More risks.md": "---\ntags: [risks]\n---\nThe lease of the shed ends in May.\n",
     "Recipes/Slip.md": "Ball clay and water, as thick as cream.\n",
     "Recipes/Wax.md": "---\nto-read: false\nvegan: true\n---\nBeeswax, warmed.\n",
+    "Sieve.md": "---\ntype: tool\n---\nMesh of 80.\n",
+    "Templates/Tool.md": "---\ntype: tool\n---\nWhat it is for:\n",
     "Shelf.md": "---\ntype: book\nstatus: to-read\n---\nA book on salt firing.\n",
     "2026-03-02.md": "Unpacked the kiln.\n\n- The blue ran.\n- Two lids stuck.\n",
     "2026-03-05.md": "---\ntags: [log]\n---\nIda glazed.\n",
@@ -41,6 +43,8 @@ NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.
         ("list my recipes", ["path:Recipes"], {"Slip", "Wax"}),
         ("Which recipes have I saved?", ["path:Recipes"], {"Slip", "Wax"}),
         ("which recipes are vegan?", ["vegan:true", "path:Recipes"], {"Wax"}),
+        ("which tools do I have?", ["type:tool", "-path:Templates"], {"Sieve"}),
+        ("list the tool templates", ["type:tool", "path:Templates"], {"Tool"}),
         ("show me all books -status:read", ["type:book", "-status:read"], {"Shelf"}),
     ],
 )
