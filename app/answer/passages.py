@@ -168,10 +168,11 @@ _NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
 """An address, or the name of a file or module, that stands alone: no answer, and no sentence."""
 
 _FILE = re.compile(
-    r"(?:(?![.!?]\s).)*\.(?:avif|bmp|canvas|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp)",
+    r"(?:(?![.!?]\s).)*\.(?:avif|bmp|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp"
+    r"|(?:base|canvas)(?: > .*)?)",
     re.IGNORECASE,
 )
-"""All that is left of an embedded picture or recording: its name says nothing that answers."""
+"""All that is left of an embedded picture, recording or view: its name says nothing that answers."""
 
 
 _SPELT_OUT = re.compile(r"[^()]+ \([^()]+\)|[^:()]{2,8}(?::| [–—-]) [^:]+")
