@@ -342,6 +342,8 @@ def plugin(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before.")] = False,
 ) -> None:
     """Put the side pane for Obsidian into a vault, below .obsidian/plugins/notehop, or take it away."""
+    from shlex import quote
+
     from notehop.app.services import plugin as plugins
 
     vault = options.with_vault(folder).place().vault
@@ -372,7 +374,7 @@ def plugin(
         typer.echo(f"installed version {state.version} in {where}")
         typer.echo(
             "next, in Obsidian: Settings > Community plugins > enable notehop (restart the app if it "
-            "is not listed); and keep running: notehop serve"
+            f"is not listed); and keep running: notehop serve --vault {quote(printable(str(vault)))}"
         )
     else:
         left = f"; left there, as not of the plugin: {printable(', '.join(state.others))}"

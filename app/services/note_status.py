@@ -61,13 +61,14 @@ def _no_note_but(path: str) -> str:
 def _known(view: CatalogSnapshot, row: NoteRow, coming: NextRun | None) -> NoteStatusReport:
     report = NoteStatusReport.model_validate(row, from_attributes=True)
     report.next_run = coming
+    report.modified = row.modified or None  # 0 for a note that was never read
     report.chunks = [
         StatusChunk(
             id=chunk.id,
             heading=" > ".join(chunk.heading_path),
             lines=(chunk.first_line, chunk.last_line),
         )
-        for chunk in view.chunks_of(row.path)
+        for chunk in sorted(view.chunks_of(row.path), key=lambda one: one.first_line)
     ]
     report.links = _links(view.links_from([row.path]))
     backlinks = view.links_to([row.path])

@@ -14,6 +14,7 @@ from notehop.app.web.grammar import render
 from notehop.app.web.highlight import marker
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
+from notehop.indexing.nodes.properties import BETWEEN
 from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink
 
 MOST = 200_000
@@ -41,13 +42,15 @@ def note_html(view: NoteView, vault: str) -> tuple[str, bool]:
 def snippets_html(texts: Sequence[str], query: str) -> list[str]:
     """Texts of chunks as HTML with the words of a query marked.
 
-    The heading that a chunk begins with is left out: who shows it shows its heading.
+    The heading that a chunk begins with is left out: who shows it shows its heading. Properties
+    run on in one paragraph.
     """
     mark = marker(query, list(texts))
-    return [
-        sanitise(mark(sanitise(render(_FIRST_HEADING.sub("", text) or text, _SNIPPET))))
-        for text in texts
-    ]
+    return [sanitise(mark(sanitise(render(_shown(text), _SNIPPET)))) for text in texts]
+
+
+def _shown(text: str) -> str:
+    return (_FIRST_HEADING.sub("", text) or text).replace(f"{BETWEEN}\n", f"{BETWEEN} ")
 
 
 def answer_html(text: str) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -44,6 +45,7 @@ def test_install_and_remove(opened: Path) -> None:
     result = call("install", opened, "--yes")
     assert result.exit_code == 0, result.output
     assert "installed version 0.1.0" in result.stdout
+    assert f"notehop serve --vault {quote(str(opened))}\n" in result.stdout
     assert names(folder(opened)) == NAMES
     manifest = json.loads((folder(opened) / "manifest.json").read_text())
     assert (manifest["id"], manifest["isDesktopOnly"]) == ("notehop", True)

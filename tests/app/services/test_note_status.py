@@ -99,6 +99,20 @@ def test_a_note_that_is_another_one_now(
     assert f"the next run {says}" in shown(place, "Plan", capsys)
 
 
+def test_a_note_that_was_never_read_has_no_time(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert note_status(place, "Secret").modified is None
+    assert "modified" not in shown(place, "Secret", capsys)
+
+
+def test_chunks_are_listed_by_line(tmp_path: Path) -> None:
+    note = "---\nlead: Ann\ngenre: Saga\n---\nIt begins.\n\n## When\nIn June.\n"
+    lines = [one.lines for one in note_status(built(tmp_path, {"Atlas.md": note}), "Atlas").chunks]
+    assert lines == sorted(lines)
+    assert lines[0] == (2, 3)
+
+
 def test_a_rule_of_the_app_that_is_new(place: Place) -> None:
     (place.vault / ".obsidian" / "app.json").write_text('{"userIgnoreFilters": ["Old/"]}')
     told = note_status(place, "Draft")

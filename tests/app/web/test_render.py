@@ -83,6 +83,11 @@ def test_the_heading_of_a_snippet_is_left_to_the_card() -> None:
     assert "Alone" in product.snippets_html(["# Alone"], "")[0]
 
 
+def test_the_properties_of_a_snippet_are_one_paragraph() -> None:
+    [found] = product.snippets_html(["type: project ·\nstatus: delayed"], "")
+    assert found == "<p>type: project · status: delayed</p>\n"
+
+
 def test_the_markers_of_an_answer_are_links() -> None:
     found = product.answer_html("So it is [1], see [C2]; not [x] nor `[1]`.\n— Note > Part")
     assert f'<a class="cite" href="#cite-1" {REL}>1</a>' in found
