@@ -169,15 +169,17 @@ function before(talk, key) {
 /** Before the first question: questions that the vault's own names suggest, and where its links meet. */
 async function starts(root) {
   try {
-    const view = await get("/graph", { most: 9 });
-    if (!root.isConnected || !view.nodes.length) return;
+    const { nodes } = await get("/graph", { most: 40 });
+    if (!root.isConnected || !nodes.length) return;
     const asked = h("section", { class: "examples", "aria-labelledby": "examples", hidden: true },
       h("h2", { id: "examples", class: "label" }, "For example"));
     root.append(asked);
-    examples(asked, [...view.nodes].sort((a, b) => b.degree - a.degree).slice(0, 6));
+    // The names of views and canvases make no questions.
+    const notes = nodes.filter((node) => node.path.endsWith(".md")).slice(0, STARTS);
+    examples(asked, notes.sort((a, b) => b.degree - a.degree).slice(0, 6));
     root.append(h("section", { class: "starts", "aria-labelledby": "starts" },
       h("h2", { id: "starts", class: "label" }, "Where your links meet"),
-      h("ul", { class: "row" }, view.nodes.map((node) => h("li", {},
+      h("ul", { class: "row" }, nodes.slice(0, STARTS).map((node) => h("li", {},
         h("a", { class: "chip big", href: noteHref(node.path), "data-nav": true }, node.title,
           h("span", { class: "count", title: plural(node.degree, "link") }, String(node.degree))))))));
   } catch (error) {
@@ -185,6 +187,7 @@ async function starts(root) {
   }
 }
 
+const STARTS = 9;
 const EXAMPLES = 4;
 const PLAIN = /^[\p{L}\p{M}’' -]{3,40}$/u;
 
