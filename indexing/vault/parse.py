@@ -38,6 +38,7 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
     :param path: relative to the vault, with ``/``.
     :param comment_links: which links inside ``%%comments%%`` count.
     :raises Unreadable: if a file that is no Markdown is not what its name says.
+    :raises OSError: if what is to read it cannot be started, or was stopped.
     """
     name = path.lower()
     if name.endswith(".canvas"):
@@ -240,7 +241,8 @@ class Read:
 
     ``file`` carries size and time as they were when it was opened. ``note`` is None, without a
     problem, when the content is what the catalog knows already. ``away`` tells that the disk did
-    not answer, so that nothing is known of the file as it is now.
+    not answer, or a process that reads was stopped, so that nothing is known of the file as it is
+    now.
     """
 
     file: FileEntry
@@ -276,6 +278,9 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: Co
         note = parse_note(file.path, data, comment_links=comment_links)
     except Unreadable as exc:
         return Read(file, content_hash, problem=str(exc))
+    except OSError as exc:
+        # Of the process that was to read it: no word of the file.
+        return Read(file, problem=f"cannot be read now: {exc.strerror or exc}", away=True)
     except Exception as exc:  # noqa: BLE001 (one note must not end the run; it is named as failed)
         return Read(file, problem=f"cannot be parsed ({type(exc).__name__}: {exc}); report this")
     return Read(file, content_hash, note)

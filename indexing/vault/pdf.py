@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections import OrderedDict
@@ -25,6 +27,9 @@ GRACE = 2.0
 """Seconds after which a process that does not heed its own limit is ended."""
 
 INSTALL = "pip install 'notehop[pdf]'"
+
+_STOPPED = tuple(-one for one in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", 1)))
+"""Exit codes of a process that was ended with all of its group or service."""
 
 _REMEMBERED = 4
 _CONTROLS = re.compile(r"[^\S\n]+|[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
@@ -47,6 +52,7 @@ def parse_pdf(path: str, data: bytes, *, pages: int = MOST_PAGES, seconds: float
     :param pages: that are read at most.
     :param seconds: that it may take; two more, and it is given up.
     :raises Unreadable: saying why: encrypted, damaged, without text, beyond a limit.
+    :raises OSError: if the process cannot be started, or was stopped: it says nothing of the file.
     """
     key = f"{hashlib.sha256(data).hexdigest()} {pages} {path}"
     if (known := _known.get(key)) is not None:
@@ -89,13 +95,16 @@ def _extract(data: bytes, pages: int, seconds: float) -> tuple[list[dict[str, An
     limits = [str(pages), str(MOST_CHARACTERS), str(seconds)]
     try:
         # -P: the folder of the script is not where modules are looked for.
-        written = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-P", str(script), *limits],
             input=data,
             capture_output=True,
             timeout=seconds + GRACE,
             check=False,
-        ).stdout
+        )
+        if done.returncode in _STOPPED:
+            raise InterruptedError(errno.EINTR, "the process that read it was stopped")
+        written = done.stdout
         ended = "reading it ended too soon, for want of memory, perhaps"
     except subprocess.TimeoutExpired as exc:
         written, ended = exc.stdout or b"", f"reading it took longer than {seconds:g} s"

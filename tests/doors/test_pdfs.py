@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import subprocess
+import threading
+import time
 import zlib
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
+import psutil
 import pytest
 from pypdf import PdfReader, PdfWriter
 from typer.testing import CliRunner
 
 from notehop import open_vault
 from tests.support.notes import write_notes
+from tests.support.processes import until
 from tests.support.product import (
     Place,
     VaultHandle,
@@ -191,6 +198,44 @@ def test_a_page_that_cannot_be_read_takes_no_other_with_it() -> None:
     said = r"birds\.pdf: [34] of 6 pages were read: reading it took longer than 5 s"
     assert re.fullmatch(said, note.warnings[0])
     assert "page 2 cannot be read (LimitReachedError" in note.warnings[1]
+
+
+def test_one_whose_reading_is_stopped_is_not_taken_for_read() -> None:
+    def stop() -> None:
+        # As a terminal and a service manager do: all processes of the group.
+        until(lambda: _readers() != [])
+        time.sleep(1)
+        for one in _readers():
+            one.terminate()
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    with pytest.raises(InterruptedError):
+        parse_pdf("herons.pdf", pdf(["The heron stands.", ""], {1: ENDLESS}))
+    stopping.join()
+
+
+def test_one_that_cannot_be_read_now_is_read_by_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = indexed(tmp_path, {})
+    (place.vault / "Egret.pdf").write_bytes(pdf(["", "The egret flies."]))
+    with monkeypatch.context() as patched:
+        no_memory = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        patched.setattr(subprocess, "run", Mock(side_effect=no_memory))
+        update_index(place)
+    with opened(place) as vault:
+        (failed,) = vault.status().failed
+        assert failed.reason == "cannot be read now: Cannot allocate memory"
+    update_index(place)
+    with opened(place) as vault:
+        assert vault.status().failed == []
+        assert vault.search("egret").hits[0].page == 2
+
+
+def _readers() -> list[psutil.Process]:
+    found = psutil.Process().children()
+    return [one for one in found if any(part.endswith("pdf_child.py") for part in one.cmdline())]
 
 
 def test_the_setting_leaves_them_out(tmp_path: Path) -> None:
