@@ -86,6 +86,8 @@ def test_the_switch(visit_two: Callable[..., Opened], two: str, look: Look) -> N
     expect(note).to_contain_text("Rye bread is baked on Sunday")
     assert_accessible(page)
     page.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+    expect(cards.first.get_by_role("link").first).to_be_focused()
     switch(page, "Demo")
     expect(page.get_by_role("button", name="Vault: Demo")).to_be_visible()
     assert page.url == f"{two}/#/search?q=bread"
