@@ -44,7 +44,6 @@ from notehop.app.retrieval.subject import COVERED, Subject, SubjectSignal, prope
 from notehop.app.retrieval.templates import TemplatePostprocessor, templates_of
 from notehop.app.retrieval.trace import TracedQuery, ViewSource
 from notehop.config import Settings
-from notehop.indexing.beside import Beside
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
@@ -116,7 +115,7 @@ class Parts:
 
     ``embed_model`` gives the model, which is loaded when it is first asked for. ``remedy`` tells
     what is done, or has to be done, about notes that changed since. ``scorer`` reranks; None for no
-    rerank. ``beside`` are threads that share the work of a query.
+    rerank.
     """
 
     vault: Path
@@ -125,7 +124,6 @@ class Parts:
     tokenizer: Tokenizer
     remedy: Callable[[], str]
     scorer: CrossEncoderScorer | None
-    beside: Beside | None
 
 
 def retrieve(
@@ -286,13 +284,11 @@ def ranking(
     :param most: hits of the fusion; None for all.
     """
     settings = parts.settings.retrieval
-    # A phrase is looked for in texts of the catalog, by whichever signal comes to it first.
-    beside = None if allowed is not None and allowed.phrases else parts.beside
     what: dict[str, Any] = {"allowed": allowed, "with_text": False}
     top_k = settings.candidates
     model, words = parts.embed_model(), parts.tokenizer
     signals = {
-        "semantic": SemanticRetriever(view, model, similarity_top_k=top_k, beside=beside, **what),
+        "semantic": SemanticRetriever(view, model, similarity_top_k=top_k, **what),
         "lexical": LexicalRetriever(view, words, similarity_top_k=top_k, **what),
     }
     judges: dict[str, CandidateSignal] = {
@@ -310,7 +306,6 @@ def ranking(
         similarity_top_k=most,
         dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
         widening=AliasWidening(view) if settings.alias_expansion else None,
-        beside=beside,
     )
     if settings.expansion == "off":
         return fusion

@@ -23,7 +23,6 @@ from notehop.app.retrieval.nodes import Hits, light_node, noted
 from notehop.app.retrieval.retrievers import AliasWidening, SignalRetriever
 from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, traced
 from notehop.config.errors import UsageError
-from notehop.indexing.beside import Beside
 from notehop.indexing.stores.model import ChunkId
 
 
@@ -134,7 +133,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         dispatch: BaseRetriever | None = None,
         deciding: Collection[str] = (),
         widening: AliasWidening | None = None,
-        beside: Beside | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Wire the signals.
@@ -148,8 +146,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         :param dispatch: finds what the query names exactly; its hits stand before all others.
         :param deciding: signals whose hits no rerank moves: they have ``metadata["decided_by"]``.
         :param widening: adds to the query of one signal what another found; None leaves it.
-        :param beside: threads in which signals are asked while one computes that does it outside
-            the interpreter; all are over one fixed generation then. None asks one after the other.
         :raises ValueError: if a number is out of range, no signal has a weight, or a weight or the
             widening names a signal that is not there.
         """
@@ -165,7 +161,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
             self._retrievers_by_name[DISPATCH] = dispatch
         self._deciding = frozenset(deciding)
         self._widening = widening
-        self._beside = beside or Beside(0)
         # The constructor of the base class looks for LangChain, which takes longer than a signal:
         # what it sets is taken over from one that was made before.
         vars(self).update(_of_the_base())
@@ -198,11 +193,7 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         # The one whose query is widened waits for what widens it.
         last = [] if self._widening is None else [self._widening.target]
         first = [name for name in self._retrievers_by_name if name not in last]
-        outside = [name for name in first if _is_outside(self._retrievers_by_name[name])]
-        others = [name for name in first if name not in outside]
-        with self._beside.begun(lambda: self._ask(others, query, trace, votes)) as rest:
-            self._ask(outside, query, trace, votes)
-            rest()
+        self._ask(first, query, trace, votes)
         self._ask([name for name in last if name in self._signals], query, trace, votes)
         answered = [name for name in self._signals if name in votes.scores]
         if not answered:
@@ -279,10 +270,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         """What the signals have ranked so far, fused, best first."""
         found = {name: votes.scores[name] for name in self._signals if name in votes.scores}
         return [one.id for one in fuse(found, self._weights, self._k)]
-
-
-def _is_outside(retriever: BaseRetriever) -> bool:
-    return isinstance(retriever, SignalRetriever) and retriever.outside
 
 
 @contextmanager

@@ -21,7 +21,6 @@ from notehop.app.retrieval.filters.apply import among as allowed_among
 from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits, light_node
 from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, view_for
 from notehop.config.errors import QueryError
-from notehop.indexing.beside import Beside
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
@@ -87,9 +86,6 @@ class SignalRetriever(BaseRetriever):
     200 candidates, of which it shows a few, would take longer than finding them.
     """
 
-    outside: ClassVar[bool] = False
-    """Whether it computes outside the interpreter, so that other signals can be asked meanwhile."""
-
     def __init__(
         self,
         view: ViewSource,
@@ -146,35 +142,30 @@ class SemanticRetriever(SignalRetriever):
     Every vector is compared, so that the same index gives the same ranking.
     """
 
-    outside = True
-
     def __init__(
         self,
         view: ViewSource,
         embed_model: BaseEmbedding,
         *,
         similarity_top_k: int = 100,
-        beside: Beside | None = None,
         **more: Any,
     ) -> None:
         """Wire the signal to the index.
 
         :param embed_model: the model that embedded the chunks.
         :param similarity_top_k: how many hits at most.
-        :param beside: threads that share the comparing, where they are free.
         :param more: as of :class:`SignalRetriever`.
         :raises ValueError: if ``similarity_top_k`` < 1.
         """
         super().__init__(view, **more)
         self._embed_model = embed_model
         self._top_k = _at_least_1(similarity_top_k)
-        self._beside = beside
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks whose cosine is above 0, as :meth:`SignalRetriever.rank`."""
         view = view_for(query, self._source)
         rows = view.chunk_vectors
-        top = partial(rows.top, query_vector(query, self._embed_model, rows), beside=self._beside)
+        top = partial(rows.top, query_vector(query, self._embed_model, rows))
         if among is None:
             hits = ranked(top, self._top_k, self._allowed)
         else:

@@ -38,7 +38,6 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place
 from notehop.app.services.reading import reading_of
 from notehop.config.errors import ModelError, UsageError
-from notehop.indexing.beside import Beside
 from notehop.indexing.embed.models import languages_read, reads
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
@@ -127,17 +126,15 @@ class Engine:
         )
         self._loading = threading.RLock()
         self._scorer: CrossEncoderScorer | None = None
-        self._beside = Beside()
         self._embedder: QueryEmbedder | None = None
         self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None
 
     def close(self) -> None:
-        """Let go of the index, of threads, and of the connections of the model that the settings
+        """Let go of the index and of the connections of the model that the settings
         name."""
         if self._closed:
             return
         self._closed = True
-        self._beside.close()
         self._let_go()
         if isinstance(self._llm, ProviderLLM):
             self._llm.close()
@@ -286,7 +283,6 @@ class Engine:
                 tokenizer,
                 lambda: remedy(self._place.layout),
                 self.scorer,
-                self._beside,
             )
             found = retrieve(query, view, parts, wanted, narrowed)
         self.ready = self.ready or not (narrowed.lists or tasks)

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.config.errors import CollectionMissing, VectorServerError
-from notehop.indexing.beside import Beside
 from notehop.indexing.stores.caches import Bounded
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.catalog_read import PAGE, slices
@@ -251,7 +250,6 @@ class ServedVectors:
         query: NDArray[np.float32],
         k: int,
         allowed: Collection[str] | None = None,
-        beside: Beside | None = None,  # noqa: ARG002 (the server has threads of its own)
     ) -> list[tuple[str, float]]:
         """The k nearest and their cosine to 6 decimals, best first, ties by id.
 

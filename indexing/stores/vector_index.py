@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.config.errors import IndexDamaged, IndexMissing
-from notehop.indexing.beside import Beside
 from notehop.indexing.stores.layout import replacing
 from notehop.indexing.stores.model import Matrix
 
@@ -41,12 +40,6 @@ _LENGTH_TOLERANCE = 1e-2
 _AT_ONCE = 256
 """Rows that are copied together to be multiplied: they stay in the processor's cache. All at once,
 10,000 of them take ten times as long."""
-
-_SHARED = 2_048
-"""Rows that one of several threads takes at a time: a sixth of a millisecond at 384 dimensions."""
-
-_WORTH_SHARING = 4
-"""Times as many rows from which another thread is worth waking."""
 
 _ROOM = 4_096
 """Rows that can be added before the matrix is copied; of a large one an eighth. Memory that nothing
@@ -217,12 +210,10 @@ class VectorIndex:
         query: NDArray[Any],
         k: int,
         allowed: Collection[str] | None = None,
-        beside: Beside | None = None,
     ) -> list[tuple[str, float]]:
         """The k nearest and their cosine to 6 decimals, best first, ties by id.
 
         :param allowed: rank these ids only; those that are not there are passed over.
-        :param beside: threads that share the comparing, where they are free.
         :returns: fewer than k if there are not so many; empty for k < 1.
         :raises ValueError: if the query's shape is not (dimensions,).
         """
@@ -232,14 +223,14 @@ class VectorIndex:
         if k < 1:
             return []
         if rows is None:
-            scores = self._products(vector, beside)
+            scores = self._products(vector)
             if self._dead:
                 scores[self._hidden] = -np.inf
         elif 2 * len(rows) < len(self._hidden):
             # Below a half, copying the allowed rows together costs less than scoring them all.
             scores = self._products_of(rows, vector)
         else:
-            scores = self._products(vector, beside)[rows]
+            scores = self._products(vector)[rows]
         at = _leading(scores, k)
         ids = [self._rows.ids[row] for row in (at if rows is None else rows[at]).tolist()]
         return _sorted(ids, scores[at], k)
@@ -254,29 +245,13 @@ class VectorIndex:
     def _showing(self, hidden: NDArray[np.bool_]) -> VectorIndex:
         return replace(self, _hidden=hidden, _dead=int(np.count_nonzero(hidden)))
 
-    def _products(self, vector: Matrix, beside: Beside | None) -> Matrix:
+    def _products(self, vector: Matrix) -> Matrix:
         """The inner product of every row with a vector, shape (rows,).
 
         Row by row: a product with the whole matrix would be shared out by BLAS to threads that wait
         for each other, which on a busy machine takes twenty times as long.
         """
-        found = np.empty(len(self._matrix), dtype=np.float32)
-        starts = range(0, len(found), _SHARED)
-        left = iter(starts)
-
-        def work() -> None:
-            # Of one iterator each thread takes what comes next: none waits for more than a block.
-            for start in left:
-                block = slice(start, start + _SHARED)
-                np.vecdot(self._matrix[block], vector, out=found[block])
-
-        if beside is None or len(starts) < _WORTH_SHARING:
-            work()
-        else:
-            with beside.begun(work) as rest:
-                work()
-                # Nothing is left by now; but what failed there shall not pass for a product.
-                rest()
+        found: Matrix = np.vecdot(self._matrix, vector)
         return found
 
     def _products_of(self, rows: NDArray[np.intp], vector: Matrix) -> Matrix:
@@ -318,7 +293,6 @@ class ChunkVectors(Protocol):
         query: NDArray[Any],
         k: int,
         allowed: Collection[str] | None = None,
-        beside: Beside | None = None,
     ) -> list[tuple[str, float]]:
         """As :meth:`VectorIndex.top`."""
 

@@ -133,7 +133,6 @@ _HOMES: dict[str, str] = {
         "ServerSettings Settings"
     ),
     "notehop.indexing": "changes faults",
-    "notehop.indexing.beside": "Beside",
     "notehop.indexing.capture": (
         "keep Kept=CaptureKept cut_bytes file_name MAX_BYTES safe title_of note_text tag_names "
         "write_new"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 
 import pytest
 
 from tests.support.fake_index import Broken, FakeIndex, Listed, ids
 from tests.support.product import (
     AliasWidening,
-    Beside,
     ModelError,
     QueryError,
-    TitleRetriever,
     TracedQuery,
     WeightedFusionRetriever,
     fuse,
@@ -71,51 +68,6 @@ def test_one_failing_signal_is_told_and_the_others_vote(ask):
 def test_the_first_error_is_raised(ask, error, other):
     with pytest.raises(type(error), match=str(error)):
         ask(WeightedFusionRetriever({"semantic": Broken(error), "lexical": other}), "?")
-
-
-class Outside(TitleRetriever):
-    """Says it computes outside the interpreter, and waits until the others were asked."""
-
-    outside = True
-
-    def __init__(self, asked):
-        super().__init__(FakeIndex(), with_text=False)
-        self.asked = asked
-
-    def rank(self, *_):
-        assert self.asked.wait(10)
-        return [("a", 0.9)]
-
-
-class Told(Listed):
-    def __init__(self, asked, *hits):
-        super().__init__(*hits)
-        self.asked = asked
-
-    def _retrieve(self, query_bundle):
-        self.asked.set()
-        return super()._retrieve(query_bundle)
-
-
-@pytest.fixture
-def beside():
-    found = Beside(1)
-    yield found
-    found.close()
-
-
-def test_others_are_asked_while_one_computes_outside(beside):
-    asked = threading.Event()
-    signals = {"semantic": Outside(asked), "lexical": Told(asked, ("b", 3.0), ("a", 2.0))}
-    query = TracedQuery("?")
-    found = WeightedFusionRetriever(signals, beside=beside).retrieve(query)
-    assert query.trace.warnings == []
-    plain = WeightedFusionRetriever(signals).retrieve("?")
-    assert [(one.node_id, one.score) for one in found] == [
-        (one.node_id, one.score) for one in plain
-    ]
-    assert ids(found) == ["a", "b"]
-    assert set(query.trace.timings_ms) == {"semantic", "lexical"}
 
 
 def widened(notes=5):
