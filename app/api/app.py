@@ -19,10 +19,10 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 
 from notehop.app.api import errors, middleware, openapi
 from notehop.app.api.errors import respond
-from notehop.app.api.guard import TRUSTED, unless_token
+from notehop.app.api.guard import TRUSTED, Guard
 from notehop.app.api.metrics import Metrics
-from notehop.app.api.routes import note_routes, query_routes, state_routes, writing_routes
-from notehop.app.api.service import EVERYWHERE, METHODS, Prove, Service, whole_signs
+from notehop.app.api.openapi import EVERYWHERE
+from notehop.app.api.routes import METHODS, Prove, routes, whole_signs
 from notehop.app.api.workers import Workers
 from notehop.app.models import Health
 from notehop.app.problems import http_problem
@@ -56,7 +56,7 @@ def waiting_app(
     """
     app = FastAPI(title="notehop", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.workers = Workers(settings)
-    middleware.install(app, settings, unless_token(tokens))
+    middleware.install(app, settings, Guard(settings, tokens))
     errors.install(app)
     again = {"Retry-After": str(AGAIN)}
 
@@ -162,14 +162,11 @@ def create_app(
     app.state.workers = workers
     if not tokens and vault_tokens:
         raise ValueError("tokens of vaults open nothing where no token is asked for")
-    guard = unless_token(tokens, vault_tokens, vaults.default)
-    middleware.install(app, settings, guard, metrics, vaults)
+    guard = Guard(settings, tokens, vault_tokens, vaults.default)
+    middleware.install(app, settings, guard, vaults, metrics.request if metrics else None)
     errors.install(app)
     openapi.install(app, needs_token=bool(tokens))
-    service = Service(vaults, workers, app.version, prove or {}, metrics)
-    for routes in (query_routes, note_routes, writing_routes, state_routes):
-        app.include_router(routes(service))
-    for router in routers:
+    for router in (routes(vaults, workers, app.version, prove or {}, metrics), *routers):
         app.include_router(router)
     return app
 

@@ -16,16 +16,17 @@ import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from notehop.app.api.errors import ProblemResponse, respond
 from notehop.app.problems import http_problem
 from notehop.app.services.vaults import NAMED
+from notehop.config.settings import ServerSettings
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names under which this machine reaches itself."""
@@ -78,41 +79,6 @@ _HANDED_ON = frozenset((b"forwarded", b"via", b"x-real-ip", b"cf-connecting-ip")
 Refuse = Callable[[Scope], ProblemResponse | None]
 """Says why a request is not let in; None lets it in."""
 
-
-class Guard:
-    """Lets a request in, or refuses it."""
-
-    def __init__(self, app: ASGIApp, *, refuse: Refuse) -> None:
-        self._app = app
-        self._refuse = refuse
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
-        refusal = self._refuse(scope) if scope["type"] in ("http", "websocket") else None
-        await (refusal or self._app)(scope, receive, send)
-
-
-def unless_host(names: Collection[str], *, any_address: bool) -> Refuse:
-    """Refuse requests under a name that is not this server's.
-
-    :param names: host names that are ours.
-    :param any_address: whether any IP address will do too, for a server that others may reach.
-    """
-
-    def refuse(scope: Scope) -> ProblemResponse | None:
-        headers = [value for name, value in scope["headers"] if name == b"host"]
-        name = host_name(headers[0].decode("latin-1")) if len(headers) == 1 else ""
-        if name in names or (any_address and is_address(name)):
-            return None
-        detail = (
-            f"this server does not answer for the host {name!r}; use {LOOPBACK[1]}, or name the "
-            "host in server.allow_hosts"
-        )
-        return respond(http_problem(HTTPStatus.MISDIRECTED_REQUEST, detail))
-
-    return refuse
-
-
 APP = "app://obsidian.md"
 """The origin of the application on a computer; its plugin frames the side pane."""
 
@@ -121,27 +87,87 @@ PANE = "/pane"
 OURS = ("same-origin", "none")
 """Values of ``Sec-Fetch-Site``: a page of this server, or the user's own doing."""
 
+OPEN = frozenset({"/", PANE, "/favicon.ico", "/health", "/health/live", "/health/ready"})
+"""Paths that need no token."""
 
-def unless_origin(allowed: Collection[str]) -> Refuse:
-    """Let in what pages of this server ask for, programs, and pages of allowed origins."""
+OPEN_BELOW = "/static/"
+"""Nor does what is below: the files of the page."""
 
-    def welcome(scope: Scope) -> bool:
+VAULTS = "/vaults"
+
+METRICS = "/metrics"
+
+OF_ALL = frozenset({METRICS, "/mcp"})
+"""Paths that are of all vaults of a server, where none is named: no token of a vault opens them."""
+
+GUESSES = 30
+"""Wrong tokens a minute that a client may show, and at once."""
+
+TRUSTED = "notehop.trusted"
+"""Key of the scope: whether the request came with a token that opens what it asks for, or none is
+asked for."""
+
+OPENS = "notehop.opens"
+"""Key of the scope: the names of the vaults that its token opens; None for all."""
+
+
+BURST = 10.0
+"""Seconds' worth of requests that may come at once."""
+
+
+class Guard:
+    """Says of a request why it is not let in; None lets it in."""
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        tokens: Sequence[str],
+        of_vaults: Mapping[str, Sequence[str]] | None = None,
+        default: str = "",
+    ) -> None:
+        """:param tokens: they open everything; none: everybody is let in.
+        :param of_vaults: by the name of a vault, what opens its routes, and no others.
+        :param default: the vault whose routes are those that name none.
+        """
+        self._hosts = {*LOOPBACK, settings.host.lower(), *settings.allow_hosts}
+        # A server that others may reach answers to any IP address, too.
+        self._any_address = not is_loopback(settings.host)
+        self._origins = settings.allow_origins
+        self._per_minute = per_minute = settings.rate_per_minute
+        self._rates = Buckets(per_minute, per_minute / 60 * BURST)
+        self._tokens: list[tuple[bytes, str | None]] = [(token.encode(), None) for token in tokens]
+        for name, own in (of_vaults or {}).items():
+            self._tokens += [(token.encode(), name) for token in own]
+        self._default = default
+        self._guesses = Buckets(GUESSES, GUESSES)
+
+    def host(self, scope: Scope) -> ProblemResponse | None:
+        """Refuse requests under a name that is not this server's."""
+        headers = [value for name, value in scope["headers"] if name == b"host"]
+        name = host_name(headers[0].decode("latin-1")) if len(headers) == 1 else ""
+        if name in self._hosts or (self._any_address and is_address(name)):
+            return None
+        detail = (
+            f"this server does not answer for the host {name!r}; use {LOOPBACK[1]}, or name the "
+            "host in server.allow_hosts"
+        )
+        return respond(http_problem(HTTPStatus.MISDIRECTED_REQUEST, detail))
+
+    def origin(self, scope: Scope) -> ProblemResponse | None:
+        """Let in what pages of this server ask for, programs, and pages of allowed origins."""
         headers = Headers(scope=scope)
         origins = headers.getlist("origin")
-        if len(origins) > 1:
-            return False
         if origins:
             origin = origins[0]
-            return (
-                origin in allowed
+            welcome = len(origins) == 1 and (
+                origin in self._origins
                 or _same(origin, headers.get("host", ""))
                 or (origin == APP and _reads(scope, PANE, "/health"))
             )
-        sites = headers.getlist("sec-fetch-site")
-        return all(site in OURS for site in sites) or _led_here(scope, headers)
-
-    def refuse(scope: Scope) -> ProblemResponse | None:
-        if welcome(scope):
+        else:
+            sites = headers.getlist("sec-fetch-site")
+            welcome = all(site in OURS for site in sites) or _led_here(scope, headers)
+        if welcome:
             return None
         detail = (
             "a page of another origin may not ask this server; the setting server.allow_origins "
@@ -149,7 +175,58 @@ def unless_origin(allowed: Collection[str]) -> Refuse:
         )
         return respond(http_problem(HTTPStatus.FORBIDDEN, detail, kind="origin"))
 
-    return refuse
+    def rate(self, scope: Scope) -> ProblemResponse | None:
+        """Let clients of other machines ask so often, and no more; a rate of 0 holds nobody back."""
+        if not self._per_minute or from_here(scope):
+            return None
+        wait = self._rates.wait(client_of(scope))
+        return _too_often(f"more than {self._per_minute} requests a minute", wait) if wait else None
+
+    def token(self, scope: Scope) -> ProblemResponse | None:
+        """Let in requests with a token for what they ask; with no tokens at all, everybody.
+
+        Of each it is written down in its scope what its token opens.
+        """
+        headers = Headers(scope=scope)
+        shows = bool(self._tokens) and "authorization" in headers
+        client = client_of(scope)
+        # Before it is compared: an answer other than this would tell a right guess from a wrong.
+        if shows and (wait := self._guesses.wait(client, count=False)):
+            return _too_often("too many wrong tokens", wait)
+        opens: set[str | None] = self._opened(headers) if self._tokens else {None}
+        scope[OPENS] = None if None in opens else opens
+        scope[TRUSTED] = self._trusts(scope, opens)
+        if shows and not opens:
+            self._guesses.wait(client)
+        file = scope["path"].startswith(OPEN_BELOW) and _reads(scope, scope["path"])
+        if scope[TRUSTED] or file or _reads(scope, *OPEN):
+            return None
+        detail = (
+            "this token is of another vault; send one that opens this"
+            if opens
+            else "this server wants its token; send it as Authorization: Bearer …"
+        )
+        return respond(
+            http_problem(HTTPStatus.UNAUTHORIZED, detail, kind="token"),
+            {"WWW-Authenticate": 'Bearer realm="notehop"'},
+        )
+
+    def _opened(self, headers: Headers) -> set[str | None]:
+        """What the token of a request opens: names of vaults, None for everything."""
+        sent = headers.getlist("authorization")
+        scheme, _, given = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")
+        said = given.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+        # All are compared, each in the same time whatever it holds.
+        same = [hmac.compare_digest(said, token) for token, _ in self._tokens]
+        return {name for fits, (_, name) in zip(same, self._tokens, strict=True) if fits}
+
+    def _trusts(self, scope: Scope, opens: set[str | None]) -> bool:
+        path, name = scope["path"], scope.get(NAMED)
+        if None in opens:
+            return True
+        if path in OF_ALL and (name is None or path == METRICS):
+            return False
+        return bool(opens) if path == VAULTS else (name or self._default) in opens
 
 
 def _same(origin: str, host: str) -> bool:
@@ -175,14 +252,18 @@ def _led_here(scope: Scope, headers: Headers) -> bool:
 
 def _reads(scope: Scope, *paths: str) -> bool:
     """Whether one of some paths is read and nothing done."""
-    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"] in paths
+    return scope["method"] in ("GET", "HEAD") and scope["path"] in paths
+
+
+def _too_often(what: str, wait: float) -> ProblemResponse:
+    detail = f"{what}; ask again in {wait:.0f} s"
+    return respond(
+        http_problem(HTTPStatus.TOO_MANY_REQUESTS, detail), {"Retry-After": f"{wait:.0f}"}
+    )
 
 
 REMEMBERED = 10_000
 """Addresses that are counted at most; the one that was silent for longest is forgotten first."""
-
-BURST = 10.0
-"""Seconds' worth of requests that may come at once."""
 
 
 class Buckets:
@@ -222,30 +303,6 @@ class Buckets:
         return len(self._buckets)
 
 
-def unless_rate(per_minute: int) -> Refuse:
-    """Let clients of other machines ask so often, and no more.
-
-    :param per_minute: requests a minute on average; 0 holds nobody back.
-    """
-    buckets = Buckets(per_minute, per_minute / 60 * BURST)
-
-    def refuse(scope: Scope) -> ProblemResponse | None:
-        if not per_minute or from_here(scope):
-            return None
-        wait = buckets.wait(client_of(scope))
-        return too_often(f"more than {per_minute} requests a minute", wait) if wait else None
-
-    return refuse
-
-
-def too_often(what: str, wait: float) -> ProblemResponse:
-    """The refusal of a client that has to wait so many seconds."""
-    detail = f"{what}; ask again in {wait:.0f} s"
-    return respond(
-        http_problem(HTTPStatus.TOO_MANY_REQUESTS, detail), {"Retry-After": f"{wait:.0f}"}
-    )
-
-
 def client_of(scope: Scope) -> str:
     """Who asks, as far as it can be told: an address or a network, and whether by a proxy there.
 
@@ -271,88 +328,3 @@ def _network(client: str) -> str:
     if address.version == 4:
         return client
     return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
-
-
-OPEN = frozenset({"/", PANE, "/favicon.ico", "/health", "/health/live", "/health/ready"})
-"""Paths that need no token."""
-
-OPEN_BELOW = "/static/"
-"""Nor does what is below: the files of the page."""
-
-VAULTS = "/vaults"
-
-METRICS = "/metrics"
-
-OF_ALL = frozenset({METRICS, "/mcp"})
-"""Paths that are of all vaults of a server, where none is named: no token of a vault opens them."""
-
-GUESSES = 30
-"""Wrong tokens a minute that a client may show, and at once."""
-
-TRUSTED = "notehop.trusted"
-"""Key of the scope: whether the request came with a token that opens what it asks for, or none is
-asked for."""
-
-OPENS = "notehop.opens"
-"""Key of the scope: the names of the vaults that its token opens; None for all."""
-
-
-def unless_token(
-    tokens: Sequence[str], of_vaults: Mapping[str, Sequence[str]] | None = None, default: str = ""
-) -> Refuse:
-    """Let in requests with a token for what they ask; with no tokens at all, everybody.
-
-    Of each it is written down in its scope what its token opens.
-
-    :param tokens: they open everything.
-    :param of_vaults: by the name of a vault, what opens its routes, and no others.
-    :param default: the vault whose routes are those that name none.
-    """
-    known: list[tuple[bytes, str | None]] = [(token.encode(), None) for token in tokens]
-    for name, own in (of_vaults or {}).items():
-        known += [(token.encode(), name) for token in own]
-    guesses = Buckets(GUESSES, GUESSES)
-
-    def opened(headers: Headers) -> set[str | None]:
-        """What the token of a request opens: names of vaults, None for everything."""
-        sent = headers.getlist("authorization")
-        scheme, _, given = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")
-        said = given.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
-        # All are compared, each in the same time whatever it holds.
-        same = [hmac.compare_digest(said, token) for token, _ in known]
-        return {name for fits, (_, name) in zip(same, known, strict=True) if fits}
-
-    def trusts(scope: Scope, opens: set[str | None]) -> bool:
-        path, name = scope["path"], scope.get(NAMED)
-        if None in opens:
-            return True
-        if path in OF_ALL and (name is None or path == METRICS):
-            return False
-        return bool(opens) if path == VAULTS else (name or default) in opens
-
-    def refuse(scope: Scope) -> ProblemResponse | None:
-        headers = Headers(scope=scope)
-        shows = bool(known) and "authorization" in headers
-        client = client_of(scope)
-        # Before it is compared: an answer other than this would tell a right guess from a wrong.
-        if shows and (wait := guesses.wait(client, count=False)):
-            return too_often("too many wrong tokens", wait)
-        opens: set[str | None] = opened(headers) if known else {None}
-        scope[OPENS] = None if None in opens else opens
-        scope[TRUSTED] = trusts(scope, opens)
-        if shows and not opens:
-            guesses.wait(client)
-        file = scope["path"].startswith(OPEN_BELOW) and _reads(scope, scope["path"])
-        if scope[TRUSTED] or file or _reads(scope, *OPEN):
-            return None
-        detail = (
-            "this token is of another vault; send one that opens this"
-            if opens
-            else "this server wants its token; send it as Authorization: Bearer …"
-        )
-        return respond(
-            http_problem(HTTPStatus.UNAUTHORIZED, detail, kind="token"),
-            {"WWW-Authenticate": 'Bearer realm="notehop"'},
-        )
-
-    return refuse

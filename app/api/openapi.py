@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any, get_args
 
 from fastapi import FastAPI, Request
@@ -120,9 +121,36 @@ EVENTS: dict[str, Any] = {
 }
 
 
+LOCATION = {"Location": {"description": "Where it is read.", "schema": {"type": "string"}}}
+
 REF = "#/components/schemas/{model}"
 PROBLEM = {"$ref": REF.format(model="Problem")}
 STREAM_EVENT = {"$ref": REF.format(model="StreamEvent")}
+
+
+def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
+    """What the schema says of refusals: they are problem details."""
+    schema = {"application/problem+json": {"schema": PROBLEM}}
+    return {int(status): {"description": status.phrase, "content": schema} for status in statuses}
+
+
+BODY_REFUSED = problems(
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+)
+"""What every route with a body may answer beside its reply."""
+EVERYWHERE = problems(
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.MISDIRECTED_REQUEST,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+)
+"""What every route may answer."""
 
 _SCHEME = "HTTPBearer"
 

@@ -1,39 +1,37 @@
-"""The routes of the API, by topic; each function makes a router over one service."""
+"""The routes of the API. What is written below ``routes`` is evaluated as it stands: no lazy annotations."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from http import HTTPStatus
-from typing import Annotated
+from operator import methodcaller
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Body, Depends, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
 
-from notehop.app.api.errors import respond
+from notehop.app.api.errors import Refusal, respond
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
-from notehop.app.api.metrics import MEDIA_TYPE
+from notehop.app.api.metrics import MEDIA_TYPE, Metrics
 from notehop.app.api.openapi import (
+    BODY_REFUSED,
     BROWSES,
     CAPTURES,
     EVENTS,
+    LOCATION,
     QUERIES,
     SEARCHES,
     STREAM_EVENT,
     TEXTS,
     THEMES,
-)
-from notehop.app.api.service import (
-    BODY_REFUSED,
-    JSON,
-    METHODS,
-    Service,
-    VaultRequest,
     problems,
-    seen,
 )
-from notehop.app.api.workers import Stream
+from notehop.app.api.workers import ThreadPool, Workers, stream
 from notehop.app.models import (
     Answer,
     BrowseQuery,
@@ -42,6 +40,7 @@ from notehop.app.models import (
     CaptureQuery,
     Embedded,
     EmbedQuery,
+    ErrorEvent,
     GraphView,
     Health,
     IndexStatus,
@@ -49,54 +48,159 @@ from notehop.app.models import (
     Query,
     SearchQuery,
     SearchResult,
+    StreamEvent,
     Suggestions,
     ThemesQuery,
     ThemesResult,
     VaultList,
 )
 from notehop.app.problems import http_problem
+from notehop.app.services.vault import VaultHandle
+from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
+
+JSON = "application/json"
+
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+"""What a route takes that answers to everything."""
+
+MOST = 300
+"""Notes of a picture at most: with more nothing can be told apart."""
+
+LONGEST = 1_000
+"""Characters of a path or a name."""
+
+Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
 
 Question = Annotated[Query, Body(openapi_examples=QUERIES)]
+Search = Annotated[SearchQuery, Body(openapi_examples=SEARCHES)]
+Themed = Annotated[ThemesQuery, Body(openapi_examples=THEMES)]
+Browse = Annotated[BrowseQuery, Body(openapi_examples=BROWSES)]
+Capture = Annotated[CaptureQuery, Body(openapi_examples=CAPTURES)]
+Texts = Annotated[EmbedQuery, Body(openapi_examples=TEXTS)]
+
+Prove = Callable[[str], str]
+"""Answers the challenge of a program that has to know which server this is."""
+
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""An escape of half a sign: in pairs they are one, alone nothing that can be written."""
 
 
-def query_routes(service: Service) -> APIRouter:
-    """``/query``, ``/query/stream``, ``/search`` and ``/themes``."""
-    router = APIRouter(tags=["queries"])
-    workers = service.workers
+async def whole_signs(request: Request) -> None:
+    """Refuse a body with half a sign in it.
 
-    @router.post(
-        "/ask",
-        operation_id="ask",
-        summary="The same as /query, by the name that the command line and the tools have for it",
-        response_model=Answer,
-        responses=BODY_REFUSED,
-    )
-    @router.post(
-        "/query",
-        operation_id="query",
-        summary="Answer a question with citations",
-        response_model=Answer,
-        responses=BODY_REFUSED,
-    )
-    async def ask(body: Question, asked: VaultRequest = Depends(service.asked)) -> Response:
-        return await asked.reply(workers.answers, lambda vault: vault.ask(body))
+    :raises HTTPException: 422.
+    """
+    body = await request.body()
+    if not _HALF.search(body):
+        return
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError as exc:
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "a text of the body holds half a sign (\\ud800 to \\udfff alone)",
+        ) from exc
+    except ValueError:
+        return  # said where it is read
+
+
+def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
+    """A status as a client may see it; the counts stay.
+
+    :param from_here: whether the client is on this machine.
+    """
+    told: dict[str, Any] = {"skipped": []}
+    if not from_here:
+        told |= {
+            "vault": status.name,
+            "index_dir": "",
+            "catalog": "",
+            "settings_file": "",
+            "shared_model": None,
+            "settings": {},
+            "problem": status.problem and "the settings in force cannot use the index",
+            # Nobody has read them: they may be private.
+            "failed": [
+                one.model_copy(update={"path": "", "reason": "it failed"}) for one in status.failed
+            ],
+            "passed_over": [],
+            "writer": None,
+            "server": None,
+            "llm": None,
+            "egress": [],
+        }
+        if status.watcher is not None:
+            blank: dict[str, Any] = {"pid": 0, "host": "", "command": "", "detail": None}
+            told["watcher"] = status.watcher.model_copy(update=blank)
+        if status.last_run is not None and status.last_run.error is not None:
+            told["last_run"] = status.last_run.model_copy(update={"error": "it failed"})
+        if (enriched := status.enrichment) is not None:
+            # The reasons name hosts and files.
+            why = "it was stopped" if enriched.stopped is not None else None
+            failed = [one.model_copy(update={"reason": "it failed"}) for one in enriched.failed]
+            told["enrichment"] = enriched.model_copy(update={"stopped": why, "failed": failed})
+    return status.model_copy(update=told)
+
+
+def routes(
+    vaults: Vaults,
+    workers: Workers,
+    version: str,
+    prove: Mapping[str, Prove],
+    metrics: Metrics | None,
+) -> APIRouter:
+    """All routes over some vaults; the vault of a request stands in its scope.
+
+    :param prove: by name of a vault; where there is none, no challenge is answered.
+    :param metrics: None counts nothing.
+    """
+    router = APIRouter(generate_unique_id_function=lambda route: route.name)
+    lookups = workers.lookups
+
+    async def reply(
+        request: Request, work: Callable[[VaultHandle], BaseModel], pool: ThreadPool = lookups
+    ) -> Response:
+        """Have a thread do the work and write its result as JSON, so that the loop does neither."""
+        vault: LazyVault = request.scope[ASKED]
+
+        def written() -> str:
+            result = work(vault.open())
+            if metrics is not None:
+                metrics.stages(request.scope.get(NAMED), getattr(result, "timings_ms", {}))
+            return result.model_dump_json()
+
+        return Response(await pool.run(written), media_type=JSON)
+
+    def post(path: str, name: str, method: str, summary: str, body: Any, **more: Any) -> None:
+        """A route whose body is handed to a method of the handle."""
+        pool = workers.answers if method == "ask" else lookups
+
+        async def answer(request: Request, body: body) -> Response:
+            return await reply(request, methodcaller(method, body), pool)
+
+        options = {"tags": ["queries"], "responses": BODY_REFUSED, **more}
+        router.add_api_route(path, answer, methods=["POST"], name=name, summary=summary, **options)
+
+    told = "Answer a question with citations"
+    post("/query", "query", "ask", told, Question, response_model=Answer)
+    told = "The same as /query, by the name that the command line and the tools have for it"
+    post("/ask", "ask", "ask", told, Question, response_model=Answer)
 
     async def begun(
-        body: Question, asked: VaultRequest = Depends(service.asked)
-    ) -> AsyncIterator[Stream]:
-        stream = Stream(
-            workers.answers,
-            lambda cancelled: asked.vault.open().stream(body, cancelled=cancelled),
-        )
-        try:
-            await stream.begin()
-            yield stream
-        finally:
-            stream.leave()
+        request: Request, body: Question
+    ) -> AsyncIterator[tuple[StreamEvent, AsyncGenerator[StreamEvent]]]:
+        """The first event, so that what fails at once is refused with a status, and the others."""
+        vault: LazyVault = request.scope[ASKED]
+        made = stream(workers.answers, lambda gone: vault.open().stream(body, cancelled=gone))
+        async with aclosing(made) as events:
+            first = await anext(events)
+            if isinstance(first, ErrorEvent):
+                raise Refusal(first.problem)
+            yield first, events
 
     @router.post(
         "/query/stream",
-        operation_id="query_stream",
+        tags=["queries"],
         summary="Answer a question piece by piece, as server-sent events",
         description=(
             "Events `sources`, `connected`, `token` (any number) and `done`, or `error` where the "
@@ -110,64 +214,34 @@ def query_routes(service: Service) -> APIRouter:
             200: {"content": {"text/event-stream": {"schema": STREAM_EVENT, "examples": EVENTS}}},
         },
     )
-    async def query_stream(stream: Stream = Depends(begun)) -> AsyncIterator[ServerSentEvent]:
-        async for event in stream.events():
+    async def query_stream(
+        answer: tuple[StreamEvent, AsyncGenerator[StreamEvent]] = Depends(begun),
+    ) -> AsyncIterator[ServerSentEvent]:
+        first, others = answer
+        yield ServerSentEvent(event=first.event, data=first)
+        async for event in others:
             yield ServerSentEvent(event=event.event, data=event)
 
-    @router.post(
-        "/search",
-        operation_id="search",
-        summary="List the passages or notes that match",
-        response_model=SearchResult,
-        responses=BODY_REFUSED,
+    told = "List the passages or notes that match"
+    post("/search", "search", "search", told, Search, response_model=SearchResult)
+    told = "List the themes of the vault, or those that have to do with a query"
+    refused = BODY_REFUSED | problems(HTTPStatus.CONFLICT)
+    post(
+        "/themes", "themes", "themes", told, Themed, response_model=ThemesResult, responses=refused
     )
-    async def search(
-        body: Annotated[SearchQuery, Body(openapi_examples=SEARCHES)],
-        asked: VaultRequest = Depends(service.asked),
-    ) -> Response:
-        return await asked.reply(workers.lookups, lambda vault: vault.search(body))
-
-    @router.post(
-        "/themes",
-        operation_id="themes",
-        summary="List the themes of the vault, or those that have to do with a query",
-        response_model=ThemesResult,
-        responses=BODY_REFUSED | problems(HTTPStatus.CONFLICT),
-    )
-    async def themes(
-        body: Annotated[ThemesQuery, Body(openapi_examples=THEMES)],
-        asked: VaultRequest = Depends(service.asked),
-    ) -> Response:
-        return await asked.reply(workers.lookups, lambda vault: vault.themes(body))
-
-    return router
-
-
-MOST = 300
-"""Notes of a picture at most: with more nothing can be told apart."""
-
-LONGEST = 1_000
-"""Characters of a path or a name."""
-
-Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
-
-
-def note_routes(service: Service) -> APIRouter:
-    """``/notes/{path}``, ``/graph``, ``/graph/browse`` and ``/suggest``."""
-    router = APIRouter(tags=["notes"])
-    lookups = service.workers.lookups
-    refusals = problems(
+    refused = problems(
         HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE
     )
+    of_notes: dict[str, Any] = {"tags": ["notes"], "responses": refused}
 
     @router.get(
         "/notes/{path:path}",
-        operation_id="read_note",
         summary="Read a note: its text, outline, links both ways and unlinked mentions",
         response_model=NoteView,
-        responses=refusals,
+        **of_notes,
     )
-    async def note(
+    async def read_note(
+        request: Request,
         path: Annotated[
             str,
             Path(
@@ -182,20 +256,19 @@ def note_routes(service: Service) -> APIRouter:
         mentions: Annotated[
             bool, Parameter(description="Whether to look for mentions without a link.")
         ] = True,
-        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
-        return await asked.reply(
-            lookups, lambda vault: vault.note(path, section=section, mentions=mentions)
+        return await reply(
+            request, lambda vault: vault.note(path, section=section, mentions=mentions)
         )
 
     @router.get(
         "/graph",
-        operation_id="graph",
         summary="Lay out the notes around some, or the best linked ones, to be drawn",
         response_model=GraphView,
-        responses=refusals,
+        **of_notes,
     )
     async def graph(
+        request: Request,
         around: Annotated[
             list[Name],
             Parameter(
@@ -206,20 +279,17 @@ def note_routes(service: Service) -> APIRouter:
         ] = [],  # noqa: B006 (never changed; the framework copies it)
         depth: Annotated[int, Parameter(ge=1, le=2, description="Links to follow.")] = 1,
         most: Annotated[int, Parameter(ge=1, le=MOST, description="Notes at most.")] = 60,
-        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
-        return await asked.reply(
-            lookups, lambda vault: vault.picture(around, depth=depth, most=most)
-        )
+        return await reply(request, lambda vault: vault.picture(around, depth=depth, most=most))
 
     @router.get(
         "/suggest",
-        operation_id="suggest",
         summary="Suggest links that a note, or the whole vault, may lack",
         response_model=Suggestions,
-        responses=refusals,
+        **of_notes,
     )
     async def suggest(
+        request: Request,
         note: Annotated[
             Name | None,
             Parameter(
@@ -228,100 +298,55 @@ def note_routes(service: Service) -> APIRouter:
             ),
         ] = None,
         limit: Annotated[int, Parameter(ge=1, le=100, description="Links at most.")] = 10,
-        asked: VaultRequest = Depends(service.asked),
     ) -> Response:
-        return await asked.reply(lookups, lambda vault: vault.suggest(note, limit))
+        return await reply(request, lambda vault: vault.suggest(note, limit))
 
-    @router.post(
+    told = "List the notes a link or two away from some"
+    of_notes["responses"] = of_notes["responses"] | BODY_REFUSED
+    post(
         "/graph/browse",
-        operation_id="graph_browse",
-        summary="List the notes a link or two away from some",
+        "graph_browse",
+        "browse",
+        told,
+        Browse,
         response_model=BrowseResult,
-        responses={**refusals, **BODY_REFUSED},
+        **of_notes,
     )
-    async def browse(
-        body: Annotated[BrowseQuery, Body(openapi_examples=BROWSES)],
-        asked: VaultRequest = Depends(service.asked),
-    ) -> Response:
-        return await asked.reply(lookups, lambda vault: vault.browse(body))
-
-    return router
-
-
-LOCATION = {"Location": {"description": "Where it is read.", "schema": {"type": "string"}}}
-
-
-def writing_routes(service: Service) -> APIRouter:
-    """``/capture`` and ``/embed``."""
-    router = APIRouter()
-    lookups = service.workers.lookups
 
     @router.post(
         "/capture",
-        operation_id="capture",
         tags=["writing"],
         summary="Keep a text as a new note, and say which notes it has to do with",
         status_code=HTTPStatus.CREATED,
         response_model=Captured,
         responses={**BODY_REFUSED, 201: {"headers": LOCATION}},
     )
-    async def capture(
-        body: Annotated[CaptureQuery, Body(openapi_examples=CAPTURES)],
-        asked: VaultRequest = Depends(service.asked),
-    ) -> Response:
-        captured = await lookups.run(lambda: asked.vault.capture(body))
-        return Response(
-            captured.model_dump_json(),
-            HTTPStatus.CREATED,
-            {"Location": f"{asked.below}/notes/{quote(captured.filename)}"},
-            JSON,
-        )
+    async def capture(request: Request, body: Capture) -> Response:
+        vault: LazyVault = request.scope[ASKED]
+        captured = await lookups.run(lambda: vault.capture(body))
+        where = f"{request.scope.get('root_path', '')}/notes/{quote(captured.filename)}"
+        return Response(captured.model_dump_json(), HTTPStatus.CREATED, {"Location": where}, JSON)
 
-    @router.post(
-        "/embed",
-        operation_id="embed",
-        tags=["queries"],
-        summary="Turn texts into vectors with the model of the index",
-        response_model=Embedded,
-        responses=BODY_REFUSED,
-    )
-    async def embed(
-        body: Annotated[EmbedQuery, Body(openapi_examples=TEXTS)],
-        asked: VaultRequest = Depends(service.asked),
-    ) -> Response:
-        return await asked.reply(lookups, lambda vault: vault.embed(body))
-
-    return router
-
-
-CHALLENGE = Parameter(
-    pattern="^[0-9a-f]{32}$", description="What a program of the same user has proved."
-)
-
-
-def state_routes(service: Service) -> APIRouter:
-    """``/vaults``, ``/status``, ``/health`` with its two halves and, where it is wanted,
-    ``/metrics``."""
-    router = APIRouter(tags=["state"])
+    told = "Turn texts into vectors with the model of the index"
+    post("/embed", "embed", "embed", told, Texts, response_model=Embedded)
     unavailable = problems(HTTPStatus.SERVICE_UNAVAILABLE)
 
     @router.get(
         "/status",
-        operation_id="status",
+        tags=["state"],
         summary="Say what the index holds, how fresh it is, and who works on it",
         description="Paths and settings are told to this machine only.",
         response_model=IndexStatus,
         responses=unavailable,
     )
-    async def status(request: Request, asked: VaultRequest = Depends(service.asked)) -> Response:
+    async def status(request: Request) -> Response:
         here = from_here(request.scope)
-        return await asked.reply(
-            service.workers.lookups, lambda vault: seen(vault.status(), from_here=here)
-        )
+        return await reply(request, lambda vault: seen(vault.status(), from_here=here))
 
     @router.get(
         "/vaults",
-        operation_id="vaults",
+        name="vaults",
+        tags=["state"],
         summary="List the vaults of the server, the default first",
         description=(
             "Below the `url` of each are all routes of this server, for that vault. A token of one "
@@ -330,17 +355,17 @@ def state_routes(service: Service) -> APIRouter:
         response_model=VaultList,
         responses=unavailable,
     )
-    async def vaults(request: Request) -> Response:
+    async def list_vaults(request: Request) -> Response:
         here, opens = from_here(request.scope), request.scope.get(OPENS)
 
         def work() -> str:
-            names = [name for name in service.vaults if opens is None or name in opens]
-            found = [service.vaults.summary(name) for name in names]
+            names = [name for name in vaults if opens is None or name in opens]
+            found = [vaults.summary(name) for name in names]
             if not here:
                 found = [one.model_copy(update={"folder": ""}) for one in found]
             return VaultList(vaults=found).model_dump_json()
 
-        return Response(await service.workers.lookups.run(work), media_type=JSON)
+        return Response(await lookups.run(work), media_type=JSON)
 
     @router.api_route("/vaults/{name}/{path:path}", methods=METHODS, include_in_schema=False)
     async def no_vault(name: str) -> Response:
@@ -350,70 +375,55 @@ def state_routes(service: Service) -> APIRouter:
         return respond(http_problem(HTTPStatus.NOT_FOUND, detail, kind="vault-missing"))
 
     # Without a thread: they wait for nothing, and answer while all threads answer questions.
-    @router.get(
-        "/health",
-        operation_id="health",
-        summary="Say whether the server is up",
-        responses=problems(HTTPStatus.UNPROCESSABLE_ENTITY),
-        response_model_exclude_none=True,
-    )
     async def health(
         request: Request,
-        challenge: Annotated[str | None, CHALLENGE] = None,
-        asked: VaultRequest = Depends(service.asked),
+        challenge: Annotated[
+            str | None,
+            Parameter(
+                pattern="^[0-9a-f]{32}$", description="What a program of the same user has proved."
+            ),
+        ] = None,
     ) -> Health:
-        vault, proof = asked.vault, None
-        prove = service.prove.get(asked.name or service.vaults.default)
-        if prove is not None and challenge is not None:
-            proof = prove(challenge)
-        if not request.scope.get(TRUSTED, True):
-            return Health(live=True, ready=vault.ready, proof=proof)
-        return Health(
-            live=True,
-            ready=vault.ready,
-            vault=vault.place.name,
-            generation=vault.generation,
-            version=service.version,
-            proof=proof,
-        )
+        vault: LazyVault = request.scope[ASKED]
+        found = Health(live=True, ready=vault.ready)
+        proves = prove.get(request.scope.get(NAMED) or vaults.default)
+        if proves is not None and challenge is not None:
+            found.proof = proves(challenge)
+        if request.scope.get(TRUSTED, True):
+            found.vault, found.version = vault.place.name, version
+            found.generation = vault.generation
+        return found
 
-    @router.get(
-        "/health/live",
-        operation_id="health_live",
-        summary="Answer at all",
-        response_model_exclude_none=True,
-    )
-    async def live(asked: VaultRequest = Depends(service.asked)) -> Health:
-        return Health(live=True, ready=asked.vault.ready)
+    async def health_live(request: Request) -> Health:
+        return Health(live=True, ready=request.scope[ASKED].ready)
 
-    @router.get(
-        "/health/ready",
-        operation_id="health_ready",
-        summary="Answer 200 once all that queries need is loaded, 503 before",
-        response_model_exclude_none=True,
-        responses={503: {"description": "Not ready yet", "model": Health}},
-    )
-    async def ready(response: Response, asked: VaultRequest = Depends(service.asked)) -> Health:
-        if not asked.vault.ready:
+    async def health_ready(request: Request, response: Response) -> Health:
+        found = await health_live(request)
+        if not found.ready:
             response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
             response.headers["Retry-After"] = "1"
-        return Health(live=True, ready=asked.vault.ready)
+        return found
 
-    # Probes ask for the head alone; the server leaves the body out.
-    for path, answer in (("/health", health), ("/health/live", live), ("/health/ready", ready)):
-        router.add_api_route(
-            path,
-            answer,
-            methods=["HEAD"],
-            include_in_schema=False,
-            response_model_exclude_none=True,
-        )
+    ready = "Answer 200 once all that queries need is loaded, 503 before"
+    not_ready: dict[int | str, dict[str, Any]] = {
+        503: {"description": "Not ready yet", "model": Health}
+    }
+    for path, answer, told, refused in (
+        ("/health", health, "Say whether the server is up", problems(HTTPStatus(422))),
+        ("/health/live", health_live, "Answer at all", {}),
+        ("/health/ready", health_ready, ready, not_ready),
+    ):
+        shared: dict[str, Any] = {"response_model_exclude_none": True, "responses": refused}
+        router.add_api_route(path, answer, summary=told, tags=["state"], **shared)
+        # Probes ask for the head alone; the server leaves the body out.
+        router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **shared)
 
-    if (metrics := service.metrics) is not None:
+    if metrics is not None:
 
         @router.get(
             "/metrics",
-            operation_id="metrics",
+            name="metrics",
+            tags=["state"],
             summary="Numbers in the text format of Prometheus",
             response_class=Response,
             responses={200: {"content": {"text/plain": {}}}},

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import TypeVar
 
 import anyio
@@ -27,88 +27,81 @@ from notehop.indexing.llm.egress import UNWANTED
 
 T = TypeVar("T")
 
+_log = logging.getLogger(__name__)
+
 STOPPING = "stopping", "the server is being stopped; ask again when it is back"
+
+AHEAD = 32
+"""Events that wait for the client at most."""
 
 
 class ThreadPool:
-    """Runs blocking work in a few threads.
+    """Runs blocking work in a few threads."""
 
-    :param most: how much runs at once.
-    :param waiting: how much may wait beside.
-    :param seconds: how long one may take, its waiting included.
-    """
-
-    def __init__(self, *, most: int, waiting: int, seconds: float) -> None:
-        self.seconds = seconds
-        self.taken = 0
-        self._count = threading.Lock()
-        self._most, self._room = most, most + waiting
-        self._limiter = CapacityLimiter(most)
-        self._running: set[CancelScope] = set()
-        self._streaming: set[CancelScope] = set()
+    def __init__(self, settings: ServerSettings) -> None:
+        self._most = settings.max_queries or max(2, os.cpu_count() or 1)
+        self._room = self._most + settings.max_waiting
+        self._seconds = settings.timeout_s
+        self._limiter = CapacityLimiter(self._most)
+        self._taken: set[threading.Event] = set()
+        self._running: dict[CancelScope, bool] = {}
         self._closed = False
 
-    async def run(self, work: Callable[[], T]) -> T:
+    @property
+    def taken(self) -> int:
+        """How much runs or waits."""
+        return len(self._taken)
+
+    async def run(self, work: Callable[[], T], *, streams: bool = False) -> T:
         """Have work done in a thread, in its turn and in this context, and wait for it.
 
+        :param streams: whether it ends as soon as ``UNWANTED`` says that nobody waits for it.
         :raises Refusal: if too much waits already, the server stops, or it takes too long: then it
             is not begun any more, or ends unheard; a language model that it asks is not asked on.
         """
-        return await self._done(lambda _: work(), self._running)
-
-    async def stream(self, work: Callable[[Callable[[], bool]], T]) -> T:
-        """The same for work that ends as soon as what it is given says that nobody waits for it."""
-        return await self._done(work, self._streaming)
-
-    async def _done(self, work: Callable[[Callable[[], bool]], T], scopes: set[CancelScope]) -> T:
         if self._closed:
             raise unavailable(*STOPPING)
         if self.taken >= self._room:
             waiting = f"{self.taken - self._most} requests wait already"
             raise unavailable("busy", f"the server is busy and {waiting}; ask again in a moment")
-        gone, begun = threading.Event(), threading.Lock()
+        gone, begun = threading.Event(), threading.Event()
 
-        def wanted() -> T:
-            if self._closed or not begun.acquire(blocking=False):
-                raise unavailable(*STOPPING)
+        def in_turn() -> T:
+            begun.set()
             try:
+                if self._closed or gone.is_set():
+                    raise unavailable(*STOPPING)
                 UNWANTED.set(gone.is_set)
-                return work(gone.is_set)
+                return work()
             finally:
-                self._left()
+                self._taken.discard(gone)
 
-        with self._count:
-            self.taken += 1
-        with anyio.move_on_after(self.seconds) as scope:
-            scopes.add(scope)
+        self._taken.add(gone)
+        with anyio.move_on_after(self._seconds) as scope:
+            self._running[scope] = streams
             try:
                 return await to_thread.run_sync(
-                    wanted, abandon_on_cancel=True, limiter=self._limiter
+                    in_turn, abandon_on_cancel=True, limiter=self._limiter
                 )
             finally:
                 gone.set()
-                scopes.discard(scope)
+                del self._running[scope]
                 # Work that goes on unheard has its place until it ends.
-                if begun.acquire(blocking=False):
-                    self._left()
+                if not begun.is_set():
+                    self._taken.discard(gone)
         if self._closed:
             raise unavailable(*STOPPING)
-        late = f"no reply within {self.seconds:g} s; ask for less, or raise server.timeout_s"
+        late = f"no reply within {self._seconds:g} s; ask for less, or raise server.timeout_s"
         raise unavailable("timeout", late)
-
-    def _left(self) -> None:
-        with self._count:
-            self.taken -= 1
 
     def close(self) -> None:
         """Begin nothing more, and end streams: they would go on for as long as their answer takes."""
         self._closed = True
-        for scope in list(self._streaming):
-            scope.cancel()
+        self.give_up(streams=True)
 
-    def give_up(self) -> None:
-        """Tell all who still wait that the server goes."""
-        for scope in list(self._running):
+    def give_up(self, *, streams: bool = False) -> None:
+        """Tell all who still wait, or the streams, that the server goes."""
+        for scope in [scope for scope, kind in self._running.items() if kind is streams]:
             scope.cancel()
 
 
@@ -119,10 +112,7 @@ class Workers:
     """
 
     def __init__(self, settings: ServerSettings) -> None:
-        most = settings.max_queries or max(2, os.cpu_count() or 1)
-        waiting, seconds = settings.max_waiting, settings.timeout_s
-        self.answers = ThreadPool(most=most, waiting=waiting, seconds=seconds)
-        self.lookups = ThreadPool(most=most, waiting=waiting, seconds=seconds)
+        self.answers, self.lookups = ThreadPool(settings), ThreadPool(settings)
         self.closing = asyncio.Event()
 
     def close(self) -> None:
@@ -137,74 +127,29 @@ class Workers:
         self.lookups.give_up()
 
 
-_log = logging.getLogger(__name__)
+async def stream(
+    pool: ThreadPool, make: Callable[[Callable[[], bool]], Iterator[StreamEvent]]
+) -> AsyncGenerator[StreamEvent]:
+    """The events of an answer, the last of which is ``done`` or ``error``.
 
-AHEAD = 32
-"""Events that wait for the client at most."""
+    :param make: makes them, until what it is given says that nobody listens.
+    :raises Refusal: before the first event: if there is no place in the pool.
+    :raises NotehopError: before the first event: what is wrong with the question or the index.
+    """
+    given, taken = anyio.create_memory_object_stream[StreamEvent](AHEAD)
 
-Make = Callable[[Callable[[], bool]], Iterator[StreamEvent]]
-"""Makes the events of an answer until what it is given says that nobody listens."""
-
-
-class Stream:
-    """The events of one answer; :meth:`begin` it, read it, and :meth:`leave` it in any case."""
-
-    def __init__(self, pool: ThreadPool, make: Make) -> None:
-        """Do nothing yet."""
-        self._pool = pool
-        self._make = make
-        self._given, self._taken = anyio.create_memory_object_stream[StreamEvent](AHEAD)
-        self._first: StreamEvent | None = None
-        self._task: asyncio.Task[Exception | None] | None = None
-
-    async def begin(self) -> None:
-        """Wait for the first event, so that what fails at once is refused with a status.
-
-        :raises Refusal: if there is no place, or the answer begins with its end.
-        :raises NotehopError: what is wrong with the question or the index.
-        """
-        self._task = asyncio.create_task(self._run())
-        self._first = await self._next(self._task)
-        if isinstance(self._first, ErrorEvent):
-            raise Refusal(self._first.problem)
-
-    async def events(self) -> AsyncIterator[StreamEvent]:
-        """The events, the last of which is ``done`` or ``error``."""
-        event, task = self._first, self._task
-        while event is not None and task is not None:
-            yield event
-            if isinstance(event, DoneEvent | ErrorEvent):
+    def work() -> None:
+        gone = UNWANTED.get()
+        assert gone is not None
+        for event in make(gone):
+            from_thread.run(given.send, event)
+            if gone():
                 return
+
+    async def run() -> Exception | None:
+        with given:
             try:
-                event = await self._next(task)
-            except Exception as exc:  # noqa: BLE001 (whoever listens is told)
-                event = ErrorEvent(
-                    problem=exc.problem if isinstance(exc, Refusal) else problem(exc)
-                )
-
-    def leave(self) -> None:
-        """Let the thread know that nobody listens any more."""
-        self._taken.close()
-        if self._task is not None:
-            self._task.cancel()
-
-    async def _next(self, task: asyncio.Task[Exception | None]) -> StreamEvent | None:
-        """The next event; None after the last.
-
-        :raises Exception: why there is none.
-        """
-        try:
-            return await self._taken.receive()
-        except anyio.EndOfStream:
-            if (failure := await task) is not None:
-                raise failure from None
-            return None
-
-    async def _run(self) -> Exception | None:
-        """Have a thread make the events; returns what went wrong."""
-        with self._given:
-            try:
-                await self._pool.stream(self._work)
+                await pool.run(work, streams=True)
             except anyio.BrokenResourceError:
                 return None  # nobody listens
             except Exception as exc:  # noqa: BLE001 (whoever listens is told, and the log)
@@ -213,8 +158,21 @@ class Stream:
                 return exc
         return None
 
-    def _work(self, gone: Callable[[], bool]) -> None:
-        for event in self._make(gone):
-            from_thread.run(self._given.send, event)
-            if gone():
+    task = asyncio.create_task(run())
+    begun = False
+    try:
+        async for event in taken:
+            begun = True
+            yield event
+            if isinstance(event, DoneEvent | ErrorEvent):
                 return
+        failure = await task
+        if failure is not None and not begun:
+            raise failure
+        if failure is not None:
+            yield ErrorEvent(
+                problem=failure.problem if isinstance(failure, Refusal) else problem(failure)
+            )
+    finally:
+        taken.close()
+        task.cancel()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from tests.app.api.fake_vault import FakeVault
 from tests.app.web.test_hostile_text import note
 from tests.support import product
 from tests.support.tables import rows
@@ -102,18 +103,8 @@ TEXTS = {
 }
 
 
-class Notes:
-    name = "My vault"
-    asked: tuple[str, str | None] | None = None
-
-    def note(
-        self,
-        path_or_name: str,
-        *,
-        section: str | None = None,
-        mentions: bool = True,  # noqa: ARG002
-    ) -> product.NoteView:
-        self.asked = (path_or_name, section)
+class Notes(FakeVault):
+    def note(self, *_: Any, **__: Any) -> product.NoteView:
         return note("# Hello\n[[#Hello]] <script>")
 
 
@@ -128,11 +119,8 @@ def vault() -> Notes:
 
 @pytest.fixture
 def client(vault: Notes) -> Iterator[TestClient]:
-    app = FastAPI()
-    app.include_router(product.routes(at_once))
-    vaults = product.Vaults({"Notes": product.LazyVault(None, "", None, vault)})  # type: ignore[arg-type]
-    app.add_middleware(product.VaultPaths, vaults=vaults)
-    with TestClient(app) as found:
+    app = product.create_app(vault, routers=[product.routes(at_once)])
+    with TestClient(app, "http://127.0.0.1:8765") as found:
         yield found
 
 
