@@ -282,8 +282,7 @@ class _Splitter:
 
     def _sections(self) -> Iterator[_Stretch]:
         note = self._note
-        inner = sorted({s.start for s in note.sections if s.start > note.body_start})
-        edges = [note.body_start, *inner, len(note.text)]
+        edges = [note.body_start, *note.sections, len(note.text)]
         for start, end in pairwise(edges):
             if start < end:
                 plain = plain_map(note, start, end)

@@ -5,20 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
-from notehop.indexing.vault.body import Body, read_body
-from notehop.indexing.vault.model import (
-    Block,
-    CommentLinks,
-    Edit,
-    Heading,
-    Lines,
-    Link,
-    Note,
-    Section,
-    Tag,
-)
+from notehop.indexing.vault.body import read_body
+from notehop.indexing.vault.model import CommentLinks, Heading, Lines, Note, each_once
 
 TOP_RANKS = 2
 """Ranks that the parts' own headings take; those that a part's text has stand below."""
@@ -26,9 +15,6 @@ TOP_RANKS = 2
 
 class Unreadable(ValueError):
     """Why a file of a known kind gives no note; the message follows the file's path."""
-
-
-Placed = TypeVar("Placed", Heading, Block, Link, Tag, Edit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,74 +46,41 @@ def assemble(
     :param data: the file, for the content hash.
     """
     texts: list[str] = []
-    whole = Body()
-    edits: list[Edit] = []
-    sections: list[Section] = []
-    at, line, above = 0, 1, ""
+    headings: list[Heading] = []
+    sections: list[int] = []
+    markdown: list[tuple[int, int]] = []
+    at, line = 0, 1
     for part in parts:
-        start, first_line = at, line
-        shown: tuple[str, ...] = ()
+        sections.append(at)
         for level, words in part.headings:
             plain = " ".join(words.split())
-            written = f"{'#' * level} {plain}\n\n"
-            heading = Heading(plain, level, line, at, at + len(written) - 2, plain)
-            whole.headings.append(heading)
-            texts.append(written)
-            at, line = at + len(written), line + 2
-            if level == 1:
-                above = plain
-            shown = (plain,) if level == 1 or not above else (above, plain)
-        text = part.text.strip("\n") + "\n"
+            text = f"{'#' * level} {plain}\n\n"
+            headings.append(Heading(plain, level, line, at, at + len(text) - 2, plain))
+            texts.append(text)
+            at, line = at + len(text), line + 2
+        text = part.text.strip("\n") + "\n\n"
+        below = line + text.count("\n")
         if part.markdown:
-            body = _moved(
-                read_body(text, Lines(text), 1, comment_links=comment_links), at, line - 1
-            )
-            whole.headings += body.headings
-            whole.blocks += body.blocks
-            whole.links += body.links
-            whole.tags += body.tags
-            edits += body.edits
-        texts.append(f"{text}\n")
-        at, line = at + len(text) + 1, line + text.count("\n") + 1
-        level = part.headings[-1][0] if part.headings else 0
-        sections.append(Section(shown, level, first_line, line - 1, start, at))
+            markdown.append((line, below - 2))  # without the empty line behind it
+        texts.append(text)
+        at, line = at + len(text), below
+    text = "".join(texts)
+    body = read_body(text, Lines(text), markdown, comment_links=comment_links)
+    headings += [replace(one, level=min(one.level + TOP_RANKS, 6)) for one in body.headings]
     name = path.rpartition("/")[2]
-    tags = {tag.name.strip("/").casefold(): tag.name.strip("/") for tag in reversed(whole.tags)}
     return Note(
         path=path,
         name=name,
         title=name,
-        text="".join(texts),
+        text=text,
         body_start=0,
         content_hash=hashlib.sha256(data).hexdigest(),
-        tags=tuple(reversed(tags.values())),
-        headings=tuple(whole.headings),
+        tags=each_once(tag.strip("/") for tag in body.tags),
+        headings=tuple(sorted(headings, key=lambda heading: heading.start)),
         sections=tuple(sections),
         sections_apart=True,
-        blocks=tuple(whole.blocks),
-        links=tuple(whole.links),
-        inline_tags=tuple(whole.tags),
-        edits=tuple(edits),
+        blocks=tuple(body.blocks),
+        links=tuple(body.links),
+        edits=body.edits,
         warnings=tuple(warnings),
-    )
-
-
-def _moved(body: Body, offset: int, lines: int) -> Body:
-    """What a part holds, by the offsets and lines of the whole."""
-
-    def move(one: Placed) -> Placed:
-        return replace(one, start=one.start + offset, end=one.end + offset)
-
-    return Body(
-        headings=[
-            replace(move(one), line=one.line + lines, level=min(one.level + TOP_RANKS, 6))
-            for one in body.headings
-        ],
-        blocks=[
-            replace(move(one), first_line=one.first_line + lines, last_line=one.last_line + lines)
-            for one in body.blocks
-        ],
-        links=[replace(move(one), line=one.line + lines) for one in body.links],
-        tags=[replace(move(one), line=one.line + lines) for one in body.tags],
-        edits=tuple(map(move, body.edits)),
     )

@@ -22,7 +22,7 @@ def parse_base(path: str, data: bytes) -> Note:
     :raises Unreadable: if it is no YAML mapping.
     """
     try:
-        whole = read_yaml(data.decode("utf-8-sig")).root
+        whole = read_yaml(data.decode("utf-8-sig")).values
     except (UnicodeDecodeError, YamlProblem) as exc:
         at = f"line {exc.line + 1}: " if isinstance(exc, YamlProblem) else ""
         raise Unreadable(f"is no base: {at}{exc}; open it in the app and save it") from exc

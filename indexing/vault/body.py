@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from notehop.indexing.vault.markdown_blocks import Layout, Piece, TextBlock, lay_out
-from notehop.indexing.vault.markdown_inline import Found, FoundLink, scan
+from notehop.indexing.vault.markdown_blocks import Piece, PlacedState, TextBlock
+from notehop.indexing.vault.markdown_inline import Inline
 from notehop.indexing.vault.model import (
     Block,
     CommentLinks,
@@ -17,7 +17,6 @@ from notehop.indexing.vault.model import (
     Lines,
     Link,
     LinkKind,
-    Tag,
 )
 from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.sentences import sentence_spans
@@ -110,139 +109,111 @@ def _clip(text: str, start: int, end: int, at: int) -> str:
 
 @dataclass(slots=True)
 class Body:
-    """Everything found, in the order of the text. ``too_deep`` is a line, None if all was read."""
+    """What a note holds below its front matter, in the order of its text.
+
+    ``tags`` stand without ``#``, as often as they are written. ``too_deep`` is a line, None if all
+    was read.
+    """
 
     headings: list[Heading] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
-    tags: list[Tag] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
     edits: tuple[Edit, ...] = ()
     too_deep: int | None = None
 
 
-def read_body(text: str, lines: Lines, first_line: int, *, comment_links: CommentLinks) -> Body:
-    """Read a note from ``first_line`` (counted from 1) to its end."""
-    layout = lay_out(text, first_line - 1)
+def read_body(
+    text: str, lines: Lines, parts: Iterable[tuple[int, int]], *, comment_links: CommentLinks
+) -> Body:
+    """Read lines of a note.
+
+    :param parts: (first, last) line of each stretch, from 1, that is read as a text of its own.
+    """
+    state = PlacedState(text)
     body = Body()
-    if layout.too_deep is not None:
-        body.too_deep = lines.at(layout.too_deep)
-    found = [_read(text, block, layout, comment_links) for block in layout.texts]
-    hidden = [Edit(start, end, "") for start, end in layout.hidden]
-    hidden += _html_comments(text, layout.html)
-    hidden += [Edit(named.start, named.end, "") for named in layout.ids]
-    hidden += [_below_title(text, *between) for between in layout.titles]
-    body.edits = _disjoint([*hidden, *(edit for one in found for edit in one.edits)])
-    for one in found:
-        body.tags += [Tag(text[s + 1 : e], lines.at(s), s, e) for s, e in one.tags]
-        body.links += _links(text, lines, one)
-        if one.id is not None:
-            body.blocks.append(_block(lines, one.id, one.start, one.end))
-    body.blocks += [_block(lines, named.id, *named.target) for named in layout.ids]
-    body.blocks.sort(key=lambda block: (block.start, block.end, block.id))
-    of_block = {id(one.block): one for one in found}
-    for heading in layout.headings:
-        pieces = heading.block.parts[0]
-        words = flatten(text, [pieces], of_block[id(heading.block)].edits).text
-        body.headings.append(
-            Heading(
-                text="\n".join(text[start:end] for start, end in pieces).strip(),
-                level=heading.level,
-                line=lines.at(heading.start),
-                start=heading.start,
-                end=heading.end,
-                plain=" ".join(words.split()),
-            )
-        )
+    edits: list[Edit] = []
+    for first, last in parts:
+        layout = state.read(first - 1, last)
+        body.too_deep = body.too_deep or layout.too_deep
+        body.blocks += layout.blocks
+        edits += [Edit(start, end, "") for start, end in layout.hidden]
+        edits += _html_comments(text, layout.html)
+        edits += [_below_title(text, *between) for between in layout.titles]
+        for block in layout.texts:
+            edits += _read_block(text, lines, block, Inline(layout.references, comment_links), body)
+    body.blocks.sort(key=lambda block: (block.first_line, block.last_line, block.id))
+    body.edits = _disjoint(edits)
     return body
 
 
-@dataclass(slots=True)
-class _Read:
-    """One block of text and what it holds, by offsets of the note; ``edits`` are sorted."""
-
-    block: TextBlock
-    links: list[tuple[int, int, FoundLink]] = field(default_factory=list)
-    tags: list[Piece] = field(default_factory=list)
-    edits: list[Edit] = field(default_factory=list)
-    id: str | None = None
-    start: int = 0
-    end: int = 0
-
-
-def _read(text: str, block: TextBlock, layout: Layout, comment_links: CommentLinks) -> _Read:
-    read = _Read(block)
+def _read_block(
+    text: str, lines: Lines, block: TextBlock, inline: Inline, body: Body
+) -> list[Edit]:
+    """Add what a block of text holds to the rest; return its edits, sorted."""
     comment = block.kind == "comment"
-    if comment and comment_links != "all":
-        return read
+    if comment and inline.comment_links != "all":
+        return []
     for pieces in block.parts:
         joined = OffsetMap()
         for number, (start, end) in enumerate(pieces, 1):
             joined.add(start, text[start:end] + "\n" * (number < len(pieces)))
-        one = scan(joined.text, layout.references, comment_links=comment_links, comment=comment)
-        if one.links or one.tags or one.edits:
-            _place(read, one, joined)
-    read.edits.sort(key=lambda edit: edit.start)
-    if block.kind in ("paragraph", "heading") and block.parts[0]:
-        _find_id(text, read)
-    return read
-
-
-def _place(read: _Read, found: Found, joined: OffsetMap) -> None:
-    """Turn offsets of a part into offsets of the note."""
-
-    def span(start: int, end: int) -> Piece:
-        # The end belongs to the last character, not to the line that may follow it.
-        first, last = joined.to_raw(start), joined.to_raw(end - 1)
-        assert first is not None
-        assert last is not None
-        return first, last + 1
-
-    read.links += [(*span(link.start, link.end), link) for link in found.links]
-    read.tags += [span(*tag) for tag in found.tags]
-    read.edits += [Edit(*span(start, end), words) for start, end, words in found.edits]
+        inline.scan(joined, comment=comment)
+    edits = sorted(inline.edits, key=lambda edit: edit.start)
+    if block.kind in ("paragraph", "heading") and (found := _id_at_end(text, *block.parts[0][-1])):
+        start, end = block.parts[0][0][0] if block.item is None else block.item, found.end()
+        body.blocks.append(Block(found[0], lines.at(start), lines.at(end - 1)))
+        words_end = start + len(text[start : found.start() - 1].rstrip())
+        edits.append(Edit(words_end, end, ""))
+    body.tags += inline.tags
+    body.links += _links(text, lines, block, inline, edits)
+    if block.level:
+        pieces = block.parts[0]
+        body.headings.append(
+            Heading(
+                text="\n".join(text[start:end] for start, end in pieces).strip(),
+                level=block.level,
+                line=lines.at(block.span[0]),
+                start=block.span[0],
+                end=block.span[1],
+                plain=" ".join(flatten(text, [pieces], edits).text.split()),
+            )
+        )
+    return edits
 
 
 _ID = re.compile(r"[A-Za-z0-9-]+")
 
 
-def _find_id(text: str, read: _Read) -> None:
-    """Find ``^id`` at the end of a block's last line, after a blank."""
-    pieces = read.block.parts[0]
-    start, end = pieces[-1]
+def _id_at_end(text: str, start: int, end: int) -> re.Match[str] | None:
+    """The id of ``^id`` at the end of a block's last line, after a blank."""
     mark = text.rfind("^", start, end)
-    if mark <= start or not text[mark - 1].isspace() or not _ID.fullmatch(text, mark + 1, end):
+    return _ID.fullmatch(text, mark + 1, end) if mark > start and text[mark - 1].isspace() else None
+
+
+def _links(
+    text: str, lines: Lines, block: TextBlock, inline: Inline, edits: Sequence[Edit]
+) -> Iterator[Link]:
+    if not inline.links:
         return
-    read.id = text[mark + 1 : end]
-    read.start = pieces[0][0] if read.block.item is None else read.block.item
-    read.end = end
-    words_end = start + len(text[start:mark].rstrip())
-    read.edits.append(Edit(words_end, end, ""))
-
-
-def _block(lines: Lines, name: str, start: int, end: int) -> Block:
-    return Block(name, lines.at(start), lines.at(max(end - 1, start)), start, end)
-
-
-def _links(text: str, lines: Lines, read: _Read) -> Iterable[Link]:
-    if not read.links:
-        return
-    if read.block.kind == "comment":
-        sentences = [""] * len(read.links)
+    found = sorted(inline.links, key=lambda link: link.start)
+    if block.kind == "comment":
+        sentences = [""] * len(found)
     else:
-        flat = flatten(text, read.block.parts, read.edits)
-        sentences = sentences_at(read.block, flat, [(start, end) for start, end, _ in read.links])
-    for (start, end, found), sentence in zip(read.links, sentences, strict=True):
+        flat = flatten(text, block.parts, edits)
+        sentences = sentences_at(block, flat, [(link.start, link.end) for link in found])
+    for link, sentence in zip(found, sentences, strict=True):
         yield Link(
-            kind=LinkKind.EMBED if found.embed else LinkKind.LINK,
-            syntax=found.syntax,
-            raw=text[start:end],
-            target=found.text.target,
-            fragment=found.text.fragment,
-            display=found.text.display,
-            line=lines.at(start),
-            start=start,
-            end=end,
-            sentence="" if found.comment else sentence,
+            kind=LinkKind.EMBED if link.embed else LinkKind.LINK,
+            syntax=link.syntax,
+            raw=text[link.start : link.end],
+            target=link.text.target,
+            fragment=link.text.fragment,
+            display=link.text.display,
+            line=lines.at(link.start),
+            start=link.start,
+            end=link.end,
+            sentence="" if link.comment else sentence,
         )
 
 
@@ -252,7 +223,7 @@ def _below_title(text: str, start: int, end: int) -> Edit:
     return Edit(start, start + 1, f"\n{marks.rstrip()}\n")
 
 
-def _html_comments(text: str, blocks: Iterable[Piece]) -> Iterable[Edit]:
+def _html_comments(text: str, blocks: Iterable[Piece]) -> Iterator[Edit]:
     for start, end in blocks:
         at = text.find("<!--", start, end)
         while at >= 0:

@@ -1,6 +1,6 @@
 """The YAML block at the very start of a note: where it is, what it holds, what is wrong with it.
 
-The values are read from PyYAML's events, so that each has its place. Pure.
+The values are read from PyYAML's events, so that each has its line. Pure.
 """
 
 from __future__ import annotations
@@ -30,28 +30,15 @@ class YamlProblem(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a value stands: line from 0, offsets within the front matter's text."""
-
-    line: int
-    start: int
-    end: int
-
-
-def read_yaml(text: str) -> _Builder:
+def read_yaml(text: str) -> _Reader:
     """Read one YAML mapping; an empty text is an empty mapping.
 
     :raises YamlProblem: for anything that is no mapping, no YAML, or too much of it.
     """
-    builder = _Builder()
     try:
         if len(text) > MAX_CHARACTERS:
             raise YamlProblem(0, f"more than {MAX_CHARACTERS:,} characters")
-        for event in yaml.parse(text, Loader=_LOADER):
-            builder.take(event)
-            if isinstance(event, yaml.DocumentEndEvent):
-                break
+        return _Reader(text)
     except yaml.MarkedYAMLError as exc:
         mark = exc.problem_mark or exc.context_mark
         last = text.rstrip().count("\n")  # what is missing at the end is missing in the last line
@@ -61,113 +48,74 @@ def read_yaml(text: str) -> _Builder:
         raise YamlProblem(line, f"character that YAML does not allow ({exc.reason})") from exc
     except (yaml.YAMLError, ValueError, RecursionError) as exc:
         raise YamlProblem(0, str(exc)) from exc
-    if builder.root is None:
-        builder.root = {}
-    if not isinstance(builder.root, dict):
-        raise YamlProblem(builder.root_line, "it is not a list of properties (key: value)")
-    return builder
 
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(slots=True)
-class _Open:
-    """A list or mapping that is being built; ``key`` waits for its value."""
+class _Reader:
+    """The values of a YAML mapping, and the lines, from 0, of those that are not behind an alias."""
 
-    value: Any
-    anchor: str | None
-    path: KeyPath
-    place: Place
-    size: int
-    key: str | None = None
-
-
-class _Builder:
-    def __init__(self) -> None:
-        self.root: Any = None
-        self.root_line = 0
-        self.places: dict[KeyPath, Place] = {}
+    def __init__(self, text: str) -> None:
+        self.values: dict[str, Any] = {}
+        self.lines: dict[KeyPath, int] = {}
         self.key_lines: dict[KeyPath, int] = {}
         self.repeated: list[tuple[int, str]] = []
-        self._stack: list[_Open] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._total = 0
+        self._events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                first: Any = next(self._events)
+                root = self._value(first, ())
+                next(self._events)  # or what is wrong behind the mapping would not be told
+                if root is not None and not isinstance(root, dict):
+                    reason = "it is not a list of properties (key: value)"
+                    raise YamlProblem(first.start_mark.line, reason)
+                self.values = root or {}
+                break
 
-    def take(self, event: yaml.Event) -> None:
+    def _value(self, event: Any, path: KeyPath) -> Any:
+        line = event.start_mark.line
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise YamlProblem(line, f"the alias *{event.anchor} has no anchor before it")
+            value, size = self._anchors[event.anchor]
+            self._count(size, line)
+            return value
+        before = self._total
+        self._count(1, line)
         if isinstance(event, yaml.ScalarEvent):
             value = _scalar(event)
-            if event.anchor:
-                self._anchors[event.anchor] = (value, 1)
-            self._add(value, 1, _place(event), text=event.value)
-        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-            self._open(event)
-        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-            done = self._stack.pop()
-            if done.anchor:
-                self._anchors[done.anchor] = (done.value, done.size)
-            self._add(done.value, 0, done.place, inner=done.size)
-        elif isinstance(event, yaml.AliasEvent):
-            if event.anchor not in self._anchors:
-                raise YamlProblem(
-                    _place(event).line, f"the alias *{event.anchor} has no anchor before it"
-                )
-            value, size = self._anchors[event.anchor]
-            self._add(value, size, _place(event))
+            self.lines[path] = line
+        elif len(path) >= MAX_DEPTH:
+            raise YamlProblem(line, f"nested deeper than {MAX_DEPTH} levels")
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = []
+            while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
+                value.append(self._value(item, (*path, str(len(value)))))
+        else:
+            value = {}
+            while not isinstance(item := next(self._events), yaml.MappingEndEvent):
+                key = self._key(item, (*path, ""))
+                if key in value:
+                    self.repeated.append((item.start_mark.line, key))
+                self.key_lines[*path, key] = item.start_mark.line
+                value[key] = self._value(next(self._events), (*path, key))
+        if event.anchor:
+            self._anchors[event.anchor] = value, self._total - before
+        return value
 
-    def _open(self, event: yaml.Event) -> None:
-        if len(self._stack) >= MAX_DEPTH:
-            raise YamlProblem(_place(event).line, f"nested deeper than {MAX_DEPTH} levels")
-        value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
-        anchor = getattr(event, "anchor", None)
-        self._stack.append(_Open(value, anchor, self._path(), _place(event), 1))
-        self._count(1, _place(event).line)
-
-    def _path(self) -> KeyPath:
-        """The key path of the value that comes next."""
-        if not self._stack:
-            return ()
-        parent = self._stack[-1]
-        if isinstance(parent.value, list):
-            return (*parent.path, str(len(parent.value)))
-        return (*parent.path, parent.key or "")
+    def _key(self, event: Any, path: KeyPath) -> str:
+        value = self._value(event, path)
+        if isinstance(event, yaml.ScalarEvent):
+            return str(event.value)
+        return json.dumps(value, ensure_ascii=False)
 
     def _count(self, size: int, line: int) -> None:
         self._total += size
         if self._total > MAX_VALUES:
             raise YamlProblem(line, f"more than {MAX_VALUES} values, aliases counted in full")
-
-    def _add(
-        self, value: Any, size: int, place: Place, *, inner: int = 0, text: str | None = None
-    ) -> None:
-        """Put a finished value where it belongs; ``inner`` was counted when it was built."""
-        self._count(size, place.line)
-        if not self._stack:
-            self.root, self.root_line = value, place.line
-            return
-        parent = self._stack[-1]
-        parent.size += size + inner
-        if isinstance(parent.value, dict) and parent.key is None:
-            key = text if text is not None else json.dumps(value, ensure_ascii=False)
-            if key in parent.value:
-                self.repeated.append((place.line, key))
-            parent.key = key
-            self.key_lines[self._path()] = place.line
-            return
-        if text is not None:
-            self.places[self._path()] = place
-        if isinstance(parent.value, list):
-            parent.value.append(value)
-        else:
-            parent.value[parent.key] = value
-            parent.key = None
-
-
-def _place(event: yaml.Event) -> Place:
-    start, end = event.start_mark, event.end_mark
-    if start is None or end is None:
-        return Place(0, 0, 0)
-    return Place(start.line, start.index, end.index)
 
 
 _INT = re.compile(r"[-+]?[0-9]{1,18}")
@@ -182,7 +130,7 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
     """The value of a scalar; what JSON has no number for (inf, nan, huge integers) stays text."""
     text: str = event.value
     if event.style or event.tag:
-        return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+        return text.encode("utf-8", "replace").decode()
     if text in _WORDS:
         return _WORDS[text]
     if _INT.fullmatch(text):
@@ -199,45 +147,33 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
 class FrontMatter:
     """The front matter of a note; all empty if it has none or it cannot be read.
 
-    ``end`` is the offset of the first character after it, ``end_line`` that character's line.
-    ``places`` knows every value that is not behind an alias and no list or mapping, ``key_lines``
-    the line of every key; both count lines from 0 and offsets from ``offset``, where its YAML
-    begins. ``broken`` is its text if it could not be read, ``repeated`` the keys that are written
-    twice.
+    ``end`` is the offset of the first character after it. ``lines`` knows every value that is not
+    behind an alias and no list or mapping, ``key_lines`` every key; both count from the opening
+    marks, which are line 1. ``broken`` is its text if it could not be read, ``repeated`` the keys
+    that are written twice.
     """
 
     end: int = 0
-    end_line: int = 1
     values: dict[str, Any] = field(default_factory=dict)
-    places: dict[KeyPath, Place] = field(default_factory=dict)
+    lines: dict[KeyPath, int] = field(default_factory=dict)
     key_lines: dict[KeyPath, int] = field(default_factory=dict)
-    offset: int = 0
     broken: str | None = None
     repeated: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def line_of(self, key: str) -> int:
-        """Line of the first value under a top-level key, counted from 1; 1 if it holds none."""
-        lines = (place.line + 2 for path, place in self.places.items() if path[0] == key)
-        return min(lines, default=1)
+        """Line of the first value under a top-level key; 1 if it holds none."""
+        return min((line for path, line in self.lines.items() if path[0] == key), default=1)
 
     def key_line(self, path: KeyPath) -> int:
-        """Line of the key that a value stands under, counted from 1."""
+        """Line of the key that a value stands under."""
         while path and path not in self.key_lines:
             path = path[:-1]
-        return self.key_lines.get(path, -1) + 2  # the line of the opening marks is line 1
+        return self.key_lines.get(path, 1)
 
     def value_line(self, path: KeyPath) -> int:
-        """Line of a value, counted from 1; behind an alias that of its parent, or its key."""
-        return max(self.place(path).line + 2, self.key_line(path))
-
-    def place(self, path: KeyPath) -> Place:
-        """Where a value stands; behind an alias that of its parent."""
-        while path:
-            if path in self.places:
-                return self.places[path]
-            path = path[:-1]
-        return Place(0, 0, 0)
+        """Line of a value; behind an alias that of its key."""
+        return self.lines.get(path) or self.key_line(path)
 
     def scalars(
         self, skip: Callable[[str], bool] = lambda _: False
@@ -278,40 +214,33 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
         return FrontMatter()
     closing = _CLOSING.search(text, opening.end())
     if not closing:
-        return _unclosed(path, text)
+        # A line of --- alone may be a rule; followed by a property it was meant otherwise.
+        unclosed = _UNCLOSED.match(text)
+        if not unclosed:
+            return FrontMatter()
+        warning = (
+            f"{path}:1: the front matter does not end; close it with a line of ---, "
+            "until then it is text"
+        )
+        return FrontMatter(broken=unclosed[0], warnings=(warning,))
     end = min(closing.end() + 1, len(text))
-    end_line = text.count("\n", 0, end) + 1
     source = text[opening.end() : closing.start()]
     try:
-        mapping = read_yaml(source)
+        found = read_yaml(source)
     except YamlProblem as exc:
         warning = (
             f"{path}:{exc.line + 2}: front matter cannot be read: {exc.reason}; "
             "its properties are ignored until it is corrected"
         )
-        return FrontMatter(end, end_line, broken=source, warnings=(warning,))
+        return FrontMatter(end, broken=source, warnings=(warning,))
     return FrontMatter(
         end,
-        end_line,
-        mapping.root,
-        mapping.places,
-        mapping.key_lines,
-        opening.end(),
-        repeated=tuple(key for _, key in mapping.repeated),
+        found.values,
+        {place: line + 2 for place, line in found.lines.items()},
+        {place: line + 2 for place, line in found.key_lines.items()},
+        repeated=tuple(key for _, key in found.repeated),
         warnings=tuple(
             f"{path}:{line + 2}: the property {key} is written twice; the last one counts"
-            for line, key in mapping.repeated
+            for line, key in found.repeated
         ),
     )
-
-
-def _unclosed(path: str, text: str) -> FrontMatter:
-    """A line of ``---`` alone may be a rule; followed by a property it was meant otherwise."""
-    found = _UNCLOSED.match(text)
-    if not found:
-        return FrontMatter()
-    warning = (
-        f"{path}:1: the front matter does not end; close it with a line of ---, "
-        "until then it is text"
-    )
-    return FrontMatter(broken=found[0], warnings=(warning,))

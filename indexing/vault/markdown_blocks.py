@@ -15,6 +15,8 @@ from markdown_it.rules_block import StateBlock, blockquote, paragraph, reference
 from markdown_it.token import Token
 from mdit_py_plugins.footnote.index import footnote_def
 
+from notehop.indexing.vault.model import Block
+
 Piece = tuple[int, int]
 """A stretch of one line, as offsets into the note."""
 
@@ -24,47 +26,30 @@ class TextBlock:
     """A stretch of inline Markdown. ``parts`` are parsed apart: the cells of a row, else one.
 
     The pieces of a part are its lines, without what belongs to quotes and lists around it.
-    ``item`` is the offset of the bullet if this is the first text of a list item.
+    ``item`` is the offset of the bullet if this is the first text of a list item. A heading outside
+    quotes and lists has a ``level`` and a ``span``, its marks included.
     """
 
     kind: Literal["paragraph", "heading", "row", "comment"]
     parts: list[list[Piece]]
     item: int | None = None
-
-
-@dataclass(slots=True)
-class HeadingBlock:
-    """A heading outside quotes and lists."""
-
-    level: int
-    start: int
-    end: int
-    block: TextBlock
-
-
-@dataclass(slots=True)
-class IdBlock:
-    """A line that holds only ``^id``, and the block above it that it names."""
-
-    id: str
-    start: int
-    end: int
-    target: Piece
+    level: int = 0
+    span: Piece = (0, 0)
 
 
 @dataclass(slots=True)
 class Layout:
-    """What the lines of a note are. Offsets are those of the note; all lists are in its order.
+    """What lines of a note are, by offsets of the note; all lists are in its order.
 
-    ``hidden`` are stretches that no reader sees: comments and reference definitions. ``titles`` are
-    those between the title of a callout and the text on the line below: a line end and the marks of
-    that line. ``html`` are HTML blocks. ``references`` maps normalised labels to destinations.
-    ``too_deep`` is the offset of the first line that was nested too deeply to be told apart.
+    ``hidden`` are stretches that no reader sees: comments, reference definitions, lines of block
+    ids. ``titles`` are those between the title of a callout and the text on the line below: a line
+    end and the marks of that line. ``html`` are HTML blocks, ``blocks`` those that a line of
+    ``^id`` names. ``references`` maps normalised labels to destinations. ``too_deep`` is the first
+    line, from 1, that was nested too deeply to be told apart.
     """
 
     texts: list[TextBlock] = field(default_factory=list)
-    headings: list[HeadingBlock] = field(default_factory=list)
-    ids: list[IdBlock] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
     hidden: list[Piece] = field(default_factory=list)
     titles: list[Piece] = field(default_factory=list)
     html: list[Piece] = field(default_factory=list)
@@ -72,20 +57,35 @@ class Layout:
     too_deep: int | None = None
 
 
-class PlacedState(StateBlock):
-    """Adds to markdown-it's state the places of what it finds."""
+MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
+MAX_QUOTES = 10  # quotes in quotes; each reads all its lines again
 
-    def __init__(self, src: str, grammar: MarkdownIt) -> None:
-        super().__init__(src, grammar, {}, [])
+
+class PlacedState(StateBlock):
+    """markdown-it's state of a note, which notes the places of what it finds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, _GRAMMAR, {}, [])
         self.layout = Layout()
         self.quotes = 0  # how many quotes the current line stands in
         self._starts = list(self.bMarks)
         self._ends = list(self.eMarks)
-        self._row = Token("", "", 0)
-        self._row_line = -1
-        self._item: int | None = None
-        self._html: list[Token] = []
         self._last: dict[int, Token] = {}  # the last block of each depth, for an id after it
+
+    def read(self, first: int, end: int) -> Layout:
+        """Parse some lines, from 0, as a text of their own; ``end`` is the line after the last."""
+        self.layout, self.env, self._last = Layout(), {}, {}
+        self.lineMax = min(end, len(self._starts) - 1)
+        begun = len(self.tokens)
+        _GRAMMAR.block.tokenize(self, min(first, self.lineMax), self.lineMax)
+        for token in self.tokens[begun:]:
+            if token.type == "html_block":
+                self.layout.html.append(self._whole(token.map or [0, 1]))
+        definitions = self.env.get("references", {})
+        self.layout.references = {label: found["href"] for label, found in definitions.items()}
+        for found in [*definitions.values(), *self.env.get("duplicate_refs", [])]:
+            self.layout.hidden.append(self._whole(found["map"]))
+        return self.layout
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         token = super().push(ttype, tag, nesting)
@@ -94,103 +94,78 @@ class PlacedState(StateBlock):
         elif nesting >= 0:
             self._last[token.level] = token
             self._last.pop(token.level + 1, None)
-        if ttype == "tr_open":
-            self._row = token
-        elif ttype == "list_item_open":
-            self._item = self.text_start(self.line)
-        elif ttype == "html_block":
-            self._html.append(token)
+        if ttype == "list_item_open":
+            token.meta["start"] = self.text_start(self.line)
         return token
 
     def say_too_deep(self, line: int) -> None:
         """Note that from this line on something was nested too deeply to be told apart."""
         if self.layout.too_deep is None:
-            self.layout.too_deep = self.text_start(line)
+            self.layout.too_deep = line + 1
 
     def text_start(self, line: int) -> int:
         """Offset of the first character of a line behind the quotes and bullets it stands in."""
         return self.bMarks[line] + self.tShift[line]
 
-    def block_before(self) -> Piece | None:
-        """Span of the block before the current line at the same depth; None if a heading."""
+    def block_before(self) -> list[int] | None:
+        """The lines of the block before the current one at the same depth; None if a heading."""
         token = self._last.get(self.level)
         if token is None or token.type == "heading_open" or token.map is None:
             return None
-        if token.type == "block_id":
-            named: Piece | None = token.meta.get("target")
-            return named
         first, end = token.map
         while end > first + 1 and self.isEmpty(end - 1):
             end -= 1
-        return self.text_start(first), self.eMarks[end - 1]
-
-    def finish(self) -> Layout:
-        """Add what is known only when all lines are read."""
-        layout = self.layout
-        for token in self._html:
-            layout.html.append(self._whole(token.map or [0, 1]))
-        definitions = self.env.get("references", {})
-        layout.references = {label: found["href"] for label, found in definitions.items()}
-        for found in [*definitions.values(), *self.env.get("duplicate_refs", [])]:
-            layout.hidden.append(self._whole(found["map"]))
-        layout.hidden.sort()
-        return layout
+        return [first, end]
 
     def _whole(self, lines: list[int]) -> Piece:
         return self._starts[lines[0]], self._ends[max(lines[1] - 1, lines[0])]
 
     def _text(self) -> None:
-        """Note the text whose token was just pushed; the token before it says what it stands in."""
+        """Note the text whose token was just pushed; those before it say what it stands in."""
         opening = self.tokens[-2]
-        item, self._item = self._item, None
-        if len(self.tokens) < 3 or self.tokens[-3].type != "list_item_open":
-            item = None
-        if opening.type in ("th_open", "td_open"):
-            self._cells()
-        elif opening.type == "heading_open":
-            self._heading(opening, item)
-        else:
-            first, end = opening.map or [self.line, self.line + 1]
-            self._paragraph(self._pieces(first, end), item)
-
-    def _heading(self, opening: Token, item: int | None) -> None:
+        around = self.tokens[-3] if len(self.tokens) > 2 else Token("", "", 0)
         first, end = opening.map or [self.line, self.line + 1]
-        if opening.markup.startswith("#"):
-            start = self.text_start(first) + len(opening.markup)
-            pieces = [_without_closing_marks(self.src, start, self.eMarks[first])]
+        item = around.meta.get("start")
+        if opening.type in ("th_open", "td_open"):
+            if around.type == "tr_open":  # once a row, at its first cell
+                line = (around.map or [self.line])[0]
+                cells = _split_row(self.src, self.text_start(line), self.eMarks[line])
+                self.layout.texts.append(TextBlock("row", [[cell] for cell in cells]))
+        elif opening.type == "heading_open":
+            if opening.markup.startswith("#"):
+                start = self.text_start(first) + len(opening.markup)
+                pieces = [_without_closing_marks(self.src, start, self.eMarks[first])]
+            else:
+                pieces = self._pieces(first, end - 1)
+            block = TextBlock("heading", [pieces], item)
+            if opening.level == 0:
+                block.level = int(opening.tag[1:])
+                block.span = self.text_start(first), self.eMarks[end - 1]
+            self.layout.texts.append(block)
         else:
-            pieces = self._pieces(first, end - 1)
-        block = TextBlock("heading", [pieces], item)
-        self.layout.texts.append(block)
-        if opening.level == 0:
-            span = self.text_start(first), self.eMarks[end - 1]
-            self.layout.headings.append(HeadingBlock(int(opening.tag[1:]), *span, block))
+            pieces = self._pieces(first, end)
+            if around.type == "blockquote_open":
+                pieces = self._below_title(pieces)
+            if pieces:
+                self.layout.texts.append(TextBlock("paragraph", [pieces], item))
 
-    def _paragraph(self, pieces: list[Piece], item: int | None) -> None:
-        texts = self.layout.texts
-        if len(self.tokens) > 2 and self.tokens[-3].type == "blockquote_open":
-            start, end = pieces[0]
-            if title := _CALLOUT.match(self.src, start, end):
-                self.layout.hidden.append(title.span())
-                texts.append(TextBlock("paragraph", [[(title.end(), end)]]))
-                pieces = pieces[1:]
-                if pieces and self.src[title.end() : end].strip():
-                    self.layout.titles.append((end, pieces[0][0]))
-        if pieces:
-            texts.append(TextBlock("paragraph", [pieces], item))
+    def _below_title(self, pieces: list[Piece]) -> list[Piece]:
+        """The lines of a quote; of a callout those below its title, which is noted apart."""
+        start, end = pieces[0]
+        title = _CALLOUT.match(self.src, start, end)
+        if title is None:
+            return pieces
+        self.layout.hidden.append(title.span())
+        self.layout.texts.append(TextBlock("paragraph", [[(title.end(), end)]]))
+        if len(pieces) > 1 and self.src[title.end() : end].strip():
+            self.layout.titles.append((end, pieces[1][0]))
+        return pieces[1:]
 
     def _pieces(self, first: int, end: int) -> list[Piece]:
         pieces = [(self.text_start(line), self.eMarks[line]) for line in range(first, end)]
         start, last = pieces[-1]
         pieces[-1] = start, start + len(self.src[start:last].rstrip(" \t"))
         return pieces
-
-    def _cells(self) -> None:
-        line = (self._row.map or [self.line])[0]
-        if line != self._row_line:  # once a row, at its first cell
-            self._row_line = line
-            cells = _split_row(self.src, self.text_start(line), self.eMarks[line])
-            self.layout.texts.append(TextBlock("row", [[cell] for cell in cells]))
 
 
 _CALLOUT = re.compile(r"\[![^\]\n]+\][-+]?[ \t]*")
@@ -207,36 +182,21 @@ def _without_closing_marks(src: str, start: int, end: int) -> Piece:
 def _split_row(src: str, start: int, end: int) -> list[Piece]:
     """Spans of the cells of a table row, without blanks around them; ``\\|`` parts no cells."""
     start, end = _trim(src, start, end)
-    cells: list[Piece] = []
-    cell = at = start
-    while (at := src.find("|", at, end)) >= 0:
-        if at == start or src[at - 1] != "\\":
-            cells.append((cell, at))
-            cell = at + 1
-        at += 1
-    cells.append((cell, end))
+    bars = [
+        at for at in range(start, end) if src[at] == "|" and (at == start or src[at - 1] != "\\")
+    ]
+    cells = list(zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True))
     if cells[0] == (start, start):
         cells = cells[1:]
     if cells and cells[-1] == (end, end):
         cells = cells[:-1]
-    return [_trim(src, *piece) for piece in cells]
+    return [_trim(src, *cell) for cell in cells]
 
 
 def _trim(src: str, start: int, end: int) -> Piece:
     inner = src[start:end]
     start += len(inner) - len(inner.lstrip(" \t"))
     return start, start + len(inner.strip(" \t"))
-
-
-MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
-MAX_QUOTES = 10  # quotes in quotes; each reads all its lines again
-
-
-def lay_out(text: str, first_line: int) -> Layout:
-    """Parse the lines of a note from ``first_line`` (counted from 0) to its end."""
-    state = PlacedState(text, _GRAMMAR)
-    _GRAMMAR.block.tokenize(state, min(first_line, state.lineMax), state.lineMax)
-    return state.finish()
 
 
 def _too_deep(state: PlacedState, start: int, end: int, _silent: bool) -> bool:
@@ -259,7 +219,7 @@ def _quote(state: PlacedState, start: int, end: int, silent: bool) -> bool:
     return False
 
 
-def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str, kind: str) -> bool:
+def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) -> bool:
     """A block from a line that starts with ``mark`` to the next line that holds it again.
 
     Both marks on one line are left to the inline rule; what stands behind the closing mark is read
@@ -279,9 +239,9 @@ def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str, ki
     if silent:
         return True
     after = close + len(mark)
-    token = state.push(kind, "", 0)
+    token = state.push(mark, "", 0)
     token.map = [start, line + 1]
-    if kind == "comment":
+    if mark == "%%":
         state.layout.hidden.append((at, after))
         pieces = [(at + len(mark), state.eMarks[start])]
         pieces += [(state.text_start(n), state.eMarks[n]) for n in range(start + 1, line)]
@@ -298,11 +258,11 @@ def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str, ki
 
 
 def _comment(state: PlacedState, start: int, end: int, silent: bool) -> bool:
-    return _block(state, start, end, silent, "%%", "comment")
+    return _block(state, start, end, silent, "%%")
 
 
 def _math(state: PlacedState, start: int, end: int, silent: bool) -> bool:
-    return _block(state, start, end, silent, "$$", "math")
+    return _block(state, start, end, silent, "$$")
 
 
 _ID = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
@@ -316,11 +276,10 @@ def _block_id(state: PlacedState, start: int, _end: int, silent: bool) -> bool:
         return False
     if silent:
         return True
-    target = state.block_before() or (at, found.end())
-    token = state.push("block_id", "", 0)
-    token.map = [start, start + 1]
-    token.meta = {"target": target}
-    state.layout.ids.append(IdBlock(found[1], at, state.eMarks[start], target))
+    first, end = state.block_before() or (start, start + 1)
+    state.push("block_id", "", 0).map = [first, end]  # so that an id below names the same
+    state.layout.blocks.append(Block(found[1], first + 1, end))
+    state.layout.hidden.append((at, state.eMarks[start]))
     state.line = start + 1
     return True
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
@@ -29,13 +29,13 @@ from notehop.indexing.vault.link_text import (
     without_size,
     words,
 )
-from notehop.indexing.vault.model import CommentLinks, LinkSyntax
+from notehop.indexing.vault.model import CommentLinks, Edit, LinkSyntax
+from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLink:
-    """A link to something in the vault; offsets are those of the text that was scanned."""
+class FoundLink(NamedTuple):
+    """A link to something in the vault; offsets are those of the note."""
 
     start: int
     end: int
@@ -46,32 +46,40 @@ class FoundLink:
 
 
 @dataclass(slots=True)
-class Found:
-    """What a text holds. ``edits`` are (start, end, replacement), disjoint, in no order."""
+class Inline:
+    """What stretches of text hold, by offsets of the note; ``edits`` are disjoint, in no order.
 
+    ``references`` maps normalised labels to the destinations that the note defines;
+    ``comment_links`` says which links inside ``%%comments%%`` to find.
+    """
+
+    references: Mapping[str, str] = field(default_factory=dict)
+    comment_links: CommentLinks = "none"
     links: list[FoundLink] = field(default_factory=list)
-    tags: list[tuple[int, int]] = field(default_factory=list)
-    edits: list[tuple[int, int, str]] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+
+    def scan(self, text: OffsetMap, *, comment: bool = False) -> None:
+        """Find what a text holds.
+
+        :param text: a stretch of the note.
+        :param comment: it is itself a comment.
+        """
+        if _SOMETHING.search(text.text):
+            _GRAMMAR.inline.tokenize(InlineState(text.text, self, text, 0, comment))
+
+
+_SOMETHING = re.compile(r"\[|#|%%|<!--|<br")
 
 
 class InlineState(StateInline):
     """Adds to markdown-it's state what our rules remember, and builds no tokens."""
 
-    def __init__(
-        self,
-        src: str,
-        grammar: MarkdownIt,
-        references: Mapping[str, str],
-        found: Found,
-        base: int,
-        comment_links: CommentLinks,
-        comment: bool,
-    ) -> None:
-        super().__init__(src, grammar, {}, [])
-        self.references = references
+    def __init__(self, src: str, found: Inline, place: OffsetMap, base: int, comment: bool) -> None:
+        super().__init__(src, _GRAMMAR, {}, [])
         self.found = found
+        self.place = place
         self.base = base
-        self.comment_links = comment_links
         self.comment = comment
         # Open brackets as (offset, image); links cannot hold links, so a finished link closes all
         # those below ``dead`` for links.
@@ -95,18 +103,23 @@ class InlineState(StateInline):
         return at
 
     def link(self, start: int, syntax: LinkSyntax, embed: bool, parts: LinkText) -> None:
-        if not self.comment or self.comment_links != "none":
-            self.found.links.append(
-                FoundLink(
-                    self.base + start, self.base + self.pos, syntax, embed, parts, self.comment
-                )
-            )
+        if not self.comment or self.found.comment_links != "none":
+            span = self._span(start, self.pos)
+            self.found.links.append(FoundLink(*span, syntax, embed, parts, self.comment))
         if not embed:
             self.dead = len(self.brackets)
 
     def edit(self, start: int, end: int, replacement: str) -> None:
-        if not self.comment:  # the whole comment goes
-            self.found.edits.append((self.base + start, self.base + end, replacement))
+        if not self.comment and start < end:  # the whole comment goes
+            self.found.edits.append(Edit(*self._span(start, end), replacement))
+
+    def _span(self, start: int, end: int) -> tuple[int, int]:
+        """Offsets of the note; the end belongs to the last character, not to a line after it."""
+        first = self.place.to_raw(self.base + start)
+        last = self.place.to_raw(self.base + end - 1)
+        assert first is not None
+        assert last is not None
+        return first, last + 1
 
 
 def open_bracket(state: InlineState, _silent: bool) -> bool:
@@ -184,7 +197,7 @@ _LONGEST_LABEL = 999  # https://spec.commonmark.org/0.31.2/#link-label
 
 def _reference_target(state: InlineState, label: int, label_end: int) -> tuple[str, int] | None:
     """Read ``[text][label]``, ``[label][]`` or ``[label]`` whose label the note defines."""
-    if not state.references:
+    if not state.found.references:
         return None
     src, end = state.src, label_end + 1
     if src.startswith("[", end):
@@ -196,44 +209,8 @@ def _reference_target(state: InlineState, label: int, label_end: int) -> tuple[s
         end = close + 1
     if label_end - label > _LONGEST_LABEL:
         return None
-    destination = state.references.get(normalizeReference(src[label:label_end]))
+    destination = state.found.references.get(normalizeReference(src[label:label_end]))
     return None if destination is None else (destination, end)
-
-
-_SOMETHING = re.compile(r"\[|#|%%|<!--|<br")
-
-
-def scan(
-    content: str,
-    references: Mapping[str, str],
-    *,
-    comment_links: CommentLinks,
-    comment: bool = False,
-) -> Found:
-    """Find what a text holds.
-
-    :param references: normalised label -> destination of the note's reference definitions.
-    :param comment_links: which links inside ``%%comments%%`` to find.
-    :param comment: the text is itself a comment.
-    """
-    found = Found()
-    if _SOMETHING.search(content):
-        _scan(content, references, found, 0, comment_links, comment)
-        found.links.sort(key=lambda link: link.start)
-        found.tags.sort()
-    return found
-
-
-def _scan(
-    content: str,
-    references: Mapping[str, str],
-    found: Found,
-    base: int,
-    comment_links: CommentLinks,
-    comment: bool,
-) -> None:
-    state = InlineState(content, _GRAMMAR, references, found, base, comment_links, comment)
-    _GRAMMAR.inline.tokenize(state)
 
 
 def _comment(state: InlineState, _silent: bool) -> bool:
@@ -247,9 +224,8 @@ def _comment(state: InlineState, _silent: bool) -> bool:
     state.edit(start, end + 2, "")
     inner = state.src[start + 2 : end]
     if _SOMETHING.search(inner):
-        _scan(
-            inner, state.references, state.found, state.base + start + 2, state.comment_links, True
-        )
+        base = state.base + start + 2
+        _GRAMMAR.inline.tokenize(InlineState(inner, state.found, state.place, base, True))
     state.pos = end + 2
     return True
 
@@ -318,7 +294,7 @@ def _tag(state: InlineState, _silent: bool) -> bool:
     if not is_tag(name):
         return False
     state.pos = start + 1 + len(name)
-    state.found.tags.append((state.base + start, state.base + state.pos))
+    state.found.tags.append(name)
     return True
 
 

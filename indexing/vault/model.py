@@ -7,7 +7,7 @@ lines include both ends.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -43,8 +43,7 @@ class Link:
     writer gave it, None if none was given. ``sentence`` is the sentence, list item, table row or
     heading around the link as plain text, links replaced by their display text, at most 500
     characters of it; empty for a property and inside a comment.
-    ``property`` is the front-matter key path (``a.b.0``) of a property link; its ``start`` and
-    ``end`` are those of the value when the link is not found in it as read (YAML escapes).
+    ``property`` is the front-matter key path (``a.b.0``) of a property link, which has no offsets.
     """
 
     kind: LinkKind
@@ -83,36 +82,6 @@ class Block:
     id: str
     first_line: int
     last_line: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """An inline tag, without ``#``, as written."""
-
-    name: str
-    line: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A stretch of a note that starts at its beginning or at a heading of rank 1 or 2.
-
-    ``heading_path`` holds the plain texts of the H1 and H2 above and including this one, top_level
-    first; empty before the first heading. ``level`` is the heading's rank, 0 before the first.
-    ``start`` is at the heading's line, or at ``Note.body_start``; ``end`` is at the next section,
-    so that the sections of a note tile its body.
-    """
-
-    heading_path: tuple[str, ...]
-    level: int
-    first_line: int
-    last_line: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +120,8 @@ class Note:
     absent; a date without a zone is read as UTC, so that a note reads the same everywhere.
     ``front_matter`` is JSON-able: dates stay texts, as written; ``properties`` is what of it says
     something to a reader.
-    ``sections_apart`` tells that each section is cited by itself, however small: a card, a page.
+    ``sections`` are the offsets at which sections start: the body, and each heading of rank 1 or 2;
+    ``sections_apart`` tells that each is cited by itself, however small: a card, a page.
     ``excluded`` is the reason the owner gave to keep the note out (``private: true``), else None.
     ``edits`` are sorted and do not overlap. ``warnings`` say where, what and what to do.
     """
@@ -170,14 +140,21 @@ class Note:
     front_matter: Mapping[str, Any] = field(default_factory=dict)
     properties: tuple[PropertyValue, ...] = ()
     headings: tuple[Heading, ...] = ()
-    sections: tuple[Section, ...] = ()
+    sections: tuple[int, ...] = ()
     sections_apart: bool = False
     blocks: tuple[Block, ...] = ()
     links: tuple[Link, ...] = ()
-    inline_tags: tuple[Tag, ...] = ()
     edits: tuple[Edit, ...] = ()
     excluded: str | None = None
     warnings: tuple[str, ...] = ()
+
+
+def each_once(names: Iterable[str]) -> tuple[str, ...]:
+    """Names in order without those that differ from one before in case alone."""
+    kept: dict[str, str] = {}
+    for name in names:
+        kept.setdefault(name.casefold(), name)
+    return tuple(kept.values())
 
 
 class Lines:

@@ -6,7 +6,7 @@ import codecs
 import errno
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,20 +14,20 @@ from notehop.indexing.vault.assembled import Unreadable
 from notehop.indexing.vault.base import parse_base
 from notehop.indexing.vault.body import read_body
 from notehop.indexing.vault.canvas import parse_canvas
-from notehop.indexing.vault.front_matter import FrontMatter, KeyPath, read_front_matter
-from notehop.indexing.vault.markdown_inline import scan
+from notehop.indexing.vault.front_matter import FrontMatter, read_front_matter
+from notehop.indexing.vault.markdown_inline import Inline
 from notehop.indexing.vault.model import (
     CommentLinks,
-    Heading,
     Lines,
     Link,
     LinkKind,
     LinkSyntax,
     Note,
-    Section,
+    each_once,
 )
 from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.pdf import parse_pdf
+from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import property_values, read_properties
 from notehop.indexing.vault.walk import FileEntry
 
@@ -56,8 +56,10 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
     front_matter = read_front_matter(path, text)
     properties = read_properties(path, front_matter)
     lines = Lines(text)
-    body_start, first_line = _body_start(text, front_matter, lines)
-    body = read_body(text, lines, first_line, comment_links=comment_links)
+    rest = text[front_matter.end :]
+    first_line = lines.at(len(text) - len(rest.lstrip()))
+    body_start = lines.start(first_line) if rest.strip() else len(text)
+    body = read_body(text, lines, [(first_line, len(lines))], comment_links=comment_links)
     if body.too_deep is not None:
         warnings.append(
             f"{path}:{body.too_deep}: quotes or lists nested too deeply; "
@@ -66,6 +68,9 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
     name = path.rpartition("/")[2]
     if name.lower().endswith(".md"):
         name = name[:-3]
+    sections = [lines.start(one.line) for one in body.headings if one.level <= SPLITTING_RANKS]
+    if body_start < len(text) and sections[:1] != [body_start]:
+        sections.insert(0, body_start)
     return Note(
         path=path,
         name=name,
@@ -74,76 +79,51 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
         body_start=body_start,
         content_hash=hashlib.sha256(data).hexdigest(),
         aliases=properties.aliases,
-        tags=_each_once([*properties.tags, *(tag.name.strip("/") for tag in body.tags)]),
+        tags=each_once([*properties.tags, *(tag.strip("/") for tag in body.tags)]),
         page_type=properties.page_type,
         created=properties.created,
         modified=properties.modified,
         front_matter=front_matter.values,
         properties=property_values(front_matter),
         headings=tuple(body.headings),
-        sections=sections_of(body.headings, lines, body_start, len(text)),
+        sections=tuple(sections),
         blocks=tuple(body.blocks),
-        links=(*property_links(text, front_matter), *body.links),
-        inline_tags=tuple(body.tags),
+        links=(*_property_links(front_matter), *body.links),
         edits=body.edits,
         excluded=properties.excluded,
         warnings=(*warnings, *front_matter.warnings, *properties.warnings),
     )
 
 
-def property_links(text: str, front_matter: FrontMatter) -> list[Link]:
-    """Return the links of a front matter: the string values that are wholly one link."""
-    found = (
-        _property_link(text, front_matter, path, value)
-        for path, _, value in front_matter.scalars()
-        if isinstance(value, str)
-    )
-    return [link for link in found if link is not None]
-
+SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
 
 _LONGEST_PROPERTY = 2_000  # characters; a longer value is prose
 
 
-def _property_link(text: str, front_matter: FrontMatter, path: KeyPath, value: str) -> Link | None:
-    raw = value.strip()
-    if not raw.startswith(("[", "![")) or len(raw) > _LONGEST_PROPERTY:
-        return None
-    links = scan(raw, {}, comment_links="none").links
-    if len(links) != 1 or (links[0].start, links[0].end) != (0, len(raw)):
-        return None
-    found = links[0]
-    place = front_matter.place(path)
-    value_start, value_end = front_matter.offset + place.start, front_matter.offset + place.end
-    start = text.find(raw, value_start, value_end)
-    return Link(
-        kind=LinkKind.PROPERTY,
-        syntax=found.syntax,
-        raw=raw,
-        target=found.text.target,
-        fragment=found.text.fragment,
-        display=found.text.display,
-        line=place.line + 2,  # the line of the opening marks is line 1
-        start=start if start >= 0 else value_start,
-        end=start + len(raw) if start >= 0 else value_end,
-        sentence="",
-        property=".".join(path),
-    )
-
-
-def _body_start(text: str, front_matter: FrontMatter, lines: Lines) -> tuple[int, int]:
-    """Offset and line of the first line that is not blank after the front matter."""
-    rest = front_matter.end + len(text[front_matter.end :]) - len(text[front_matter.end :].lstrip())
-    if rest >= len(text):
-        return len(text), lines.at(len(text))
-    line = lines.at(rest)
-    return lines.start(line), line
-
-
-def _each_once(names: list[str]) -> tuple[str, ...]:
-    kept: dict[str, str] = {}
-    for name in names:
-        kept.setdefault(name.casefold(), name)
-    return tuple(kept.values())
+def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
+    """The links of a front matter: the string values that are wholly one link."""
+    for path, _, value in front_matter.scalars():
+        raw = value.strip() if isinstance(value, str) else ""
+        if not raw.startswith(("[", "![")) or len(raw) > _LONGEST_PROPERTY:
+            continue
+        inline, text = Inline(), OffsetMap()
+        text.add(0, raw)
+        inline.scan(text)
+        if len(inline.links) == 1 and inline.links[0][:2] == (0, len(raw)):
+            found = inline.links[0]
+            yield Link(
+                kind=LinkKind.PROPERTY,
+                syntax=found.syntax,
+                raw=raw,
+                target=found.text.target,
+                fragment=found.text.fragment,
+                display=found.text.display,
+                line=front_matter.value_line(path),
+                start=0,
+                end=0,
+                sentence="",
+                property=".".join(path),
+            )
 
 
 def decode(path: str, data: bytes) -> tuple[str, list[str]]:
@@ -173,36 +153,6 @@ def decode(path: str, data: bytes) -> tuple[str, list[str]]:
     return text.replace("\0", "\ufffd"), warnings
 
 
-SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
-
-
-def sections_of(
-    headings: Sequence[Heading], lines: Lines, start: int, end: int
-) -> tuple[Section, ...]:
-    """Divide ``[start, end)`` at the headings of rank 1 and 2; no sections if it is empty.
-
-    :param headings: in the order of the text.
-    """
-    cuts: list[tuple[int, int, tuple[str, ...]]] = []
-    above = ""
-    for heading in headings:
-        if heading.level > SPLITTING_RANKS:
-            continue
-        if heading.level == 1:
-            above = heading.plain
-            path: tuple[str, ...] = (heading.plain,)
-        else:
-            path = (above, heading.plain) if above else (heading.plain,)
-        cuts.append((lines.start(heading.line), heading.level, path))
-    if start < end and (not cuts or cuts[0][0] > start):
-        cuts.insert(0, (start, 0, ()))
-    ends = [cut[0] for cut in cuts[1:]] + [end] * bool(cuts)
-    return tuple(
-        Section(path, level, lines.at(first), lines.at(max(last - 1, first)), first, last)
-        for (first, level, path), last in zip(cuts, ends, strict=True)
-    )
-
-
 def extract_wiki_links(text: str) -> list[str]:
     """Return the targets of the wikilinks of a text, in order, each once.
 
@@ -211,11 +161,7 @@ def extract_wiki_links(text: str) -> list[str]:
     do properties that are wholly one link. Code, math, HTML and what lies between lines of
     ``%%`` hold no links.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    front_matter = read_front_matter("", text)
-    lines = Lines(text)
-    body = read_body(text, lines, front_matter.end_line, comment_links="inline")
-    links = [*property_links(text, front_matter), *body.links]
+    links = parse_markdown("", text.encode("utf-8", "surrogatepass")).links
     targets = (link.target for link in links if link.syntax is LinkSyntax.WIKILINK)
     # What begins with "|" has no path, and leads nowhere in the app as here.
     return list(dict.fromkeys(name for name in targets if name and not name.startswith("|")))
